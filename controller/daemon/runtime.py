@@ -14,13 +14,7 @@ import random
 from collections.abc import Callable
 
 from controller import __version__
-from controller.basics.digest import digest
 from controller.contract.envelope import Stamp
-from controller.contract.face.state import Links, TableState
-from controller.contract.face.status import Journal as JournalTold
-from controller.contract.face.status import ShoeLine as ShoeTold
-from controller.contract.face.status import Status, Waits
-from controller.contract.fingerprint import fingerprint
 from controller.contract.note import Note
 from controller.contract.topics import Topics
 from controller.contract.wire.callers import SOCKET
@@ -34,7 +28,6 @@ from controller.daemon.config import Config
 from controller.daemon.counted_log import EVERY_ONE
 from controller.daemon.delivery.levels import Levels
 from controller.daemon.delivery.recognition_trust import RecognitionTrust
-from controller.daemon.delivery.standing import GOOD
 from controller.daemon.delivery.stream import PitStream
 from controller.daemon.folding import Folding
 from controller.daemon.inbox import Arrived, Asked
@@ -50,6 +43,7 @@ from controller.daemon.refusals import Refusals
 from controller.daemon.second_person import BUTTON
 from controller.daemon.shoe_heard import Mark
 from controller.daemon.shoe_line import ShoeLine
+from controller.daemon.told import Told
 from controller.table.acts.entry import LOTS, Ambient, Request
 from controller.table.acts.every import act_of
 from controller.table.acts.itself import HitTested, InputsTested, LampsTested
@@ -58,7 +52,6 @@ from controller.table.acts.seats import PlaceWager
 from controller.table.face_down import hides_cards
 from controller.table.facts import CabinetOpened, CabinetOpeningNoted, Fact, ProgramStarted, ReplayDiffered
 from controller.table.foreseen import foreseen
-from controller.table.lamps import Live
 from controller.table.legality import Refuse
 from controller.table.public import BETWEEN_ROUNDS, public
 from controller.table.requests import ByTwo, not_answered
@@ -109,7 +102,6 @@ class Runtime:
     ) -> None:
         self._config = config
         self._journal = journal
-        self._public_key = public_key
         self._table = table
         self.face = public(table)
         self._alive = alive
@@ -117,7 +109,6 @@ class Runtime:
         self._inbox_has = asyncio.Event()
         self._refusals = Refusals()
         self._lots = random.SystemRandom()
-        self._started_s = clock.monotonic_s()
         self._sample_s = config.file.pins.sample_ms / 1000
         self._beats = Beats(self._beat, self._sample_s)
         self._watch = watch
@@ -126,6 +117,8 @@ class Runtime:
         driver = config.file.shoe.driver.name
         self.shoe_line = ShoeLine(shoe, driver, mark, last.text() if last else None, self._put, lambda: self._table)
         self._folding = Folding(self.shoe_line.is_fact, self._answered)
+        own = config.file.program, config.digest, program
+        self._measuring = Measuring(*own, self._put, table.measure_asked_at)
         self.stream = self._new_stream(broker)
         keep = config.file.journal.keep_shoes, config.file.journal.most_bytes
         self._archivist = Archivist(journal, *keep, self._commits.on_journal, self._quiet, self._put)
@@ -134,8 +127,12 @@ class Runtime:
         )
         self._presses = self._new_presses()
         sensors = {seat.number: f"seat_{seat.number}" for seat in config.rules.seats}
-        self._panel = Panel(pins, config.file.pins, sensors, self._presses, lambda: (self.face, self._live()))
-        self._note_start(program, differs)
+        self._panel = Panel(pins, config.file.pins, sensors, self._presses, lambda: (self.face, self.told.live()))
+        self.told = Told(
+            *(config, public_key, journal, self._commits, self._archivist, self._measuring, self._folding),
+            *(self.shoe_line, self._panel, self._presses, self.stream, lambda: self._table, lambda: self.face),
+        )
+        self._note_start(differs)
         self.shoe_line.note_unheard(clock.since_boot_ms())
 
     def _new_stream(self, broker: Broker) -> PitStream:
@@ -157,7 +154,7 @@ class Runtime:
             pit_key=table.pit_key,
             behind_at=behind_pit_at(table),
             recognition=RecognitionTrust(own, table.recognition_key),
-            measure=lambda question: self._measuring.ask(question),
+            measure=self._measuring.ask,
             link_lost=table.pit_link_lost,
         )
 
@@ -172,11 +169,9 @@ class Runtime:
             testing=lambda: isinstance(self._panel.test, InputsTested),
         )
 
-    def _note_start(self, program: str, differs: int | None) -> None:
+    def _note_start(self, differs: int | None) -> None:
         """Journal this start, and what it found: another program than before, and a replay that differed."""
         self._put(ProgramStarted(self._journal.boot))
-        own, digest_of_config = self._config.file.program, self._config.digest
-        self._measuring = Measuring(own, digest_of_config, program, self._put, self._table.measure_asked_at)
         if self._measuring.measured != self._table.measured:
             self._put(self._measuring.measured)
         if differs is not None:
@@ -197,7 +192,7 @@ class Runtime:
                     self._keep_pinging(),
                     self.shoe_line.keep_noting_noise(),
                     self.shoe_line.run(),
-                    self.stream.run(self._state),
+                    self.stream.run(self.told.state),
                     self._archivist.run(),
                     self._checkpointing.run(),
                     self._measuring.run(),
@@ -306,7 +301,7 @@ class Runtime:
 
     def _ambient(self, stamp: Stamp) -> Ambient:
         return Ambient(
-            self._sensed_seats(),
+            self.told.sensed_seats(),
             self.stream.fresh(),
             self._config.rules,
             self._config.digest,
@@ -328,9 +323,9 @@ class Runtime:
         if face != self.face:
             self._panel.end_test()
             self._show()
-        stood = self._pit_stands()
+        stood = self.told.pit_stands()
         self.stream.committed(messages, self._table.pit_key, self._table.recognition_key)
-        if stood != self._pit_stands():
+        if stood != self.told.pit_stands():
             self._show()
         self._checkpointing.committed(messages)
         for message in messages:
@@ -364,26 +359,6 @@ class Runtime:
         moved = self.shoe_line.look(levels)
         return changed or moved or self.shoe_line.stood_still()
 
-    def _pit_stands(self) -> tuple[bool, bool]:
-        """Whether the pit is fresh, and whether it is as it should be: what the lamps say of it."""
-        return self.stream.fresh(), self.stream.standing().code in GOOD
-
-    def _live(self) -> Live:
-        pit_fresh, pit_up = self._pit_stands()
-        return Live(
-            sensed_seats=self._sensed_seats(),
-            pit_fresh=pit_fresh,
-            shoe_up=self.shoe_line.up,
-            pit_up=pit_up,
-            journal_ok=self._commits.error is None,
-            refused_seats=self._folding.refused_seats,
-            second_person=self._presses.waiting() is not None,
-            sensed_open=self._table.rules.sensed not in self.face.closed,
-        )
-
-    def _sensed_seats(self) -> frozenset[int]:
-        return self._panel.covered.intersection(self.face.seats)
-
     def _show(self) -> None:
         """Write the lamps at once, and beat when they change next: a lamp may blink from now on."""
         self._panel.render()
@@ -410,62 +385,6 @@ class Runtime:
     def table_name(self) -> str:
         """What people call the table."""
         return self._config.file.table.name
-
-    def _state(self) -> TableState:
-        """The table's part of its retained state for the pit."""
-        ran = self._measuring.measured
-        return TableState(
-            version=__version__,
-            program_digest=ran.program,
-            config_digest=ran.configuration,
-            digest=digest(ran.program, ran.configuration),
-            public_key=self._public_key.hex(),
-            phase=self.face.phase,
-            shoe=self.face.shoe,
-            round=self.face.round,
-            next_round=self.face.next_round,
-            fault=self.face.fault.code if self.face.fault else None,
-            links=Links(shoe=self.shoe_line.up, journal=self._commits.error is None),
-            meters=tuple(sorted(self._config.rules.meters)),
-        )
-
-    def status(self) -> Status:
-        """Everything a person may know of the running table."""
-        ran = self._measuring.measured
-        return Status(
-            version=__version__,
-            program_digest=ran.program,
-            config_digest=ran.configuration,
-            digest=digest(ran.program, ran.configuration),
-            key_fingerprint=fingerprint(self._public_key),
-            up_s=int(clock.monotonic_s() - self._started_s),
-            clock_set=clock.stamp_now().synchronised,
-            face=self.face,
-            test=self._panel.test_name,
-            lamps={name: pattern.name.lower() for name, pattern in self._panel.shown.items()},
-            sensors=tuple(sorted(self._sensed_seats())),
-            inputs=tuple(sorted(name for name, pressed in self._panel.settled.items() if pressed)),
-            second_person=self.waits_for_second_person(),
-            shoe=ShoeTold(
-                up=self.shoe_line.up,
-                why=self.shoe_line.why,
-                bad_bytes=self.shoe_line.bad_bytes,
-                bad_bytes_wait=hides_cards(self._table),
-            ),
-            pit=self.stream.status(),
-            recognition=self.stream.recognition_status(self._config.rules.bet_recognition),
-            journal=JournalTold(
-                path=self._config.file.journal.path,
-                boot=self._journal.boot,
-                error=self._commits.error,
-                archived_rows=self._journal.archived_rows,
-                archive_error=self._archivist.error,
-            ),
-        )
-
-    def waits_for_second_person(self) -> Waits | None:
-        """The request that waits for a second person; None where none waits."""
-        return self._presses.waiting_status()
 
     async def _keep_pinging(self) -> None:
         """The watchdog's ping goes through the inbox, so a fold that hangs stops it."""

@@ -133,7 +133,7 @@ def test_a_start_notes_what_runs_and_tells_a_change_to_the_pit_once(tmp_path: Pa
         async with running(tmp_path, measured=False, **sections) as world:
             measured = ProgramMeasured(__version__, "0" * 64, world.config.digest)
             await eventually(lambda: world.runtime.table.measured == measured)
-            state = world.runtime.status()
+            state = world.runtime.told.status()
             assert state.digest == digest(measured.program, measured.configuration)
             assert noted(Machine(Path("/")), world.config.file.journal) == measured
             return [json.loads(body)["code"] for row in world.rows() for body in row.messages if b'"alarm"' in body]
@@ -160,7 +160,7 @@ def test_a_running_table_measures_itself_and_tells_what_somebody_changed(
             await measuring.measure()
             await measuring.measure()
             await eventually(lambda: (kept := world.runtime.table.measured) is not None and kept.program == "1" * 64)
-            assert world.runtime.status().program_digest == "1" * 64
+            assert world.runtime.told.status().program_digest == "1" * 64
             return [json.loads(body)["code"] for row in world.rows() for body in row.messages if b'"alarm"' in body]
 
     assert asyncio.run(play()) == ["program_changed", "program_not_approved"]

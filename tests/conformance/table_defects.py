@@ -52,9 +52,9 @@ TABLE_DEFECTS = (
     Defect(
         "the state does not tell acks",
         "T05",
-        _STREAM,
-        "                unacknowledged=self._delivery.unacknowledged,\n                pit=",
-        "                unacknowledged=self._delivery.head_seq,\n                pit=",
+        "controller/daemon/delivery/told.py",
+        "            unacknowledged=self._delivery.unacknowledged,\n            pit=",
+        "            unacknowledged=self._delivery.head_seq,\n            pit=",
     ),
     Defect(
         "an event that is read from the disk has other bytes",

@@ -288,12 +288,12 @@ class World:
     @property
     def status(self) -> Status:
         """What `tablectl status` would show."""
-        return self.runtime.status()
+        return self.runtime.told.status()
 
     @property
     def waits(self) -> Waits:
         """The act that waits for a second person. Raises AssertionError where none waits."""
-        waits = self.runtime.waits_for_second_person()
+        waits = self.runtime.told.waits_for_second_person()
         assert waits is not None, "nothing waits for a second person"
         return waits
 

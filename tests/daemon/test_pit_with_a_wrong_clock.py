@@ -88,11 +88,11 @@ async def test_a_pit_that_was_ten_years_ahead_is_believed_again_at_the_next_even
         refused = world.status.pit.meters_refused
         assert refused is not None
         assert "more than a day ago" in refused.why
-        await eventually(lambda: world.runtime.stream.standing().code == "clock_behind")
+        await eventually(lambda: world.runtime.stream.told.standing().code == "clock_behind")
         assert not world.runtime.stream.fresh()
         await world.deal("KS 2D 9S 3D")
         await eventually(clocks.at_rest)
-        await eventually(lambda: world.runtime.stream.standing().code == "well" and world.runtime.stream.fresh())
+        await eventually(lambda: world.runtime.stream.told.standing().code == "well" and world.runtime.stream.fresh())
         clocks.say_again()
         await world.pins.sampled(5)
         assert clocks.at_rest()
@@ -126,7 +126,7 @@ async def test_a_pit_whose_clock_is_set_back_within_a_day_stays_well_at_a_table_
         clocks.pit_ahead_ms = 0  # its numbers go on
         for _ in range(2):
             world.broker.say_levels()
-            assert (world.runtime.stream.standing().code, world.runtime.stream.fresh()) == ("well", True)
+            assert (world.runtime.stream.told.standing().code, world.runtime.stream.fresh()) == ("well", True)
             await world.deal("KS 2D 9S 3D")
             await world.do(LockWagers())
             await eventually(clocks.at_rest)
@@ -142,7 +142,7 @@ async def test_a_table_that_refuses_the_acks_of_waiting_events_says_that_the_pit
         await eventually(lambda: len(world.pit.ledger) == 2)
         first, second = (str(event["chain"]) for event in world.pit.ledger)
         world.broker.say(ack(world.journal.epoch, 1, first))
-        code = world.runtime.stream.standing
+        code = world.runtime.stream.told.standing
 
         def says(ahead_ms: int) -> None:
             at = Stamp(stamp_now().at_ms + ahead_ms, synchronised=True).text()

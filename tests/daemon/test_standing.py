@@ -172,9 +172,9 @@ async def test_the_words_of_a_dead_pit_that_are_said_once_more_do_not_let_it_sta
         def repeats() -> bool:
             broker.say(last)
             broker.say(levels, Topics("pit/v1", "royal9-01").meters)
-            return world.runtime.stream.standing().code != "well"
+            return world.runtime.stream.told.standing().code != "well"
 
         await eventually(lambda: not repeats())
         await eventually(repeats)
         assert not world.runtime.stream.fresh()
-        assert world.runtime.stream.standing().code == "silent"
+        assert world.runtime.stream.told.standing().code == "silent"

@@ -75,7 +75,7 @@ async def test_every_event_reaches_the_pit_and_is_marked(tmp_path: Path) -> None
         await world.play_hit()
         await eventually(lambda: world.pit.types() == ["shoe_opened", "wagers_locked", "round", "hit"])
         await eventually(lambda: world.journal.acked_seq == 4)
-        status = world.runtime.stream.status()
+        status = world.runtime.stream.told.status()
         assert (status.unacknowledged, status.acked_seq, status.stream) == (0, 4, "streaming")
         assert sent(world.broker) == [1, 2, 3, 4], "nothing was sent twice"
 
@@ -127,7 +127,7 @@ async def test_events_made_without_a_broker_are_delivered_when_it_comes(tmp_path
         await world.do(LockWagers())
         await world.deal("KS 2D 9S 3D")
         assert world.broker.published == []
-        assert world.runtime.stream.status().stream == "offline"
+        assert world.runtime.stream.told.status().stream == "offline"
         world.broker.connect()
         await eventually(lambda: world.pit.types() == ["shoe_opened", "wagers_locked", "round"])
 
@@ -149,7 +149,7 @@ async def test_a_backlog_on_the_disk_goes_out_in_windows_of_fifty(tmp_path: Path
         await eventually(lambda: len(sent(world.broker)) >= 50)
         await world.pins.sampled(10)
         assert set(sent(world.broker)) == set(range(1, 51))
-        assert world.runtime.stream.status().unacknowledged == 130
+        assert world.runtime.stream.told.status().unacknowledged == 130
         await world.do(NewShoe())  # an event beyond the window waits on the disk
         await world.pins.sampled(10)
         assert set(sent(world.broker)) == set(range(1, 51))
@@ -178,12 +178,12 @@ async def test_a_broker_on_which_no_pit_is_heard_is_left_for_the_next(tmp_path: 
         world.broker.has_others = True
         world.broker.levels = None  # the pit is on the other side of a cut
         await eventually(lambda: world.broker.moves == 1)
-        assert world.runtime.stream.standing().code == "no_broker"
+        assert world.runtime.stream.told.standing().code == "no_broker"
         world.broker.connect()
-        assert world.runtime.stream.standing().code == "no_pit", "the silence goes on"
+        assert world.runtime.stream.told.standing().code == "no_pit", "the silence goes on"
         world.broker.levels = dict(LEVELS)
         world.broker.say_levels()
-        assert world.runtime.stream.standing().code == "not_adopted", "a pit is heard here"
+        assert world.runtime.stream.told.standing().code == "not_adopted", "a pit is heard here"
 
 
 async def test_each_stay_at_a_silent_broker_is_twice_as_long_as_the_one_before_but_never_longer_than_eight_times(
@@ -210,7 +210,7 @@ async def test_each_stay_at_a_silent_broker_is_twice_as_long_as_the_one_before_b
 async def test_a_silent_broker_that_is_the_only_one_is_kept(tmp_path: Path) -> None:
     async with running(tmp_path, pit={"stale_after_s": 1}) as world:
         world.broker.levels = None
-        await eventually(lambda: world.runtime.stream.standing().code == "silent")
+        await eventually(lambda: world.runtime.stream.told.standing().code == "silent")
         await world.pins.sampled(40)
         assert world.broker.moves == 0
 
@@ -224,7 +224,7 @@ async def test_nothing_is_sent_until_the_retained_word_or_its_absence_is_known(t
         await eventually(lambda: silent)
         await world.pins.sampled(20)
         assert world.broker.events() == []
-        assert world.runtime.stream.status().stream == "asking"
+        assert world.runtime.stream.told.status().stream == "asking"
         assert not world.runtime.stream.up
         barrier = silent[0]
         assert barrier.topic.endswith("/state"), "the state's answer says that no retained word is coming"
@@ -247,7 +247,7 @@ async def test_a_connection_that_changes_while_the_disk_is_read_is_asked_anew(tm
             world.broker.reason = lambda _: None
             world.broker.connect()
         await world.pins.sampled(5)
-        assert world.runtime.stream.status().stream == "asking"
+        assert world.runtime.stream.told.status().stream == "asking"
         assert world.broker.events() == []
 
 
@@ -337,7 +337,7 @@ async def test_an_ack_of_the_connection_before_is_no_word_on_this_one(tmp_path: 
             world.broker.connect()
             await world.pins.sampled(5)
         await world.pins.sampled(10)
-        assert world.runtime.stream.status().stream == ("behind" if retained_seq else "asking")
+        assert world.runtime.stream.told.status().stream == ("behind" if retained_seq else "asking")
         assert sent(world.broker) == [1]
 
 
@@ -449,7 +449,7 @@ async def test_a_journal_behind_the_pit_stops_the_table_and_sends_nothing_more(
         await world.deal("KS")
         await world.pins.sampled(10)
         assert len(world.broker.events()) == before
-        assert world.runtime.stream.status().stream == "behind"
+        assert world.runtime.stream.told.status().stream == "behind"
         assert world.broker.states()[-1].value["fault"] == "journal_behind_pit"
         assert world.lamps["fault"] == "fast_blink"
 
@@ -541,7 +541,7 @@ async def test_a_refused_event_alarms_once_an_episode(tmp_path: Path, quick: Non
         world.broker.reason = _not_authorised
         await world.do(NewShoe())
         await eventually(lambda: sent(world.broker).count(1) >= 5)
-        assert world.runtime.stream.status().stream == "refused"
+        assert world.runtime.stream.told.status().stream == "refused"
         what, do, _ = pit_lines(world.status, Path("t.toml"))
         assert what.startswith("pit: The broker refuses event 1 of this table, reason 0x87.")
         assert do == "  what to do: Let this table publish on pit/v1/royal9-01/event in the broker's access list."
@@ -686,7 +686,7 @@ async def test_the_pits_word_on_an_altered_event_is_a_fault_of_the_journal_and_n
         fault = world.runtime.face.fault
         assert fault is not None
         assert (fault.code, fault.details) == ("journal_altered", {"event": 2})
-        status = world.runtime.stream.status()
+        status = world.runtime.stream.told.status()
         assert status.stream == "altered"
         assert status.why == "event 2 is not in the journal as it was signed. No event is sent from that event on"
         assert "does not hold event 2 as this table signed it" in pit_lines(world.status, Path("t.toml"))[0]

@@ -44,7 +44,7 @@ async def test_an_old_epochs_acknowledgement_is_refused_and_logged(
         assert "of epoch 'royal9-01/0ldepoch" in told
         assert "is refused" in told
         assert len(told) < 200, "whoever says it does not choose how much is logged"
-        assert world.runtime.stream.status().acked_seq == 0
+        assert world.runtime.stream.told.status().acked_seq == 0
 
 
 async def test_a_message_longer_than_the_contract_has_is_refused_unread(
@@ -56,7 +56,7 @@ async def test_a_message_longer_than_the_contract_has_is_refused_unread(
             world.broker.say(b"{" + b" " * MOST_PAYLOAD_BYTES[topic.rpartition("/")[2]], topic=topic)
         told = [record.message for record in log.records]
         assert [message.endswith("is refused unread") for message in told] == [True] * 4
-        assert world.runtime.stream.status().connected
+        assert world.runtime.stream.told.status().connected
 
 
 async def test_more_acknowledgements_than_the_table_can_judge_end_the_connection(tmp_path: Path) -> None:
@@ -91,7 +91,7 @@ async def test_an_acknowledgement_older_than_one_seen_takes_nothing_back(
         await eventually(lambda: log.records)
         assert "the pit went back from event 2 to 1" in log.records[0].message
         assert world.journal.acked_seq == 2, "the mark on the disk stands"
-        await eventually(lambda: world.runtime.stream.status().acked_seq == 2)
+        await eventually(lambda: world.runtime.stream.told.status().acked_seq == 2)
         assert world.pit.types() == ["shoe_opened", "wagers_locked"]
         assert world.fault() is None
 

@@ -178,7 +178,7 @@ class LiveTable:
         runtime, auditor, state = self._alive(), self.auditor, self.network.state(self.id)
         hold("the line is known as it is", runtime.shoe_line.up == self.shoe.cable.heard, runtime.shoe_line)
         auditor.all_reports_arrived(self.shoe.life)
-        hold("the pit's word is marked", runtime.stream.status().unacknowledged == 0, self.delivery())
+        hold("the pit's word is marked", runtime.stream.told.status().unacknowledged == 0, self.delivery())
         hold("the stream flows", runtime.stream.up and runtime.stream.fresh(), self.delivery())
         shown = (state.get("phase"), state.get("shoe"), state.get("fault"), state.get("unacknowledged"))
         face = runtime.face
@@ -187,7 +187,7 @@ class LiveTable:
 
     def delivery(self) -> object:
         """The state of the stream, for the report of a failure."""
-        return self._alive().stream.status(), len(self.auditor.bodies)
+        return self._alive().stream.told.status(), len(self.auditor.bodies)
 
     def took_note(self, at_ms: int) -> None:
         """Note what the table can know of its pit at this moment of the wall clock, at which something came at one of
@@ -579,7 +579,7 @@ class LiveTable:
         """Ask for an act, and have a second person agree where the table waits for one."""
         self._ask(request)
         self._go_on(_SETTLED_S)
-        waits = None if self.runtime is None else self.runtime.waits_for_second_person()
+        waits = None if self.runtime is None else self.runtime.told.waits_for_second_person()
         if self.runtime is not None and waits is not None:
             assert isinstance(waits.id, int)
             self._wait_for(self.runtime.confirm(waits.id, "witness bob", "socket bob(1001)"))
@@ -652,10 +652,10 @@ class LiveTable:
     def _expected_lamps(self) -> dict[str, Pattern]:
         covered = {seat.number for seat in self.config.rules.seats if self.header.levels[f"seat_{seat.number}"]}
         stream = self._alive().stream
-        pit_up = stream.standing().code in GOOD
+        pit_up = stream.told.standing().code in GOOD
         # That the shoe is gone is noticed within two seconds. When all is settled, the line must be known as it is.
         shoe_up = self._alive().shoe_line.up
-        waits = self._alive().waits_for_second_person() is not None
+        waits = self._alive().told.waits_for_second_person() is not None
         live = Live(frozenset(covered), stream.fresh(), shoe_up, pit_up, journal_ok=True, second_person=waits)
         return lamps(public(self.auditor.table), live)
 
@@ -673,7 +673,7 @@ class LiveTable:
         frames = [report.frame for report in self.shoe.reported[-20:]]
         published = [body.decode() for body in sent]
         if self.runtime is not None and not self.disk.slow_s:
-            status = self.runtime.status()
+            status = self.runtime.told.status()
             published.append(line(status).decode())
             if not self.disk.failing:
                 self.auditor.secret_in(line(status.face).decode())

@@ -399,7 +399,7 @@ class _Table:
             case "wager", (int(seat), str(spot), int(cents)):
                 self.broker.says(self.topics.wager, self._wager(seat, spot, cents))
             case "status", ():
-                self._leaves("status", line(self.runtime.status()))
+                self._leaves("status", line(self.runtime.told.status()))
             case "ask", (str(what), *args):
                 self._asked.append(self.loop.create_task(self._ask(_request(what, args))))
             case _:

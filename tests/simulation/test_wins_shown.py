@@ -24,7 +24,7 @@ METER = "player_personal"
 
 
 def _shown(world: World) -> list[WinShown | None]:
-    return [None if table.runtime is None else table.runtime.stream.status().win for table in world.tables]
+    return [None if table.runtime is None else table.runtime.stream.told.status().win for table in world.tables]
 
 
 def _win(world: World) -> None:

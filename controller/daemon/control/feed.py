@@ -55,7 +55,7 @@ def feed_lines(runtime: Runtime) -> Callable[[], Sequence[bytes]]:
             rounds_line = line(FeedLine(rounds=Rounds(shoe, public_rounds(table))))
         signed = runtime.last_checkpoint
         checkpoint_line = b"" if signed is None else line(FeedLine(checkpoint=signed.framed()))
-        return placard_line, rounds_line, wiring_line, line(FeedLine(status=runtime.status())), checkpoint_line
+        return placard_line, rounds_line, wiring_line, line(FeedLine(status=runtime.told.status())), checkpoint_line
 
     return lines
 

@@ -73,7 +73,7 @@ class _Served:
         self._connections = Connections()
         self._fed = Watchers(feed_lines(runtime))
         self._past = Past(Path(kept.path), kept.archives)
-        self.watchers = Watchers(lambda: (_line(Answer(ok=True, status=runtime.status())),))
+        self.watchers = Watchers(lambda: (_line(Answer(ok=True, status=runtime.told.status())),))
         self.conversations: set[asyncio.Task[None]] = set()
 
     async def feed(self, _reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -136,7 +136,7 @@ async def _converse(
             await connection.say(_line(_refusal("bad_request", wrong.what, wrong.do)))
             continue
         if request == "status":
-            await connection.say(_line(Answer(ok=True, status=runtime.status())))
+            await connection.say(_line(Answer(ok=True, status=runtime.told.status())))
         elif request == "watch":
             await watchers.watch(connection.writer)
         elif isinstance(request, _Replayed):
@@ -156,7 +156,7 @@ async def _act(runtime: Runtime, asked: _Asked | _Confirmed, via: str) -> Answer
             answer = await runtime.ask(request, via, fault, shown)
         case _Confirmed(proposal, by):
             answer = await runtime.confirm(proposal, by, via)
-    if answer.refused == "second_person_due" and (waits := runtime.waits_for_second_person()) is not None:
+    if answer.refused == "second_person_due" and (waits := runtime.told.waits_for_second_person()) is not None:
         return Answer(ok=True, waits=waits)
     if answer.refused is not None:
         return _refusal(answer.refused, language().refusal(answer.refused), _LOOK)

@@ -13,15 +13,12 @@ import logging
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from msgspec import convert
-from msgspec.structs import asdict
-
 from controller.contract.bounds import MOST_LEAP_MS, MOST_PAYLOAD_BYTES
-from controller.contract.envelope import CONTRACT_VERSION, Stamp
+from controller.contract.envelope import Stamp
 from controller.contract.events import Hit, Progressive, WinTold
-from controller.contract.face.state import State, TableState
-from controller.contract.face.status import PitKeys, PitLink, Recognition, Standing, WinShown
-from controller.contract.fingerprint import fingerprint, shown
+from controller.contract.face.state import TableState
+from controller.contract.face.status import Recognition
+from controller.contract.fingerprint import fingerprint
 from controller.contract.note import Note
 from controller.contract.pit_words import MeasureWord
 from controller.contract.state import online_state
@@ -30,19 +27,15 @@ from controller.daemon import clock
 from controller.daemon.answer import Answer
 from controller.daemon.beat import next_beat
 from controller.daemon.delivery.alarms import Alarms
-from controller.daemon.delivery.guarantee import (
-    REFUSED_FROM,
-    RETRY_REFUSED_AFTER_S,
-    Delivery,
-    Phase,
-)
+from controller.daemon.delivery.guarantee import REFUSED_FROM, Delivery, Phase
 from controller.daemon.delivery.levels import Levels
 from controller.daemon.delivery.link_told import LinkTold
-from controller.daemon.delivery.pit_said import WIN_SHOWN_S, PitSaid
+from controller.daemon.delivery.pit_said import PitSaid
 from controller.daemon.delivery.pit_trust import PitTrust, latest_ms
 from controller.daemon.delivery.recognition_said import RecognitionSaid
 from controller.daemon.delivery.recognition_trust import RecognitionTrust
 from controller.daemon.delivery.sending import Sending
+from controller.daemon.delivery.told import StreamTold
 from controller.daemon.delivery.witness import Witness
 from controller.daemon.record.journal import Journal
 from controller.daemon.record.journal_rows import Message, OnJournal
@@ -54,7 +47,6 @@ from drivers.devices import Broker
 _log = logging.getLogger(__name__)
 
 _LONGEST_STAY = 8  # at a broker on which no pit is heard, in times of `stale_after_s`
-_NOT_AUTHORISED = 0x87  # MQTT 5
 _MOST_UNJUDGED = 1000
 """So many messages of the network may wait for the table. A pit sends a few; bet recognition one for each spot."""
 
@@ -88,11 +80,11 @@ class PitStream:
         measure: Callable[[MeasureWord], None],
         link_lost: bool,
     ) -> None:
-        self._topics, self._table_id, self._game_file = topics, table_id, game_file
+        self._topics, self._table_id = topics, table_id
         self._trust = PitTrust(None if pit_key is None else bytes.fromhex(pit_key))
         self._journalled_key = pit_key
         self._journal, self._broker, self.levels = journal, broker, levels
-        self._most_unacknowledged, self._stale_after_s = most_unacknowledged, stale_after_s
+        self._stale_after_s = stale_after_s
         alarms = self._alarms = Alarms(tell)
         delivery = Delivery(journal.epoch, journal.acked_seq, journal.head_seq, stale_after_s, behind_at)
         sending = Sending(topics.event, journal, broker, on_journal, tell, delivery, most_unacknowledged)
@@ -104,6 +96,10 @@ class PitStream:
             topics, journal.epoch, recognition, broker, lambda: self._connected, ask, alarms
         )
         self._heard = self._said.heard
+        self.told = StreamTold(
+            *(topics, game_file, stale_after_s, most_unacknowledged, journal.boot, broker),
+            *(self._trust, delivery, sending, self._said, levels, self.fresh),
+        )
         self._measure, self._link = measure, LinkTold(link_lost, stale_after_s, tell)
         self._witness = Witness(topics, journal, broker, on_journal, self._trust, self._said.is_the_pits, alarms)
         self._begin()
@@ -112,14 +108,12 @@ class PitStream:
         """Set the state of a stream that has heard nothing of any broker yet."""
         self._acks: list[tuple[bytes, bool]] = []  # acks to be judged, and whether the broker had retained each
         self._awards: list[bytes] = []  # steps of awards to be judged
-        self._win: tuple[WinShown, float] | None = None  # the last win that the screen tells, and until when
         self._moves = 0  # how often in a row the table left a broker on which no pit was heard
         self._came_s = 0.0  # when the table came to this broker
         self._something_happened = asyncio.Event()
         self._at_rest = False  # whether the delivering task waits for that event
         self._connections = 0
         self._connected = False
-        self._why_down = "not connected yet"
         self._barrier: int | None = None  # once this publish is answered, no retained ack comes any more
         self._state_sent = b""
         self._state_token: int | None = None
@@ -148,100 +142,9 @@ class PitStream:
         now_s = clock.monotonic_s()
         return not self._trust.undecided and self._delivery.fresh(now_s) and self.levels.fresh(now_s)
 
-    def status(self) -> PitLink:
-        """How the stream is, for people."""
-        delivery = self._delivery
-        return PitLink(
-            connected=self._connected,
-            broker=self._broker.address,
-            why=self._why_not(),
-            standing=self.standing(),
-            stream=delivery.phase.name.lower(),
-            fresh=self.fresh(),
-            epoch=delivery.epoch,
-            head_seq=delivery.head_seq,
-            acked_seq=delivery.acked_seq,
-            unacknowledged=delivery.unacknowledged,
-            most_unacknowledged=self._most_unacknowledged,
-            meters=self.levels.of_this_game(),
-            meters_fresh=self.levels.fresh(clock.monotonic_s()),
-            meters_refused=self.levels.refusal(),
-            win=self._win_shown(),
-            key=PitKeys(
-                pinned=shown(self._trust.pinned), offered=shown(self._trust.offered), forged=dict(self._said.forged)
-            ),
-        )
-
-    def _win_shown(self) -> WinShown | None:
-        """The win that the screen tells now."""
-        win, until_s = self._win or (None, 0.0)
-        return win if clock.monotonic_s() < until_s else None
-
     def recognition_status(self, expected: bool) -> Recognition:
         """Whose word the table takes for bet recognition's, and what it did not believe. `expected` as in the face."""
         return self._recognition.status(expected)
-
-    def standing(self) -> Standing:
-        """How the table finds the pit at this moment."""
-        now_s, delivery, trust = clock.monotonic_s(), self._delivery, self._trust
-        if not self._connected:
-            return Standing("no_broker", {"for_s": int(now_s - self._heard.since_s), "why": self._why_down})
-        if self._sending.unread:
-            return Standing("journal_unread", {"why": self._sending.unread})
-        match delivery.phase:
-            case Phase.ALTERED:
-                return Standing("journal_altered", {"event": self._sending.altered})
-            case Phase.BEHIND:
-                return Standing("journal_behind")
-            case Phase.REFUSED:
-                seq, code = self._sending.refused
-                again_s = int(RETRY_REFUSED_AFTER_S)
-                details: dict[str, str | int] = {
-                    "event": seq,
-                    "reason": f"0x{code:02x}",
-                    "topic": self._topics.event,
-                    "again_s": again_s,
-                }
-                return Standing("refused", details)
-        if trust.pinned is None:
-            return Standing("no_key") if trust.offered is None else Standing("key_unpinned", self._keys())
-        if trust.successor is not None:
-            return Standing("key_handed_over", self._keys() | {"offered": fingerprint(trust.successor)})
-        found = self._found(now_s)
-        match found.code:
-            case "no_pit" | "silent" if trust.offered not in (None, trust.pinned):
-                return Standing("key_differs", self._keys())
-            case "no_pit":
-                return Standing("no_pit", found.details | {"root": self._topics.root})
-            case "behind":
-                return Standing("behind", found.details | {"waiting": delivery.unacknowledged})
-            case "well" | "listening" if unknown := self.levels.unknown(now_s):
-                return Standing("meter_unknown", {"meters": ", ".join(unknown), "game": self._game_file})
-            case _:
-                return found
-
-    def _found(self, now_s: float) -> Standing:
-        """How the pit is found on a connection on which nothing is refused."""
-        return self._heard.standing(self._stale_after_s, self._delivery.waits_s(now_s), self.levels.expected, now_s)
-
-    def _keys(self) -> dict[str, str | int]:
-        return {"offered": shown(self._trust.offered) or "", "pinned": shown(self._trust.pinned) or ""}
-
-    def _why_not(self) -> str:
-        """Why no events flow, and what to do; or that the link is cut often; empty where events flow."""
-        if self._sending.unread:
-            return f"the stream waits, for the journal cannot be read: {self._sending.unread}"
-        if self._delivery.phase is Phase.ALTERED:
-            altered = self._sending.altered
-            return f"event {altered} is not in the journal as it was signed. No event is sent from that event on"
-        if self._delivery.phase is not Phase.REFUSED:
-            return self._why_down or self._broker.often_cut()
-        seq, code = self._sending.refused
-        why, do = f"0x{code:02x}", "look at the broker's log"
-        if code == _NOT_AUTHORISED:
-            why, do = f"{why}, not authorised", f"let this table publish on {self._topics.event} in its access list"
-        again = f"The event is offered again every {RETRY_REFUSED_AFTER_S:g} s"
-        return f"the broker refuses event {seq} ({why}): {do}. {again}"
 
     async def run(self, state: Callable[[], TableState]) -> None:
         """Keep connected and deliver, until cancelled. `state` is the table's part of its retained state."""
@@ -267,7 +170,7 @@ class PitStream:
                 case Hit(progressive=Progressive(meter=meter)):
                     self.levels.hit(meter, message.seq)
                 case WinTold(shown=True, win=win):
-                    self._win = convert(win, WinShown, from_attributes=True), clock.monotonic_s() + WIN_SHOWN_S
+                    self.told.win(win)
         self._sending.keep(messages)
         if messages:
             self._delivery.committed(self._journal.head_seq, clock.monotonic_s())
@@ -302,7 +205,7 @@ class PitStream:
         The broker sends what it retains before it answers the state's publish. So once that publish is answered and no
         acknowledgement has come, the broker retains none.
         """
-        self._connected, self._why_down = True, ""
+        self._connected, self.told.why_down = True, ""
         self._came_s = clock.monotonic_s()
         self._heard.link(True, self._came_s)
         self._connections += 1
@@ -313,7 +216,7 @@ class PitStream:
 
     def broker_disconnected(self, why: str) -> None:
         """The connection is gone."""
-        self._connected, self._why_down = False, why
+        self._connected, self.told.why_down = False, why
         self._heard.link(False, clock.monotonic_s())
         self._barrier = None
         self._acks.clear()
@@ -403,7 +306,7 @@ class PitStream:
         while True:
             await next_beat()
             self._seek_pit()
-            self._link.look(self.standing().code, clock.monotonic_s())
+            self._link.look(self.told.standing().code, clock.monotonic_s())
             state = self._whole_state()
             if self._connected and state != self._state_sent:
                 self._state_token = self._broker.publish(self._topics.state, state, retain=True)
@@ -417,7 +320,7 @@ class PitStream:
         if not (self._connected and self._broker.has_others):
             return
         now_s = clock.monotonic_s()
-        if self._found(now_s).code not in ("no_pit", "silent", "clock_ahead", "clock_behind"):
+        if self.told.found(now_s).code not in ("no_pit", "silent", "clock_ahead", "clock_behind"):
             self._moves = 0
         elif now_s - self._came_s >= self._stale_after_s * min(2**self._moves, _LONGEST_STAY):
             self._moves += 1
@@ -425,18 +328,4 @@ class PitStream:
             self._broker.drop(f"no pit is heard on the broker {self._broker.address}", move=True)
 
     def _whole_state(self) -> bytes:
-        return online_state(
-            State(
-                **asdict(self._state()),
-                online=True,
-                table=self._table_id,
-                epoch=self._journal.epoch,
-                boot=self._journal.boot,
-                contract=CONTRACT_VERSION,
-                head_seq=self._delivery.head_seq,
-                unacknowledged=self._delivery.unacknowledged,
-                pit=self.standing().code,
-                broker=self._broker.address,
-                oldest_unacknowledged_at=self._sending.oldest_at,
-            )
-        )
+        return online_state(self.told.state(self._state()))
