@@ -218,7 +218,14 @@ def _within(name: str, rooms: tuple[str, ...]) -> bool:
 
 
 _Looked = (
-    ast.Import | ast.ImportFrom | ast.Attribute | ast.Constant | ast.Subscript | ast.FunctionDef | ast.AsyncFunctionDef
+    ast.Import
+    | ast.ImportFrom
+    | ast.Attribute
+    | ast.Constant
+    | ast.Subscript
+    | ast.arg
+    | ast.FunctionDef
+    | ast.AsyncFunctionDef
 )
 
 
@@ -399,6 +406,20 @@ def test_few_functions_are_long() -> None:
     long = sorted(each for each in functions if each[0] > MOST_LINES)
     assert len(functions) > 1000
     assert len(long) <= MOST_LONG_FUNCTIONS, long
+
+
+NO_NOUNS = {"each", "said", "told"}
+"""What a parameter is not called: such a word says how a value came, and not what it is."""
+
+
+def test_a_parameter_is_called_by_what_it_is() -> None:
+    wrong = [
+        f"{module}:{node.lineno}: {node.arg}"
+        for module in MODULES
+        for node in _nodes(module)
+        if isinstance(node, ast.arg) and node.arg in NO_NOUNS
+    ]
+    assert wrong == []
 
 
 CONSUMER = """\

@@ -191,17 +191,17 @@ class TableFiles:
             self.environment = {"LD_PRELOAD": str(shim), "TABLE_PINS_PAGE": str(self.page)}
 
 
-def _refuse_unknown_act(name: str, said: Set[str]) -> None:
+def _refuse_unknown_act(name: str, given: Set[str]) -> None:
     """Raise LookupError where the control socket has no act of this name with these arguments."""
     acts = {act.do: act for act in ACTS if act.on_socket}
     if name not in acts:
         likely = ended(name, acts)
         raise LookupError(f'No act is called {name!r}{likely} Write for example: supervisor("card", card="8S")')
     forms = [form.said for form in acts[name].forms]
-    if said not in forms and said - {"by"} not in forms:
+    if given not in forms and given - {"by"} not in forms:
         ways = " or ".join(", ".join(sorted(form - {"by"})) or "none" for form in forms)
         raise LookupError(
-            f"{name} is not asked for with {', '.join(sorted(said - {'by'})) or 'no argument'}. Its arguments: {ways}."
+            f"{name} is not asked for with {', '.join(sorted(given - {'by'})) or 'no argument'}. Its arguments: {ways}."
         )
 
 

@@ -22,10 +22,10 @@ HELD = f"{_BEGIN}{_END}"
 """Where a page is to hold the JSON. Exactly one place of the page has it."""
 
 
-def signed_page(page: str, said: Mapping[str, Any], key: SigningKey | None) -> str:
-    """The page, which holds `said` with the signature of `key`. Without a key the page is not signed."""
+def signed_page(page: str, content: Mapping[str, Any], key: SigningKey | None) -> str:
+    """The page, which holds `content` with the signature of `key`. Without a key the page is not signed."""
     before, after = page.split(HELD)
-    whole = {**said, "page_sha256": _digest(before, after)}
+    whole = {**content, "page_sha256": _digest(before, after)}
     if key is not None:
         whole = json.loads(signed({**whole, "public_key": key.public.hex()}, key))
     return f"{before}{_BEGIN}{_as_held(whole)}{_END}{after}"
@@ -51,8 +51,8 @@ def said_by(path: Path, written_by: str) -> dict[str, Any]:
     return said
 
 
-def _as_held(said: Mapping[str, Any]) -> str:
-    return json.dumps(said, ensure_ascii=False, sort_keys=True).replace("<", "\\u003c")
+def _as_held(content: Mapping[str, Any]) -> str:
+    return json.dumps(content, ensure_ascii=False, sort_keys=True).replace("<", "\\u003c")
 
 
 def _digest(before: str, after: str) -> str:

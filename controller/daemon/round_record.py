@@ -190,7 +190,7 @@ def _read_again(row: Row, frame: bytes) -> str:
     read = [shoes.brand(name).read_again(frame) for name in names]
     if [row.fact] in read:
         return "which reads the same today"
-    heard = min(read, key=lambda told: sum(isinstance(said, BadBytes) for said in told))
+    heard = min(read, key=lambda reports: sum(isinstance(report, BadBytes) for report in reports))
     return f"WHICH READS {', '.join(map(said_in_words, heard)) or 'NOTHING'} TODAY"
 
 

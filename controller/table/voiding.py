@@ -176,7 +176,7 @@ def _decided(table: Table, wagers: Wagers) -> Decided:
             return Decided()
     if not wagers.placed:
         settlements = []
-    certain = sorted((awards or {}).values(), key=lambda each: (each.spot, each.seat))
+    certain = sorted((awards or {}).values(), key=lambda award: (award.spot, award.seat))
     return Decided(tuple(certain), settlements[0] if len(settlements) == 1 else None)
 
 

@@ -169,11 +169,11 @@ def _over(words: Mapping[str, Any], own: object) -> dict[str, Any]:
     }
 
 
-def _fits(told: object, own: object) -> bool:
+def _fits(sentence: object, own: object) -> bool:
     """Whether a sentence can stand in another's place: nothing is put into it that the program does not give."""
     if not isinstance(own, str):
         return False
     try:
-        return filled_in(own) <= filled_in(str(told))
+        return filled_in(own) <= filled_in(str(sentence))
     except ValueError:
         return False

@@ -168,7 +168,7 @@ def _best_side(dealt: Dealt, limits: Limits) -> Paid | None:
     """The side bet that won most for its chips. The tie does not count: every game has that bet."""
     sides = {bet.spot for bet in limits.bets if not bet.in_circle} - {"tie"}
     won = [each for each in dealt.paid if each.wager.spot in sides and each.result == "won"]
-    return max(won, key=lambda each: each.pays / each.wager.cents, default=None)
+    return max(won, key=lambda paid: paid.pays / paid.wager.cents, default=None)
 
 
 def _foreseen_bets(limits: Limits, occupied: Sequence[int], covered: Collection[int], hand: int) -> Bets:

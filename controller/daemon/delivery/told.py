@@ -43,14 +43,14 @@ class StreamTold:
         trust: PitTrust,
         delivery: Delivery,
         sending: Sending,
-        said: PitSaid,
+        pit_said: PitSaid,
         levels: Levels,
         fresh: Callable[[], bool],
     ) -> None:
         self._topics, self._game_file, self._boot = topics, game_file, boot
         self._stale_after_s, self._most_unacknowledged = stale_after_s, most_unacknowledged
         self._broker, self._trust, self._delivery, self._sending = broker, trust, delivery, sending
-        self._said, self._levels, self._fresh = said, levels, fresh
+        self._said, self._levels, self._fresh = pit_said, levels, fresh
         self._win: tuple[WinShown, float] | None = None  # the last win that the screen tells, and until when
         self.why_down = "not connected yet"
 

@@ -293,7 +293,7 @@ def _place(placing: Placing, backup: _Unpacked, secrets: Mapping[str, bytes], ta
     _check_free(says, file, secrets["key"], lines, placing)
     owner = journal.parent
     placing.make_folder(owner, None)
-    for name, to in sorted(targets.items(), key=lambda each: each[0] == "journal"):  # last: all else is there then
+    for name, to in sorted(targets.items(), key=lambda target: target[0] == "journal"):  # last: all else is there then
         if name in _CONFIGURED:
             _configure(placing, files[name], to, lines)
         elif name.startswith("archive/") or name in ("key", "key.journals", "journal") or not to.exists():

@@ -56,11 +56,11 @@ def check(file: Path, pit_settings: Path | None, highest_edge: float, strict: bo
     return 0
 
 
-def _look(file: Path, pit_settings: Path | None, highest_edge: float, told: list[str], as_json: bool) -> str:
-    """Add what is told to `told`, and print it unless a report is printed. Returns what the file is of."""
+def _look(file: Path, pit_settings: Path | None, highest_edge: float, lines: list[str], as_json: bool) -> str:
+    """Add what is told to `lines`, and print it unless a report is printed. Returns what the file is of."""
     of_a_game = is_game_file(file)
     warnings, last = _of_the_game(file) if of_a_game else _of_the_table(file)
-    told += _told((f"warning: {each}" for each in warnings), as_json)
+    lines += _told((f"warning: {each}" for each in warnings), as_json)
     of = subject(file)
     with waited_for("Counting every deal"):
         try:
@@ -72,17 +72,17 @@ def _look(file: Path, pit_settings: Path | None, highest_edge: float, told: list
                 raise
             idle, by_count = idle_rows_uncounted(of), [f"warning: no odds are counted. {error.what} {error.do}"]
         of_rows = [*_idle(idle, of.bets, file if of_a_game else game_path(file))]
-    told += _told([*of_rows, *by_count], as_json)
+    lines += _told([*of_rows, *by_count], as_json)
     return last
 
 
-def _report(file: Path, mistakes: Sequence[Problem], told: Sequence[str], is_right: bool) -> CheckReport:
+def _report(file: Path, mistakes: Sequence[Problem], lines: Sequence[str], is_right: bool) -> CheckReport:
     return CheckReport(
         file=str(file),
         is_right=is_right,
         mistakes=tuple(CheckMistake(each.file, each.place or each.key, each.what, each.do) for each in mistakes),
-        warnings=tuple(line.removeprefix(_WARNING) for line in told if _warns(line)),
-        told=tuple(line for line in told if not _warns(line)),
+        warnings=tuple(line.removeprefix(_WARNING) for line in lines if _warns(line)),
+        told=tuple(line for line in lines if not _warns(line)),
     )
 
 

@@ -117,8 +117,8 @@ def tell_again(asked: BinaryIO, answers: BinaryIO) -> int:
     return 0
 
 
-def _say(to: BinaryIO, said: Struct) -> None:
-    to.write(msgspec.json.encode(said) + b"\n")
+def _say(to: BinaryIO, message: Struct) -> None:
+    to.write(msgspec.json.encode(message) + b"\n")
     to.flush()
 
 
@@ -148,11 +148,11 @@ class Judge:
         """How many events differ as declared, by the declaration."""
 
     def differ(
-        self, told: Sequence[str], ours: Sequence[str], made: Sequence[str]
+        self, journalled: Sequence[str], ours: Sequence[str], made: Sequence[str]
     ) -> tuple[str | None, str | None] | None:
         """The first event that differs, as the table told it and as the new version makes it; None where none does.
         `ours` are the events that this version makes."""
-        if list(made) in (list(told), list(ours)):
+        if list(made) in (list(journalled), list(ours)):
             return None
         before, now = [json.loads(body) for body in ours], [json.loads(body) for body in made]
         added = self._told("added", now, before)
@@ -355,10 +355,12 @@ def _covered(declared: Changed, count: int) -> str:
     return f"Version {declared.version} declares {what} of {', '.join(declared.events)} ({declared.reason}): {count}."
 
 
-def _told_differently(version: str, row: Row, told: Sequence[str], old: str | None, new: str | None) -> TableError:
+def _told_differently(
+    version: str, row: Row, journalled: Sequence[str], old: str | None, new: str | None
+) -> TableError:
     place = json.loads(old or new or "{}")
     where = f"Shoe {place.get('shoe')}, round {place.get('round')} (row {row.number} of the journal)"
-    then = "the table told" if old is None or old in told else "the version that runs would tell"
+    then = "the table told" if old is None or old in journalled else "the version that runs would tell"
     what = f"{where}: {then}: {_in_words(old)} Version {version} would tell: {_in_words(new)}"
     if old and new:
         one, two = json.loads(old), json.loads(new)

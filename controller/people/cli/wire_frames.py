@@ -54,17 +54,17 @@ class Frames(Struct, frozen=True):
     """In how many of the different frames the check is right."""
 
 
-def guessed(said: bytes) -> Frames | None:
+def guessed(stream: bytes) -> Frames | None:
     """The frames in what a shoe said; None where there are too few to guess by."""
-    ways = [_with_check(begin, frames) for begin in sorted(set(said)) if (frames := _split(said, begin))]
+    ways = [_with_check(begin, frames) for begin in sorted(set(stream)) if (frames := _split(stream, begin))]
     if not ways:
         return None
     return max(ways, key=lambda way: (way.check is not None, way.right / len(way.counts), way.counts.total()))
 
 
-def frames_told(said: bytes) -> Iterator[str]:
+def frames_told(stream: bytes) -> Iterator[str]:
     """What is guessed, in lines for people."""
-    found = guessed(said)
+    found = guessed(stream)
     if found is None:
         yield "Too few frames that differ: record more of the shoe, at the right speed."
         return
@@ -84,10 +84,10 @@ def frames_told(said: bytes) -> Iterator[str]:
         yield f"{count:6} x {frame.hex(' ').upper()}  | {seen}{wrong}"
 
 
-def _split(said: bytes, begin: int) -> Counter[bytes] | None:
+def _split(stream: bytes, begin: int) -> Counter[bytes] | None:
     """The frames that begin with this byte; None where they are too few, too long or too alike to be frames."""
     mark = bytes([begin])
-    frames = Counter(mark + rest for rest in said.split(mark)[1:])
+    frames = Counter(mark + rest for rest in stream.split(mark)[1:])
     usual = [frame for frame in frames if 3 <= len(frame) <= _LONGEST]
     return frames if len(usual) >= _FEWEST and len(usual) > len(frames) / 2 else None
 

@@ -55,13 +55,13 @@ def look(path: Path) -> tuple[list[str], dict[str, list[str]]]:
     return wrong, dict(_lacking({**shipped, **told}, english, ending))
 
 
-def _lacking(told: dict[str, str], english: dict[str, str], ending: str) -> Iterator[tuple[str, list[str]]]:
+def _lacking(texts: dict[str, str], english: dict[str, str], ending: str) -> Iterator[tuple[str, list[str]]]:
     for audience, files in AUDIENCES.items():
         if ending in files:
             sections = files[ending]
             asked = (place for place in english if not place.startswith("detail."))
             of = (place for place in asked if sections is None or place.partition(".")[0] in sections)
-            yield audience, [place for place in of if place not in told]
+            yield audience, [place for place in of if place not in texts]
 
 
 def _wrong(place: str, text: str, english: dict[str, str], ending: str) -> Iterator[str]:

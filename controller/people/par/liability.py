@@ -42,7 +42,7 @@ def liability(of: Subject, count: Together, levels: Levels) -> Liability | None:
     seats = max(of.most_seats - 2 * of.play.roles_play, 0)  # the active seats make no wager with the house
     layouts = [*_layouts(of.wagers, count.bets)]
     found = [_round(of, count, rows, levels, layouts, seats) for rows, _ in count.ways]
-    return max(found, key=lambda each: each.cents, default=None)
+    return max(found, key=lambda loss: loss.cents, default=None)
 
 
 def _round(

@@ -75,11 +75,11 @@ def words_in(words: CardsAre | When) -> set[str]:
     return {name for name, value in asdict(words).items() if value is not None}
 
 
-def kinds_of_card(told: Callable[[Card], object]) -> list[list[Card]]:
+def kinds_of_card(trait: Callable[[Card], object]) -> list[list[Card]]:
     """The cards of a deck by what is told of them."""
     found: dict[object, list[Card]] = {}
     for card in DECK:
-        found.setdefault(told(card), []).append(card)
+        found.setdefault(trait(card), []).append(card)
     return [*found.values()]
 
 

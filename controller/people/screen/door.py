@@ -46,7 +46,7 @@ class Connection(H11Protocol):
             fullest = max(of_place, key=lambda place: (of_place[place], place == self._place))
             crowd = [each for each in every if each._place == fullest]
             waiting = [each for each in crowd if not each._is_answered]
-            (min if waiting else max)(waiting or crowd, key=lambda each: each._since_s)._end()
+            (min if waiting else max)(waiting or crowd, key=lambda connection: connection._since_s)._end()
 
     def on_response_complete(self) -> None:
         super().on_response_complete()

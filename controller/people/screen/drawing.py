@@ -17,7 +17,7 @@ _ORDER = ("choose", "draw", "stand")
 def numbers(values: Iterable[int]) -> str:
     """Numbers as people print them: `"0–3, 5"`."""
     said = []
-    for _, run in groupby(enumerate(sorted(values)), lambda each: each[1] - each[0]):
+    for _, run in groupby(enumerate(sorted(values)), lambda placed: placed[1] - placed[0]):
         first, *rest = (value for _, value in run)
         said.append(f"{first}–{rest[-1]}" if rest else str(first))
     return ", ".join(said)
@@ -52,6 +52,6 @@ def _by_third_card(on: Sequence[str], does: dict[str, str]) -> str:
 def _lines(texts: Sequence[str]) -> Lines:
     """A line for each run of totals with which the hand does the same."""
     lines = []
-    for text, run in groupby(enumerate(texts), lambda each: each[1]):
+    for text, run in groupby(enumerate(texts), lambda placed: placed[1]):
         lines.append((numbers(total for total, _ in run), text))
     return lines

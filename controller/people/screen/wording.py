@@ -62,13 +62,13 @@ def _spans(section: str, key: str, languages: Sequence[str]) -> str:
 _EVERY = frozenset(LANGUAGES)
 
 
-def spoken(said: Any, languages: Sequence[str]) -> Any:
+def spoken(part: Any, languages: Sequence[str]) -> Any:
     """A part of a page with each text in these languages alone."""
-    if isinstance(said, dict):
-        if said.keys() == _EVERY:
-            return {language: said[language] for language in languages}
-        return {key: spoken(value, languages) for key, value in said.items()}
-    return [spoken(each, languages) for each in said] if isinstance(said, list | tuple) else said
+    if isinstance(part, dict):
+        if part.keys() == _EVERY:
+            return {language: part[language] for language in languages}
+        return {key: spoken(value, languages) for key, value in part.items()}
+    return [spoken(each, languages) for each in part] if isinstance(part, list | tuple) else part
 
 
 def chosen(asked: str, otherwise: Sequence[str]) -> tuple[str, ...]:

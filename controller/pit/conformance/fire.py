@@ -539,12 +539,12 @@ def _ended_early(number: str, where: str, lines: Sequence[Line]) -> str:
 
 
 def _line(
-    clause: Clause, ended: tuple[str, Result, str] | None, where: str, told: Mapping[str, int], seconds: float
+    clause: Clause, ended: tuple[str, Result, str] | None, where: str, tally: Mapping[str, int], seconds: float
 ) -> Line:
     """The line of a clause. Of a fire that ended early, only the clauses that ended it are judged, and `where` says how
     far it came; of another fire, each clause for which the fire had what it must have had."""
     if ended is None:
-        missing = [what for what in _JUDGED[clause.number] if not told.get(what)]
+        missing = [what for what in _JUDGED[clause.number] if not tally.get(what)]
         why = f"the fire had no {' and no '.join(missing)}" if missing else ""
         return Line(clause, Result.NOT_TRIED if missing else Result.KEPT, why, seconds)
     number, result, why = ended
@@ -554,7 +554,7 @@ def _line(
     return Line(clause, Result.NOT_TRIED, f"the fire ended at {number}, {where}" if number else why, seconds)
 
 
-def _in_words(told: Counter[str], links: Sequence[TroubledLink]) -> str:
+def _in_words(tally: Counter[str], links: Sequence[TroubledLink]) -> str:
     suffered = sum((link.suffered for link in links), Counter[str]())
-    counts = [f"{number} {what}" for what, number in told.items()]
+    counts = [f"{number} {what}" for what, number in tally.items()]
     return ", ".join([*counts, *(f"{number} times {kind}" for kind, number in sorted(suffered.items()))])

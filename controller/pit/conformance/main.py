@@ -106,8 +106,8 @@ def _print_line(line: Line) -> None:
     print(f"{line.clause.number} {line.result.value}{': ' if line.why else ''}{line.why}", file=sys.stderr, flush=True)
 
 
-def _print_stage(told: str) -> None:
-    print(told, file=sys.stderr, flush=True)
+def _print_stage(stage: str) -> None:
+    print(stage, file=sys.stderr, flush=True)
 
 
 def _write(report: Report, options: argparse.Namespace) -> None:

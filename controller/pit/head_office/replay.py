@@ -211,7 +211,7 @@ class Replay:
         self._streams.add((event["table"], stream))
         return Place(event["table"], stream, *(whole(event[name], 1, MOST_CENTS) for name in ("shoe", "round")))
 
-    def _lock(self, place: Place, bets: list[dict[str, Any]], told: object) -> None:
+    def _lock(self, place: Place, bets: list[dict[str, Any]], proof: object) -> None:
         _each_once([bet["spot"] for bet in bets])
         for bet in bets:
             whole(bet["price_cents"], 0, MOST_WAGER_CENTS)
@@ -220,7 +220,7 @@ class Replay:
             raise ValueError(f"no meter is named {min(unknown)}")
         for bet in locked:
             meters = {name: self.meters[name] for name in bet["meters"]}
-            self._show(place, told, meters.keys())
+            self._show(place, proof, meters.keys())
             if (place, bet["spot"]) in self._wagers:
                 continue  # a round's wagers are locked once
             self._judge_price(place, bet["price_cents"], meters)
@@ -239,9 +239,9 @@ class Replay:
                 what = f"a wager of {figures(price_cents)} feeds {name}, whose terms have no such price"
                 self.findings.append(f"{place}: {what}")
 
-    def _show(self, place: Place, told: object, fed: AbstractSet[str]) -> None:
+    def _show(self, place: Place, proof: object, fed: AbstractSet[str]) -> None:
         """Note what the table showed of these meters at the lock, where the pit signed that it had told so."""
-        match told:
+        match proof:
             case {"word": dict(said), "ago_ms": ago_ms, **others} if not others and is_count(ago_ms, 0, MOST_AHEAD_MS):
                 word = MetersWord.read(said)
                 if fed and word is not None and any(signature_holds(said, key) for key in self._pit_keys):

@@ -105,12 +105,12 @@ class Closings:
         subject: int,
         by: str,
         witness: str,
-        told: Mapping[str, object],
+        details: Mapping[str, object],
         cents: int,
         document: str,
         why: str,
     ) -> int:
-        about = {**told, "cents": cents, "document": reason(document), "reason": reason(why)}
+        about = {**details, "cents": cents, "document": reason(document), "reason": reason(why)}
         self._decisions.note(what, subject, by, witness, about, cents)
         return cents
 

@@ -375,39 +375,41 @@ class _Reading:
             if not wanted:
                 return
 
-    def _note(self, table: str, told: _Told) -> None:
-        if told.type == "shoe_opened":
-            self._digests[table, told.epoch] = told.config_digest
+    def _note(self, table: str, event: _Told) -> None:
+        if event.type == "shoe_opened":
+            self._digests[table, event.epoch] = event.config_digest
         else:
-            prices = {bet.spot: bet.price_cents for bet in told.progressive}
-            self._rounds[table, told.epoch, told.shoe, told.round] = _Round(self._rules.shift(told.at), told.by, prices)
+            prices = {bet.spot: bet.price_cents for bet in event.progressive}
+            self._rounds[table, event.epoch, event.shoe, event.round] = _Round(
+                self._rules.shift(event.at), event.by, prices
+            )
 
-    def _take(self, table: str, told: _Told, awarded_cents: int) -> None:
-        if told.type in ("shoe_opened", "wagers_locked"):
-            self._note(table, told)
-        if told.type not in _COUNTED:
+    def _take(self, table: str, event: _Told, awarded_cents: int) -> None:
+        if event.type in ("shoe_opened", "wagers_locked"):
+            self._note(table, event)
+        if event.type not in _COUNTED:
             return
-        key = (table, told.epoch, told.shoe, told.round)
-        of = self._rounds.get(key) or _Round(self._rules.shift(told.at), "", {})
+        key = (table, event.epoch, event.shoe, event.round)
+        of = self._rounds.get(key) or _Round(self._rules.shift(event.at), "", {})
         sums = self.sums.setdefault((table, of.shift, of.dealer), Sums())
-        match told.type:
+        match event.type:
             case "wagers_locked":
-                sums.progressive_cents += sum(bet.price_cents * len(bet.seats) for bet in told.progressive)
-            case "round" if not told.simulated:
+                sums.progressive_cents += sum(bet.price_cents * len(bet.seats) for bet in event.progressive)
+            case "round" if not event.simulated:
                 sums.rounds += 1
-                sums.unsettled += told.settlement is None
-                self._settle(sums, table, told, told.settlement, 1)
+                sums.unsettled += event.settlement is None
+                self._settle(sums, table, event, event.settlement, 1)
             case "correction":
-                self._settle(sums, table, told, told.settlement_before, -1)
-                self._settle(sums, table, told, told.settlement, 1)
-            case "void" if not told.simulated:
+                self._settle(sums, table, event, event.settlement_before, -1)
+                self._settle(sums, table, event, event.settlement, 1)
+            case "void" if not event.simulated:
                 sums.voids += 1
-                sums.progressive_cents -= sum(of.prices.get(bet.spot, 0) * len(bet.seats) for bet in told.progressive)
+                sums.progressive_cents -= sum(of.prices.get(bet.spot, 0) * len(bet.seats) for bet in event.progressive)
             case "hit":
                 sums.hits += 1
                 sums.awards_cents += awarded_cents
 
-    def _settle(self, sums: Sums, table: str, told: _Told, settled: _Settlement | None, times: int) -> None:
+    def _settle(self, sums: Sums, table: str, event: _Told, settled: _Settlement | None, times: int) -> None:
         """Add a settlement `times` 1, or take it away again with -1."""
         if settled is None:
             return
@@ -417,7 +419,7 @@ class _Reading:
         sums.house_cents += times * totals.house_cents
         sums.commission_taken_cents += times * totals.commission_taken_cents
         sums.commission_owed_cents += times * totals.commission_owed_cents
-        sheet, strays = self._sheets.get(self._digests.get((table, told.epoch), "")), Fraction(0)
+        sheet, strays = self._sheets.get(self._digests.get((table, event.epoch), "")), Fraction(0)
         for wager in settled.wagers:
             counted = None if sheet is None else sheet.of(wager.spot, wager.seat)
             if counted is None:

@@ -137,8 +137,8 @@ def _journals(db: Store) -> dict[str, object]:
     }
 
 
-def _meter(said: Struct) -> dict[str, object]:
-    return {name: str(value) if isinstance(value, Fraction) else value for name, value in asdict(said).items()}
+def _meter(meter: Struct) -> dict[str, object]:
+    return {name: str(value) if isinstance(value, Fraction) else value for name, value in asdict(meter).items()}
 
 
 def _award(award: Award) -> dict[str, object]:

@@ -112,7 +112,7 @@ class Order:
             " AND ms >= (SELECT ms FROM locked_at WHERE hand = ?) ORDER BY lock.number",
             (meter, share, hand),
         ).fetchall()
-        in_order = sorted(free, key=lambda each: each[3])
+        in_order = sorted(free, key=lambda level: level[3])
         moved = [(level, to) for level, to in zip(free, in_order, strict=True) if level[1] != to[1]]
         for (number, *_), _ in moved:  # no two rounds may have one level, not even for a moment
             self._db.execute("UPDATE lock SET share = ? WHERE number = ?", (f"{share} of {number}", number))

@@ -45,12 +45,12 @@ class Shown:
         self.keys: tuple[bytes, ...] = ()
         self._proved: dict[str, object] | None = None
 
-    def lock(self, hand: int, table: str, told: object, meters: set[str]) -> tuple[int | None, TableError | None]:
+    def lock(self, hand: int, table: str, proof: object, meters: set[str]) -> tuple[int | None, TableError | None]:
         """Note what the table showed of these meters at the round's lock. Returns the lock's moment in ms since 1970,
         None where nothing proves it; and an alarm about a word that counts not, or that came late."""
-        if not self.keys or told is None or not meters:
+        if not self.keys or proof is None or not meters:
             return None, None
-        word, ago_ms = self._proven(told)
+        word, ago_ms = self._proven(proof)
         if word is None:
             return None, TableError(
                 "lock_unproven",
@@ -87,9 +87,9 @@ class Shown:
         ).fetchone()
         return 0 if row is None else max(0, floor(row[0] * share))
 
-    def _proven(self, told: object) -> tuple[MetersWord | None, int]:
+    def _proven(self, proof: object) -> tuple[MetersWord | None, int]:
         """The word that the pit signed, and how long before the lock it had come; None where it proves nothing."""
-        match told:
+        match proof:
             case {"word": dict(said), "ago_ms": ago_ms, **others} if not others and is_count(ago_ms, 0, MOST_AHEAD_MS):
                 if said != self._proved and any(signature_holds(said, key) for key in self.keys):
                     self._proved = said  # tables that hear one word lock by it
