@@ -18,7 +18,7 @@ from controller.table.dealing import (
     take_cards_in_error,
     turn_first_card,
 )
-from controller.table.face_down import comes_face_down, kept_make_a_hand, next_is_secret
+from controller.table.face_down import comes_face_down, kept_make_a_round, next_is_secret
 from controller.table.facts import (
     BurnCountReported,
     CardDrawn,
@@ -144,10 +144,10 @@ def believe(table: Table, held: Held) -> Stepped:
             return _legally(table, Row.BURN_COUNT, held)
         case ShoeResultReported(result) if result is not ShoeResult.FORCE_QUIT and isinstance(following(table), Reveal):
             return _wait_for_reveal(table, held)
-        case ShoeResultReported(result) if result is not ShoeResult.FORCE_QUIT and kept_make_a_hand(table):
+        case ShoeResultReported(result) if result is not ShoeResult.FORCE_QUIT and kept_make_a_round(table):
             return replace(table, kept_results=(*table.kept_results, Held(fact))), ()
         case ShoeResultReported(ShoeResult.FORCE_QUIT):
-            return _legally(replace(table, burned_in_shoes_hand=False), Row.SHOE_FORCE_QUIT, held)
+            return _legally(replace(table, burned_in_shoes_round=False), Row.SHOE_FORCE_QUIT, held)
         case ShoeResultReported():
             return _legally(table, Row.SHOE_RESULT, held)
         case ShoeErrorRaised(error):

@@ -51,7 +51,7 @@ def following(table: Table) -> Draw | Choose | Reveal | None:
     return step
 
 
-def next_in_hand(table: Table) -> Draw | None:
+def next_in_round(table: Table) -> Draw | None:
     """Where the next card goes, in a round that takes one."""
     match following(table):
         case Draw() as draw:
@@ -103,7 +103,7 @@ def take_cards_in_error(table: Table, cards: tuple[KnownCard, ...]) -> Stepped:
             begun = replace(table, phase=RoundInPlay((), wagers=None), shoe=shoe, kept=())
             table, after = deal_kept(begun, (*table.kept, *cards))
         case "burn":
-            table, after = after_hand(burned_in_error(table))
+            table, after = after_round(burned_in_error(table))
         case "next_card":
             table, after = replace(table, kept=(*table.kept, *cards)), ()
         case never:
@@ -120,7 +120,7 @@ def odd_card_events(table: Table, fate: str, cards: int, by: str, witness: str |
 
 def burned_in_error(table: Table) -> Table:
     """Burn a card drawn in error. A shoe with rules of its own counts this card into a round."""
-    return replace(table, awaiting_result="voided", burned_in_shoes_hand=True) if table.rules.procedure > 1 else table
+    return replace(table, awaiting_result="voided", burned_in_shoes_round=True) if table.rules.procedure > 1 else table
 
 
 # The round.
@@ -135,16 +135,16 @@ def deal(table: Table, known: KnownCard, kept: tuple[KnownCard, ...] = ()) -> St
     match table.phase:
         case Locked(wagers, seating):
             shoe = open_shoe(table)
-            hand = RoundInPlay((known.card,), wagers, seating, kept=kept)
+            in_play = RoundInPlay((known.card,), wagers, seating, kept=kept)
             table = replace(table, shoe=replace(shoe, wagered_rounds=shoe.wagered_rounds + 1))
         case RoundInPlay(plays):
-            hand = replace(table.phase, plays=(*plays, known.card), kept=kept)
+            in_play = replace(table.phase, plays=(*plays, known.card), kept=kept)
         case _:
-            raise AssertionError(f"no hand takes a card in {table.phase}")
+            raise AssertionError(f"no round takes a card in {table.phase}")
     if known.typed_by:
-        drawn = sum(isinstance(play, Card) for play in hand.plays)
-        hand = replace(hand, typed=hand.typed | {drawn: known})
-    return _go_on(replace(table, phase=hand, last_round=None, awaiting_result=None))
+        drawn = sum(isinstance(play, Card) for play in in_play.plays)
+        in_play = replace(in_play, typed=in_play.typed | {drawn: known})
+    return _go_on(replace(table, phase=in_play, last_round=None, awaiting_result=None))
 
 
 def deal_kept(table: Table, cards: tuple[KnownCard, ...]) -> Stepped:
@@ -154,33 +154,33 @@ def deal_kept(table: Table, cards: tuple[KnownCard, ...]) -> Stepped:
 
 def call(table: Table, called: Call) -> Stepped:
     """Play the dealer's call. Cards that were kept for the round follow the call."""
-    hand = table.phase
-    assert isinstance(hand, RoundInPlay), "only called inside a round"
-    return _go_on(replace(table, phase=replace(hand, plays=(*hand.plays, called))))
+    in_play = table.phase
+    assert isinstance(in_play, RoundInPlay), "only called inside a round"
+    return _go_on(replace(table, phase=replace(in_play, plays=(*in_play.plays, called))))
 
 
 def _go_on(table: Table) -> Stepped:
     """What the last play leads to. Kept cards that the round does not need are kept for the next round."""
-    hand = table.phase
-    assert isinstance(hand, RoundInPlay)
-    step = table.rules.play.next_step(hand.seating, hand.plays)
+    in_play = table.phase
+    assert isinstance(in_play, RoundInPlay)
+    step = table.rules.play.next_step(in_play.seating, in_play.plays)
     if isinstance(step, Done):
-        return _finish(table, hand, step)
-    if isinstance(step, Draw) and hand.kept:
-        return deal(table, hand.kept[0], kept=hand.kept[1:])
+        return _finish(table, in_play, step)
+    if isinstance(step, Draw) and in_play.kept:
+        return deal(table, in_play.kept[0], kept=in_play.kept[1:])
     if isinstance(step, Draw) and cards_left(table) == 0:
         return _run_out(table)
     return table, ()
 
 
-def _finish(table: Table, hand: RoundInPlay, done: Done) -> Stepped:
+def _finish(table: Table, in_play: RoundInPlay, done: Done) -> Stepped:
     """The round is complete: its own event, then its hits, then what follows."""
-    shoe, wagers = open_shoe(table), hand.wagers or NO_WAGERS
-    won = paying.awards(table.rules, hand.seating, done, wagers)
-    settled = paying.settlement(table.rules, hand.seating, wagers.placed, done) if hand.wagers else None
-    finished = FinishedRound(shoe.rounds, done, hand.wagers, hand.seating, settled)
-    cards = sum(isinstance(play, Card) for play in hand.plays)
-    too_fast = hand.wagers is not None and doubts.too_fast(table, cards)
+    shoe, wagers = open_shoe(table), in_play.wagers or NO_WAGERS
+    won = paying.awards(table.rules, in_play.seating, done, wagers)
+    settled = paying.settlement(table.rules, in_play.seating, wagers.placed, done) if in_play.wagers else None
+    finished = FinishedRound(shoe.rounds, done, in_play.wagers, in_play.seating, settled)
+    cards = sum(isinstance(play, Card) for play in in_play.plays)
+    too_fast = in_play.wagers is not None and doubts.too_fast(table, cards)
     if too_fast:
         table = doubts.of_round(table, "round_too_fast")
     hits = paying.hits(shoe.number, shoe.rounds, won, wagers.levels)
@@ -192,16 +192,16 @@ def _finish(table: Table, hand: RoundInPlay, done: Done) -> Stepped:
         awaiting_result=done if isinstance(done, TwoHands) else None,
         commission_owed=owing(table.commission_owed, dict(settled.owed) if settled else {}),
     )
-    if (actives := hand.seating.actives) is not None and done.outcome is not None:
+    if (actives := in_play.seating.actives) is not None and done.outcome is not None:
         play = table.rules.play
         table = replace(table, actives=next_actives(actives, done.outcome, table.occupied, play.on_win, play.on_tie))
-    round_event = _round(table, finished, won, _not_read(table, hand))
+    round_event = _round(table, finished, won, _not_read(table, in_play))
     if round_event.not_read:
         table = doubts.of_round(table, "typed_card")
     in_doubt = doubts.standing(table)
     hit_events = tuple(_hit(round_event, hit, each.row, in_doubt) for hit, each in zip(hits, won, strict=True))
     table, overdue = doubts.round_ended(table)
-    table, after = after_hand(table, hand.kept)
+    table, after = after_round(table, in_play.kept)
     stopped: tuple[Event, ...] = ()
     if too_fast:
         table, stopped = doubts.stop_for_speed(table, cards, compared(table))
@@ -227,13 +227,13 @@ def owing(owed: Mapping[int, int], more: Mapping[int, int]) -> dict[int, int]:
     return {seat: owes for seat, owes in cents.items() if owes}
 
 
-def _not_read(table: Table, hand: RoundInPlay) -> tuple[events.NotRead, ...]:
+def _not_read(table: Table, in_play: RoundInPlay) -> tuple[events.NotRead, ...]:
     """The cards of the round that people typed, as events tell them."""
     if table.rules.procedure <= 2:
         return ()
     return tuple(
         events.NotRead(drawn, str(known.card), "typed", known.typed_by[0], next(iter(known.typed_by[1:]), None))
-        for drawn, known in hand.typed.items()
+        for drawn, known in in_play.typed.items()
     )
 
 
@@ -306,7 +306,7 @@ def _run_out(table: Table) -> Stepped:
     return stopped, (void, close_event, *fault)
 
 
-def after_hand(table: Table, not_needed: tuple[KnownCard, ...] = ()) -> Stepped:
+def after_round(table: Table, not_needed: tuple[KnownCard, ...] = ()) -> Stepped:
     """Wagers open again, or the shoe is over. A pause goes on.
 
     Kept cards that the round did not need are the next round's, like the cards still in the shoe. A card that the shoe

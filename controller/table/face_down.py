@@ -46,7 +46,7 @@ def result_is_secret(table: Table) -> bool:
     return table.rules.play.squeezed or bool(table.kept)
 
 
-def kept_make_a_hand(table: Table) -> bool:
+def kept_make_a_round(table: Table) -> bool:
     """Whether cards that are kept for the next round, which nobody has seen, may be a whole round to the shoe."""
     if table.rules.procedure == 1 or table.awaiting_result is not None:
         return False

@@ -15,7 +15,7 @@ from controller.table.acts.rounds import OddCardFate, OddCardTold
 from controller.table.acts.stopped import CardNamed
 from controller.table.believing import believe, is_counted_after_power_up, release
 from controller.table.dealing import (
-    after_hand,
+    after_round,
     burn,
     burned_in_error,
     call,
@@ -61,10 +61,10 @@ def void_round(table: Table, by: str, witness: str | None) -> Stepped:
         made = (*made, cleared(table, by if witness is None else f"{by}, {witness}", Exit.VOID))
         waiting = (*waiting, *raiser(table.fault), *table.held)
     table = replace(table, fault=None, held=Waiting(), last_round=None, awaiting_result="voided")
-    dead, others = _dead_with_the_hand(waiting)
+    dead, others = _dead_with_the_round(waiting)
     for held in dead:
         table = _out_of_shoe(table, held)
-    table, after = after_hand(table, not_needed)
+    table, after = after_round(table, not_needed)
     if any(held.after_gap for held in dead) and not isinstance(table.phase, ShoeEnded):
         table, stopped = stop(table, "reports_missed", {})  # a cut card may have been among them
         return replace(table, held=Waiting(others)), (*made, *after, *stopped)
@@ -72,7 +72,7 @@ def void_round(table: Table, by: str, witness: str | None) -> Stepped:
     return table, (*made, *after, *released)
 
 
-def _dead_with_the_hand(waiting: tuple[Held, ...]) -> tuple[tuple[Held, ...], tuple[Held, ...]]:
+def _dead_with_the_round(waiting: tuple[Held, ...]) -> tuple[tuple[Held, ...], tuple[Held, ...]]:
     """The waiting facts of a void round, and the others: from a new shoe's first card on, none is of that round."""
     is_new_shoes = [begins_shoe(held.fact) for held in waiting]
     ends = is_new_shoes.index(True) if True in is_new_shoes else len(waiting)
@@ -99,7 +99,7 @@ def change_odd_card(table: Table, fact: OddCardTold) -> Stepped:
     made = odd_card_events(table, fact.fate.value, 1, fact.by, fact.witness)
     table = table if kept else burned_in_error(table)
     shoe = replace(shoe, rounds=shoe.rounds - 1, unseen_cards=shoe.unseen_cards + 1)
-    table, after = after_hand(replace(table, shoe=shoe), kept)
+    table, after = after_round(replace(table, shoe=shoe), kept)
     return table, (*made, *after)
 
 
@@ -147,7 +147,7 @@ def clear(table: Table, by: str) -> Stepped:
         case Clearing.BURN_IN_ERROR:
             for held in waiting:
                 table = burned_in_error(_out_of_shoe(table, held))
-            table, ended = after_hand(table)
+            table, ended = after_round(table)
             made = (*made, *odd_card_events(table, "burn", len(waiting), by), *ended)
         case Clearing.HIT:
             table, hit = _hit_or_burn(table, waiting)
@@ -204,7 +204,7 @@ def _lose_unheard(table: Table, cards: int) -> Stepped:
     if isinstance(table.phase, ShoeEnded):
         return table, ()
     assert isinstance(table.phase, BetweenRounds), "such a count is refused in any other phase"
-    return after_hand(replace(table, last_round=None, awaiting_result="voided"))
+    return after_round(replace(table, last_round=None, awaiting_result="voided"))
 
 
 def _hit_or_burn(table: Table, waiting: tuple[Held, ...]) -> Stepped:

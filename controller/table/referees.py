@@ -13,7 +13,7 @@ from controller.rules.game.baccarat import Tableau
 from controller.rules.game.cards import Card
 from controller.rules.game.hands import Hand, TwoHands
 from controller.table import shoe_life
-from controller.table.dealing import next_in_hand
+from controller.table.dealing import next_in_round
 from controller.table.face_down import next_is_secret, result_is_secret
 from controller.table.facts import CardDrawn, ShoeResult, ShoeResultReported, Target
 from controller.table.states import BetweenRounds, Burning, FirstCardDue, RoundInPlay, Table
@@ -31,8 +31,8 @@ def compare_burn_count(table: Table, count: int) -> Stepped:
 
 def compare_result(table: Table, fact: ShoeResultReported) -> Stepped:
     """Compare the shoe's result of a round with ours."""
-    awaited, burned = table.awaiting_result, table.burned_in_shoes_hand
-    table = replace(table, awaiting_result=None, burned_in_shoes_hand=False)
+    awaited, burned = table.awaiting_result, table.burned_in_shoes_round
+    table = replace(table, awaiting_result=None, burned_in_shoes_round=False)
     if awaited == "voided" or (awaited is None and fact.result is ShoeResult.FORCE_QUIT):
         return table, ()  # the shoe ends its own game of a round that is void here, or that never began here
     ours = _in_words(awaited.outcome.value, awaited.player_pair, awaited.banker_pair) if awaited else "no finished hand"
@@ -65,7 +65,7 @@ def differing_target(table: Table, fact: CardDrawn) -> str | None:
 
 def both_opinions(table: Table, fact: CardDrawn) -> dict[str, str | int]:
     """Where the shoe and where our rules put the card, for people; empty where that would tell a face-down card."""
-    if next_is_secret(table) or table.burned_in_shoes_hand:
+    if next_is_secret(table) or table.burned_in_shoes_round:
         return {}
     assert fact.target is not None
     expected, index = _expected_target(table)
@@ -84,7 +84,7 @@ def where(table: Table) -> str:
         case _:
             if next_is_secret(table):
                 return "hand"
-            drawn = next_in_hand(table)
+            drawn = next_in_round(table)
             if drawn is not None:
                 return str(drawn.hand)
             between = isinstance(table.phase, BetweenRounds) and table.rules.play.tableau is not None
@@ -99,9 +99,9 @@ def _expected_target(table: Table) -> tuple[Target, int | None]:
         case Burning():
             return Target.BURN, None
         case RoundInPlay(plays):
-            return _target_in_hand(table, tuple(play for play in plays if isinstance(play, Card)))
+            return _target_in_round(table, tuple(play for play in plays if isinstance(play, Card)))
         case _:
-            return _target_in_hand(table, _begun_by_kept(table))
+            return _target_in_round(table, _begun_by_kept(table))
 
 
 def _begun_by_kept(table: Table) -> tuple[Card, ...]:
@@ -114,7 +114,7 @@ def _begun_by_kept(table: Table) -> tuple[Card, ...]:
     return dealt
 
 
-def _target_in_hand(table: Table, dealt: tuple[Card, ...]) -> tuple[Target, int]:
+def _target_in_round(table: Table, dealt: tuple[Card, ...]) -> tuple[Target, int]:
     drawn = baccarat.next_step(_tableau(table), dealt)
     assert not isinstance(drawn, TwoHands), "a complete round is not in play"
     index = 3 if len(dealt) >= 4 else len(dealt) // 2 + 1

@@ -75,7 +75,7 @@ def before(table: Table, fact: Fact, ambient: Ambient) -> tuple[Fact, ...]:
     if _meters_moved(table, ambient):
         return (LevelsNoted(dict(ambient.levels)),)
     if table.rules.lock_on == "first_card" and _deals_a_card(table, fact):
-        locked = lock(table, "first_card", ambient, late=not _is_for_a_hand(fact))
+        locked = lock(table, "first_card", ambient, late=not _is_for_a_round(fact))
         if isinstance(locked, WagersLocked):
             return (locked,)
     noted = chips_to_note(table, fact, ambient.sensed_seats)
@@ -107,7 +107,7 @@ def _announces_a_shoe(table: Table, fact: Fact) -> bool:
 
 def _deals_a_card(table: Table, fact: Fact) -> bool:
     """Whether the fact deals a card to a hand: a drawn card, or a person's word on a card that waits or was missed."""
-    if _is_for_a_hand(fact):
+    if _is_for_a_round(fact):
         return True
     if table.fault is None:
         return False
@@ -115,7 +115,7 @@ def _deals_a_card(table: Table, fact: Fact) -> bool:
         case CardNamed():
             return not (table.fault.raised_by and isinstance(table.fault.raised_by.fact, CardKept))
         case FaultCleared():
-            return _raiser_is_dealt(table.fault) or any(_is_for_a_hand(held.fact) for held in table.held)
+            return _raiser_is_dealt(table.fault) or any(_is_for_a_round(held.fact) for held in table.held)
         case _:
             return False
 
@@ -126,13 +126,13 @@ def _raiser_is_dealt(fault: StandingFault) -> bool:
         return False
     match FAULTS[fault.code].clearing:
         case Clearing.PLAY:
-            return _is_for_a_hand(fault.raised_by.fact)
+            return _is_for_a_round(fault.raised_by.fact)
         case Clearing.PLAY_AS_OURS:
             return isinstance(fault.raised_by.fact, CardDrawn)
         case _:
             return False
 
 
-def _is_for_a_hand(fact: Fact) -> bool:
+def _is_for_a_round(fact: Fact) -> bool:
     """Whether the fact is a drawn card that the shoe, if it has an opinion, puts in a hand."""
     return isinstance(fact, CardDrawn) and fact.target not in (Target.FIRST_CARD, Target.BURN)

@@ -231,8 +231,8 @@ class Table(Struct, frozen=True):
     The shoe's reports:
     - `awaiting_result`: the round whose result the shoe has yet to state; "voided" where the shoe may still state a
       result for a round that was void or burned.
-    - `burned_in_shoes_hand`: whether a card was burned that the shoe counts into a round. Until that round's result the
-      shoe's opinions would tell of the card.
+    - `burned_in_shoes_round`: whether a card was burned that the shoe counts into a round. Until that round's result
+      the shoe's opinions would tell of the card.
     - `last_report`: the report whose number the next report's follows, where the shoe was heard ever since. Where the
       shoe was not heard, `unheard_since` is that report, until another report comes.
     - `seq_counts_zero`: whether the shoe has gone on with 0 after 9 since it was switched on. It then always does.
@@ -260,7 +260,7 @@ class Table(Struct, frozen=True):
     last_round: FinishedRound | None = None
     hits: tuple[SeatHit, ...] = ()
     awaiting_result: TwoHands | Literal["voided"] | None = None
-    burned_in_shoes_hand: bool = False
+    burned_in_shoes_round: bool = False
     fault: StandingFault | None = None
     held: Waiting = field(default_factory=Waiting)
     last_report: Report | None = None

@@ -85,10 +85,10 @@ def void_event(table: Table, by: str, reason: str, witness: str | None = None) -
 
 def _at_stake(table: Table, placed: tuple[Wager, ...]) -> tuple[Wager, ...]:
     """The wagers of the round in play. Each split of a seat's hand has put down one more equal wager."""
-    hand = table.phase
-    if not isinstance(hand, RoundInPlay):
+    in_play = table.phase
+    if not isinstance(in_play, RoundInPlay):
         return placed
-    hands = Counter(lies.seat for lies in table.rules.play.laid(hand.seating, hand.plays))
+    hands = Counter(lies.seat for lies in table.rules.play.laid(in_play.seating, in_play.plays))
     on_each = {bet.spot for bet in table.rules.bets if bet.each_hand}
     return tuple(wager for wager in placed for _ in range(hands[wager.seat] if wager.spot in on_each else 1))
 
@@ -97,15 +97,15 @@ def _at_stake(table: Table, placed: tuple[Wager, ...]) -> tuple[Wager, ...]:
 
 
 def _hands(table: Table) -> tuple[events.HandOfVoid, ...]:
-    hand = table.phase
-    if not isinstance(hand, RoundInPlay):
+    in_play = table.phase
+    if not isinstance(in_play, RoundInPlay):
         return ()
     return tuple(
         events.HandOfVoid(
             laid.hand,
             tuple(FACE_DOWN if down else str(card) for card, down in zip(laid.cards, laid.face_down, strict=True)),
         )
-        for laid in table.rules.play.laid(hand.seating, hand.plays)
+        for laid in table.rules.play.laid(in_play.seating, in_play.plays)
     )
 
 
@@ -146,10 +146,12 @@ def _held_card(table: Table, held: Held) -> str:
 
 
 def _lies_face_down(table: Table) -> bool:
-    hand = table.phase
-    if not isinstance(hand, RoundInPlay):
+    in_play = table.phase
+    if not isinstance(in_play, RoundInPlay):
         return bool(_held(table)) and table.rules.play.deals_face_down
-    return bool(hand.ahead) or any(any(laid.face_down) for laid in table.rules.play.laid(hand.seating, hand.plays))
+    return bool(in_play.ahead) or any(
+        any(laid.face_down) for laid in table.rules.play.laid(in_play.seating, in_play.plays)
+    )
 
 
 # What they decided.

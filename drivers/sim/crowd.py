@@ -85,7 +85,7 @@ class Crowd:
         wise = wise_choice(options, points)
         return wise if self._rng.random() < _WISE else self._rng.choice(options)
 
-    def hand_over(self, outcome: str) -> None:
+    def round_over(self, outcome: str) -> None:
         """The roles move on."""
         if self._actives is not None:
             self._actives = rotated(self._actives, outcome, self.occupied, self._roles or {})

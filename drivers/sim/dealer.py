@@ -106,7 +106,7 @@ class Dealer:
         bets = self._cues.take_wagers(coming)
         self._cues.lock_wagers()
         self._account.wagers_locked(shoe=self._shoe.number, round_=self._shoe.rounds + 1, bets=bets)
-        self._hand(_Felt(self._cues, self._draw, self._begin), bets)
+        self._round(_Felt(self._cues, self._draw, self._begin), bets)
         if self._rounds_to_go is not None:
             self._rounds_to_go -= 1
 
@@ -129,9 +129,9 @@ class Dealer:
         if self._procedure.slips_are_burned:
             self._draw()
         else:
-            self._hand(_Felt(self._cues, self._draw, already_drawn=self._draw()), None)
+            self._round(_Felt(self._cues, self._draw, already_drawn=self._draw()), None)
 
-    def _hand(self, felt: _Felt, bets: Bets | None) -> None:
+    def _round(self, felt: _Felt, bets: Bets | None) -> None:
         shoe = self._shoe
         shoe.rounds += 1
         dealt = self._game.deal(felt, bets)
@@ -144,7 +144,7 @@ class Dealer:
             cards_left=shoe.deck.cards_left,
             dealt=dealt,
         )
-        self._cues.hand_over(dealt)
+        self._cues.round_over(dealt)
 
     def _draw(self) -> str:
         """Draw a card. Where the cut card comes first, draw the cut card too."""

@@ -104,7 +104,7 @@ class Cues(Protocol):
     def reveal(self, hands: Sequence[str]) -> None:
         """The face-down cards of these hands are turned up."""
 
-    def hand_over(self, dealt: Dealt) -> None:
+    def round_over(self, dealt: Dealt) -> None:
         """The round is complete."""
 
     def shoe_over(self) -> None:
@@ -165,7 +165,7 @@ class Pace:
     def reveal(self, hands: Sequence[str]) -> None:
         """Do nothing: there is nobody to show the cards to."""
 
-    def hand_over(self, dealt: Dealt) -> None:
+    def round_over(self, dealt: Dealt) -> None:
         """Do nothing: there is nobody to pay."""
 
     def shoe_over(self) -> None:
@@ -316,14 +316,14 @@ class TableCues:
         self._wait(_HOLD_S)
         self._set("cut_card", False)
 
-    def hand_over(self, dealt: Dealt) -> None:
+    def round_over(self, dealt: Dealt) -> None:
         """Wait for the outcome's lamp, or for the screen where there is none, and pay."""
         if dealt.outcome is not None:
             self._await(_shows(dealt.outcome), f"the lamp {dealt.outcome} alone, for the outcome")
         else:
             self._await(lambda _: self._face().phase != "round_in_play", "the screen, for the end of the round")
         if self._crowd is not None and dealt.outcome is not None:
-            self._crowd.hand_over(dealt.outcome)
+            self._crowd.round_over(dealt.outcome)
         self._pause(_PAY_S)
 
     def shoe_over(self) -> None:

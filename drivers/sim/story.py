@@ -64,21 +64,21 @@ class Plan(Struct, frozen=True):
     occupied: tuple[int, ...]
     covered: tuple[int, ...]
     burned: tuple[str, ...]
-    hands: tuple[tuple[str, ...], ...]
+    rounds: tuple[tuple[str, ...], ...]
 
     @property
     def last(self) -> int:
         """The number of the shoe's last round, from 1."""
-        return len(self.hands)
+        return len(self.rounds)
 
     def deck(self, seed: int) -> Deck:
         """The shoe's cards: the planned cards first, then the others as shuffled, with the cut card among them."""
-        first = [*self.burned, *(card for hand in self.hands for card in hand)]
+        first = [*self.burned, *(card for cards in self.rounds for card in cards)]
         rest = next(shuffled(seed, self.house.shoe.decks))
         for card in first:
             rest.remove(card)
-        into_its_hand = 2 if self.house.shoe.hands_after_cut_card else 0
-        before_cut = len(self.burned) + sum(map(len, self.hands[: self._cut_in - 1])) + into_its_hand
+        into_its_round = 2 if self.house.shoe.hands_after_cut_card else 0
+        before_cut = len(self.burned) + sum(map(len, self.rounds[: self._cut_in - 1])) + into_its_round
         return Deck([*first, *rest], len(first) + len(rest) - before_cut, slips=False)
 
     @property
@@ -99,14 +99,14 @@ def planned(house: House, game: Game, seed: int) -> Plan:
     left = [rank + suit for rank in rules.RANKS for suit in rules.SUITS] * house.shoe.decks
     for card in burned:
         left.remove(card)
-    hands: list[tuple[str, ...]] = []
+    rounds: list[tuple[str, ...]] = []
     for number in range(1, 4 + house.shoe.hands_after_cut_card):
         bets = _foreseen_bets(house.limits, occupied, covered if number == _SHOWN else (), number)
         pairs = [house.printed[seat].split() for seat in covered if seat in house.printed] if number == _SHOWN else []
-        hands.append(_stacked(game, bets, left, rng, house.limits, pairs, shows=number == _SHOWN))
-        for card in hands[-1]:
+        rounds.append(_stacked(game, bets, left, rng, house.limits, pairs, shows=number == _SHOWN))
+        for card in rounds[-1]:
             left.remove(card)
-    return Plan(house, occupied, covered, burned, tuple(hands))
+    return Plan(house, occupied, covered, burned, tuple(rounds))
 
 
 def _stacked(
@@ -171,15 +171,15 @@ def _best_side(dealt: Dealt, limits: Limits) -> Paid | None:
     return max(won, key=lambda paid: paid.pays / paid.wager.cents, default=None)
 
 
-def _foreseen_bets(limits: Limits, occupied: Sequence[int], covered: Collection[int], hand: int) -> Bets:
+def _foreseen_bets(limits: Limits, occupied: Sequence[int], covered: Collection[int], number: int) -> Bets:
     actives = Actives(*occupied[:2]) if "stake" in limits.spots else None
-    made = tuple(_wagers(limits, occupied, covered, hand, actives))
+    made = tuple(_wagers(limits, occupied, covered, number, actives))
     on = {spot: tuple(wager.seat for wager in made if wager.spot == spot) for spot in limits.prices_cents}
     return Bets({spot: seats for spot, seats in on.items() if seats}, made, (), actives)
 
 
 def _wagers(
-    limits: Limits, occupied: Collection[int], covered: Collection[int], hand: int, actives: Actives | None
+    limits: Limits, occupied: Collection[int], covered: Collection[int], number: int, actives: Actives | None
 ) -> Iterator[Wager]:
     """The wagers on the layout: every seat's main wager; in the first round also the side bets, spread over seats."""
     others = [bet.spot for bet in limits.bets if not bet.in_circle and bet.spot != limits.sensed]
@@ -189,7 +189,7 @@ def _wagers(
     for place, seat in enumerate(seats):
         main = "hand" if "hand" in limits.spots else ("player", "banker")[place % 2]
         yield Wager(seat, main, _least(limits, main))
-        sides = others[place :: len(seats)] if hand == _SHOWN else []
+        sides = others[place :: len(seats)] if number == _SHOWN else []
         for spot in [*sides, *([limits.sensed] if limits.sensed and seat in covered else [])]:
             yield Wager(seat, spot, limits.prices_cents.get(spot) or _least(limits, spot))
 
@@ -200,9 +200,9 @@ def _least(limits: Limits, spot: str) -> int:
 
 
 class StoryPlayers(Players):
-    """Players who put down what is planned while the story lasts. `hand` is None once the story is over."""
+    """Players who put down what is planned while the story lasts. `round` is None once the story is over."""
 
-    hand: int | None = 0
+    round: int | None = 0
 
     def __init__(self, seed: int, plan: Plan) -> None:
         super().__init__(seed, plan.house.sensors, plan.house.limits)
@@ -210,15 +210,15 @@ class StoryPlayers(Players):
 
     def choose(self) -> dict[int, bool]:
         """Whether each seat's sensor is covered."""
-        if self.hand is None:
+        if self.round is None:
             return super().choose()
-        return {seat: self.hand == _SHOWN and seat in self._plan.covered for seat in self._plan.house.sensors}
+        return {seat: self.round == _SHOWN and seat in self._plan.covered for seat in self._plan.house.sensors}
 
 
 class StoryBettors(Bettors):
     """Bettors who put down what is planned while the story lasts, as bet recognition sees their chips."""
 
-    hand: int | None = 0
+    round: int | None = 0
 
     def choose(
         self,
@@ -228,10 +228,10 @@ class StoryBettors(Bettors):
         coming: Coming = FIRST,
     ) -> tuple[list[Wager], tuple[Refusal, ...]]:
         """The next round's wagers."""
-        if self.hand is None:
+        if self.round is None:
             return super().choose(occupied, covered, actives, coming)
         seen = [seat for seat, is_covered in covered.items() if is_covered]
-        planned, takes = _wagers(self._limits, occupied, seen, self.hand, actives), self._limits.open_spots(coming)
+        planned, takes = _wagers(self._limits, occupied, seen, self.round, actives), self._limits.open_spots(coming)
         return [wager for wager in planned if wager.spot in takes], ()
 
 
@@ -265,10 +265,10 @@ class Cast(Struct, frozen=True):
     bettors: StoryBettors
     crowd: StoryCrowd
 
-    def hand_begins(self, hand: int | None) -> None:
+    def round_begins(self, number: int | None) -> None:
         """The round of this number is next. None: the story is over."""
-        self.players.hand = self.bettors.hand = hand
-        if hand is None:
+        self.players.round = self.bettors.round = number
+        if number is None:
             self.crowd.story_ends()
 
 
@@ -292,23 +292,23 @@ class StoryCues:
         self._screen = screen
         self._speed = speed
         self._clock = clock
-        self._hand: int | None = 0
+        self._round: int | None = 0
         self._cards = 0  # drawn in the round, or in the burn
         self._said: set[str] = set()
 
     def announce_shoe(self) -> None:
         """Announce the shoe; in the story, with the caption of scene 1."""
-        if self._hand == 0:
+        if self._round == 0:
             self._say("1/6 A new shoe. The dealer shuffles and presses new_shoe; both draw lamps light.")
         self._cues.announce_shoe()
 
     def card_due(self, to: str) -> None:
         """Wait for the card; in the story, with captions in the burn and in the shoe's last round."""
-        if self._hand is not None:
+        if self._round is not None:
             self._cards += 1
             if to == "burn" and self._cards == 2:
                 self._say("    The first card is a 2, so two more are burned. Nobody is told which.")
-            if self._hand == self._plan.last and self._cards == 2:
+            if self._round == self._plan.last and self._cards == 2:
                 self._say("6/6 The table's network cable is pulled. The fault lamp blinks slowly.")
                 self._stage.pull_cable()
                 self._say("    The game goes on, and what the pit must know waits in the journal.")
@@ -316,27 +316,27 @@ class StoryCues:
 
     def take_wagers(self, coming: Coming) -> Bets:
         """Take the wagers; in the story, with the caption of scene 2, and count the next round."""
-        if self._hand is not None:
-            self._hand, self._cards = self._hand + 1, 0
-            self._cast.hand_begins(self._hand)
-        if self._hand == _SHOWN:
+        if self._round is not None:
+            self._round, self._cards = self._round + 1, 0
+            self._cast.round_begins(self._round)
+        if self._round == _SHOWN:
             if (sensed := self._plan.house.limits.sensed) is not None:
                 self._say(f"2/6 Wagers. A seat's lamp flashes: a chip may go on {_plain(sensed)}.")
             else:
                 self._say("2/6 Wagers. Bet recognition tells the table every chip.")
         bets = self._cues.take_wagers(coming)
-        if self._hand == _SHOWN and bets.actives is not None:
+        if self._round == _SHOWN and bets.actives is not None:
             actives = bets.actives
             self._say(f"    By lot, seat {actives.player} plays Player's hand and seat {actives.banker} Banker's.")
         return bets
 
     def lock_wagers(self) -> None:
         """Lock the wagers; in the story, with the caption that ends scene 2."""
-        if self._hand == _SHOWN:
+        if self._round == _SHOWN:
             lamps = " A lamp that is lit plays." if self._plan.covered else ""
             self._say(f"    The dealer presses deal: no more wagers.{lamps}")
         self._cues.lock_wagers()
-        if self._hand == _SHOWN:
+        if self._round == _SHOWN:
             self._say("3/6 A round. A lamp says where the next card goes.")
 
     def cut_card_out(self) -> None:
@@ -355,10 +355,10 @@ class StoryCues:
         self._say_once("    Cards lie face down. The table tells nobody which, until reveal is pressed.")
         self._cues.reveal(hands)
 
-    def hand_over(self, dealt: Dealt) -> None:
+    def round_over(self, dealt: Dealt) -> None:
         """End the round; in the story, say what the first round won, until the winners are paid."""
-        self._cues.hand_over(dealt)
-        if self._hand != _SHOWN:
+        self._cues.round_over(dealt)
+        if self._round != _SHOWN:
             return
         for won in dealt.awards:
             row = won.row
@@ -372,10 +372,10 @@ class StoryCues:
 
     def shoe_over(self) -> None:
         """End the shoe; in the story, with the captions that end the last scene."""
-        if self._hand is not None and self._face().commission_owed:
+        if self._round is not None and self._face().commission_owed:
             self._say("    The shoe is over. Each seat pays the commission that it owes.")
         self._cues.shoe_over()
-        if self._hand is None:
+        if self._round is None:
             return
         self._say(
             f"    Events that wait: {self._unacknowledged()}. The cable is put back, and the table sends them in order."
@@ -384,8 +384,8 @@ class StoryCues:
         self._until(lambda: self._unacknowledged() == 0)
         self._say("    The pit has acknowledged every event: none was lost, and none counts twice.")
         self._say("The story is over. From here on cards and wagers are random. Ctrl-C ends the demo.")
-        self._hand = None
-        self._cast.hand_begins(None)
+        self._round = None
+        self._cast.round_begins(None)
 
     # What the shoe does in the story.
 
@@ -397,14 +397,14 @@ class StoryCues:
     @property
     def misreads(self) -> bool:
         """Whether the shoe cannot read the card that is drawn now."""
-        return self._hand == _MISREAD and self._cards == _MISREAD_CARD
+        return self._round == _MISREAD and self._cards == _MISREAD_CARD
 
     def cut_card_comes(self) -> None:
         """Show the caption of scene 5: the cut card comes."""
-        if self._hand is not None:
+        if self._round is not None:
             then = (
                 "this round is finished, and one more is dealt"
-                if self._hand < self._plan.last
+                if self._round < self._plan.last
                 else "this round is the last"
             )
             self._say(f"5/6 The cut card comes: {then}.")
@@ -459,7 +459,7 @@ class StoryCues:
     def _say_once(self, caption: str) -> None:
         """Show a caption for the first of a kind of event only."""
         kind = caption.lstrip().partition(" ")[0]
-        if self._hand == _SHOWN and kind not in self._said:
+        if self._round == _SHOWN and kind not in self._said:
             self._said.add(kind)
             self._say(caption)
 

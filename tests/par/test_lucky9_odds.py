@@ -213,9 +213,9 @@ def test_a_shoe_is_as_long_as_its_seats_let_it(without_the_tie_bet: Par) -> None
     """Where every seat has a hand of its own, each hand takes its cards, and so does the dealer."""
     one, two, *_, seven = without_the_tie_bet.hands
     assert [hands.seats for hands in (one, two, seven)] == [1, 2, 7]
-    a_seat = two.cards_a_hand - one.cards_a_hand
+    a_seat = two.cards_a_round - one.cards_a_round
     assert a_seat == sum(cards * often for cards, often in one.by_cards.items())
-    assert seven.cards_a_hand == one.cards_a_hand + 6 * a_seat
+    assert seven.cards_a_round == one.cards_a_round + 6 * a_seat
     assert seven.fewest < seven.about < seven.most < one.about
 
 

@@ -109,10 +109,10 @@ class AtTable(Screen):
         assert self.table.face.reveal == tuple(hands)
         self.table.do(call("reveal"))
 
-    def hand_over(self, dealt: Dealt) -> None:
+    def round_over(self, dealt: Dealt) -> None:
         assert self.table.fault is None
         if self.crowd is not None and dealt.outcome is not None:
-            self.crowd.hand_over(dealt.outcome)
+            self.crowd.round_over(dealt.outcome)
 
     def shoe_over(self) -> None:
         assert self.table.face.phase == "shoe_ended"

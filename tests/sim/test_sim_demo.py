@@ -159,10 +159,12 @@ def test_the_story_s_shoe_is_whole_and_its_first_round_shows_the_game(game: str,
     stacked = [card for card in cards if card != CUT]
     assert stacked[: len(plan.burned)] == [*plan.burned]
     assert len(plan.burned) == 1 + rules.burn_count(plan.burned[0])
-    last_two = sum(map(len, plan.hands[-2:]))
-    before_cut = len(plan.burned) + sum(map(len, plan.hands)) - last_two
-    assert cards.index(CUT) == (before_cut + 2 if house.shoe.hands_after_cut_card else before_cut + len(plan.hands[-2]))
-    first = plan.hands[0]
+    last_two = sum(map(len, plan.rounds[-2:]))
+    before_cut = len(plan.burned) + sum(map(len, plan.rounds)) - last_two
+    assert cards.index(CUT) == (
+        before_cut + 2 if house.shoe.hands_after_cut_card else before_cut + len(plan.rounds[-2])
+    )
+    first = plan.rounds[0]
     if house.printed:
         pairs = [sorted(house.printed[seat].split()) for seat in plan.covered]
         assert any(sorted(first[side::2][:2]) in pairs for side in (0, 1)), "a seat's own King and 9"

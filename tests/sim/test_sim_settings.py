@@ -19,7 +19,7 @@ from controller.rules.game.bets import Bet
 from controller.rules.game.lucky9 import Lucky9
 from controller.rules.game.seating import Actives
 from controller.table.acts.seats import ChooseActives
-from controller.table.dealing import next_in_hand
+from controller.table.dealing import next_in_round
 from controller.table.rules import TableRules
 from drivers.sim import baccarat_royal as royal_house
 from drivers.sim import lucky9 as lucky9_house
@@ -158,7 +158,7 @@ def order_of_dealing(**says: Any) -> list[str]:
     to = []
     for card in ("2S", "3S", "4S", "2C", "3C", "8D"):
         to.append(str(table.face.next_hand))
-        due = next_in_hand(table.table)
+        due = next_in_round(table.table)
         table.draw(card)
         assert due is not None
         lies = {hand.hand: hand.cards for hand in table.face.hands}[due.hand]

@@ -305,6 +305,6 @@ def _hands(of: Par) -> Iterator[str]:
     for hands in of.hands:
         played = "" if hands.seats is None else f"With {hands.seats} seat{'s'[: hands.seats - 1]} in play: "
         yield (
-            f"{played}{float(hands.cards_a_hand):.4f} cards a round on average, and about {hands.about:.0f} rounds in "
+            f"{played}{float(hands.cards_a_round):.4f} cards a round on average, and about {hands.about:.0f} rounds in "
             f"a shoe (an estimate); by the burn and the cut card, from {hands.fewest} to {hands.most}."
         )

@@ -105,7 +105,7 @@ class BetTold(Struct, frozen=True, kw_only=True, omit_defaults=True):
     no_bets_in_final_round: bool | None = None
 
 
-class HandsTold(Struct, frozen=True):
+class RoundsTold(Struct, frozen=True):
     """How many cards a round takes, and how many rounds a shoe has."""
 
     seats: int | None
@@ -152,7 +152,7 @@ class ParReport(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The levels with which it was counted; a meter that is not there counts as empty."""
 
     bets: tuple[BetTold, ...]
-    hands: tuple[HandsTold, ...]
+    hands: tuple[RoundsTold, ...]
     left_out: dict[str, str]
     """The keys that are the same in every shipped game, and the value of each that holds here."""
 
@@ -186,9 +186,9 @@ def report(of: Par, levels: Levels, on_terms: OnTerms = NO_TERMS, count: Togethe
         meters_cents=dict(levels),
         bets=tuple(_bet(of, bet, levels, on_terms) for bet in of.bets),
         hands=tuple(
-            HandsTold(
+            RoundsTold(
                 hands.seats,
-                hands.cards_a_hand,
+                hands.cards_a_round,
                 {str(cards): often for cards, often in hands.by_cards.items()},
                 round(hands.about, 1),
                 hands.fewest,

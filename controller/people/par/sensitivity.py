@@ -40,4 +40,4 @@ def by_cut_card(sheet: Par) -> Iterator[tuple[int, Hands]]:
         if sheet.hands and behind < 52 * of.shoe.decks // 2:
             hands = sheet.hands[-1]
             moved = replace(of, shoe=replace(of.shoe, cut_card_from_end=behind))
-            yield behind, rounds_in_a_shoe(moved, hands.seats, hands.by_cards, hands.cards_a_hand)
+            yield behind, rounds_in_a_shoe(moved, hands.seats, hands.by_cards, hands.cards_a_round)

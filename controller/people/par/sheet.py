@@ -54,7 +54,7 @@ class Hands(Struct, frozen=True):
     by_cards: dict[int, Fraction]
     """How often a round takes each number of cards; where every seat has its own hand, how often a seat does."""
 
-    cards_a_hand: Fraction
+    cards_a_round: Fraction
     """How many cards a round takes on average, with the dealer's and every seat's."""
 
     about: float

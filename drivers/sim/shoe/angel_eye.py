@@ -125,7 +125,7 @@ class SimulatedAngelEye:
         """Make the next card the first card of a new shoe. The shoe does not report this."""
         self._to_burn: int | None = None  # unknown until the first card is seen
         self._burned = 0
-        self._clear_hand()
+        self._clear_round()
 
     def draw(
         self,
@@ -152,7 +152,7 @@ class SimulatedAngelEye:
 
     def keep(self, card: str) -> None:
         """Keep a card after an overdraw was cleared. The card is Player's first card of the next round."""
-        self._clear_hand()
+        self._clear_round()
         target, index = self._expected()
         self._report(b"R", _target_byte(target, index), card_byte(card))
         self._take(card, target, None)
@@ -340,9 +340,9 @@ class SimulatedAngelEye:
         if result is not Result.FORCE_QUIT:
             pairs = rules.is_pair(self._player) | rules.is_pair(self._banker) << 1
         self._report(b"G", 0x80 | result << 4 | pairs)
-        self._clear_hand()
+        self._clear_round()
 
-    def _clear_hand(self) -> None:
+    def _clear_round(self) -> None:
         self._player: list[str] = []
         self._banker: list[str] = []
 
