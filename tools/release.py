@@ -21,6 +21,8 @@ def amiss(version: str, changelog: str, tags: list[str], changed: list[str]) -> 
     unreleased = _UNRELEASED.search(changelog)
     if version not in names:
         yield f"CHANGELOG.md has no section `## {version} (YEAR-MONTH-DAY)`: let `## Unreleased` become that section."
+    elif unreleased is not None and unreleased[1].strip() and dict(sections)[version] and f"v{version}" not in tags:
+        yield f"CHANGELOG.md tells of {version} as released, and no tag v{version} is there: make both sections one."
     elif unreleased is not None and unreleased[1].strip():
         yield "CHANGELOG.md has changes under `## Unreleased`: they belong to this version, or the version is older."
     elif names[0] != version:

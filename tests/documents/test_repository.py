@@ -82,7 +82,8 @@ def test_each_step_of_a_cards_way_is_a_function_that_a_reader_can_open() -> None
     [
         ("## 0.2.0 (2026-12-01)\n", [], [], ""),
         ("## Unreleased\n", [], [], "has no section `## 0.2.0"),
-        ("## Unreleased\n\n- A change.\n\n## 0.2.0 (2026-12-01)\n", [], [], "has changes under `## Unreleased`"),
+        ("## Unreleased\n\n- A change.\n\n## 0.2.0 (2026-12-01)\n", [], [], "0.2.0 as released, and no tag v0.2.0"),
+        ("## Unreleased\n\n- A change.\n\n## 0.2.0\n", [], [], "has changes under `## Unreleased`"),
         ("## Unreleased\n\n## 0.2.0 (2026-12-01)\n\n- A change.\n", [], [], ""),
         (
             "## 0.3.0 (2026-12-01)\n\n## 0.2.0 (2026-11-01)\n",
