@@ -18,7 +18,8 @@ from controller.bench.waiting import Eventually
 
 @pytest.fixture(scope="session")
 def shim(bench_shim: Path | None) -> Path | None:
-    """The library that puts the pins page under the real RPi.GPIO; None without it."""
+    """The library by which the real RPi.GPIO reads and writes the pins page. None with real wires, and where
+    it cannot be built."""
     return bench_shim
 
 

@@ -80,7 +80,7 @@ def stop_for_speed(table: Table, cards: int, last_details: dict[str, str | int])
 
 
 def cut_card_came(table: Table, left: int) -> tuple[Table, tuple[Event, ...]]:
-    """The cut card came with so many cards left."""
+    """Tell where the cut card came too far from its place. `left` is how many cards were left in the shoe."""
     return (table, ()) if shoe_life.near_its_place(left, table.rules.shoe) else _misplaced(table, left)
 
 

@@ -73,8 +73,11 @@ class Deeds:
             raise NotTriedError(f"no command for {deed!r} was given, and there is nobody to ask")
 
     def do(self, deed: str, **names: str) -> None:
-        """Let the deed be done. Raises NotTriedError where nobody can do the deed, and DeedFailedError where the
-        command fails: a program that refuses what people must be able to do there hides behind no missing command."""
+        """Let the deed be done. Raises NotTriedError where no command was given and nobody is asked, and
+        DeedFailedError where the deed was tried and refused.
+
+        The two errors differ, since a refusal is the program's own: people must be able to do each deed there.
+        """
         if (refusal := self.refusal(deed, **names)) is not None:
             raise DeedFailedError(refusal)
 

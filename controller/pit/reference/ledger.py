@@ -439,7 +439,7 @@ class Ledger:
             return self._books.levels()
 
     def meters_seqs(self, count: int) -> range:
-        """So many numbers for messages about the meters, each given out for the first time."""
+        """Return `count` new numbers for messages about the meters. No number is given out twice."""
         with self._db.transaction():
             (next_seq,) = self._db.execute("SELECT next_seq FROM meters_message").fetchone()
             first = next_number(next_seq - 1)
