@@ -128,10 +128,7 @@ class Runtime:
         self._presses = self._new_presses()
         sensors = {seat.number: f"seat_{seat.number}" for seat in config.rules.seats}
         self._panel = Panel(pins, config.file.pins, sensors, self._presses, lambda: (self.face, self.told.live()))
-        self.told = Told(
-            *(config, public_key, journal, self._commits, self._archivist, self._measuring, self._folding),
-            *(self.shoe_line, self._panel, self._presses, self.stream, lambda: self._table, lambda: self.face),
-        )
+        self.told = self._new_told(public_key)
         self._note_start(differs)
         self.shoe_line.note_unheard(clock.since_boot_ms())
 
@@ -167,6 +164,13 @@ class Runtime:
             moment=self._moment,
             settled=lambda: self._panel.settled,
             testing=lambda: isinstance(self._panel.test, InputsTested),
+        )
+
+    def _new_told(self, public_key: bytes) -> Told:
+        return Told(
+            *(self._config, public_key, self._journal, self._commits, self._archivist, self._measuring),
+            *(self._folding, self.shoe_line, self._panel, self._presses, self.stream),
+            *(lambda: self._table, lambda: self.face),
         )
 
     def _note_start(self, differs: int | None) -> None:

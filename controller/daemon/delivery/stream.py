@@ -96,13 +96,16 @@ class PitStream:
             topics, journal.epoch, recognition, broker, lambda: self._connected, ask, alarms
         )
         self._heard = self._said.heard
-        self.told = StreamTold(
-            *(topics, game_file, stale_after_s, most_unacknowledged, journal.boot, broker),
-            *(self._trust, delivery, sending, self._said, levels, self.fresh),
-        )
+        self.told = self._new_told(game_file, most_unacknowledged)
         self._measure, self._link = measure, LinkTold(link_lost, stale_after_s, tell)
         self._witness = Witness(topics, journal, broker, on_journal, self._trust, self._said.is_the_pits, alarms)
         self._begin()
+
+    def _new_told(self, game_file: str, most_unacknowledged: int) -> StreamTold:
+        return StreamTold(
+            *(self._topics, game_file, self._stale_after_s, most_unacknowledged, self._journal.boot, self._broker),
+            *(self._trust, self._delivery, self._sending, self._said, self.levels, self.fresh),
+        )
 
     def _begin(self) -> None:
         """Set the state of a stream that has heard nothing of any broker yet."""
