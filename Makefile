@@ -52,7 +52,7 @@ model: .venv/.dev  ## every interleaving of table, pit and link in small worlds,
 lab-report: .venv/.dev  ## the clauses of regulators with what their tests show, as one signed page; KEY= signs, TO= names it, VERIFY= checks one
 	@$(VENV)/python -m tests.lab $(if $(KEY),--key $(KEY)) $(if $(TO),--to $(TO)) $(if $(VERIFY),--verify $(VERIFY))
 
-# Not a part of `.ci/run`: watched line by line, these tests take some minutes. They run in one process, which is watched.
+# These tests run in one process, which is watched branch by branch: a minute and a half of a core.
 PURE := tests/table tests/game tests/roads tests/sheets tests/scripts tests/sim/test_sim_settings.py \
 	$(addprefix tests/daemon/test_,delivery.py control_socket.py commands.py feed.py picture.py hand_record.py) \
 	tests/care/test_self_tests.py tests/screen/test_views.py

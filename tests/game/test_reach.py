@@ -36,6 +36,7 @@ ACES = CardsAre(has=Has(("A",), (3,)))
                      {0: "never_holds"}, marks=pytest.mark.proof),
         (LUCKY9, [When(with_up_card=CardsAre(ranks=("3", "3", "3"), same_suit=True))], 3, {}),
         (LUCKY9, [When(own=HandIs(ranks=("3", "3", "3")))], 1, {}),  # of three suits
+        (LUCKY9, [When(with_up_card=THREES)], 1, {}),
         (LUCKY9, [When(identical=True)], 8, {}),
         (LUCKY9, [When(identical=True)], 1, {0: "never_holds"}),
         (ROYAL9, [When(player=HandIs(ranks=("2", "2", "2"), same_suit=False))], 1, {}),

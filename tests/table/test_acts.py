@@ -192,6 +192,11 @@ def test_a_shoe_is_inspected_before_its_use_under_a_name_and_is_told_to_the_pit(
     assert table.ask(InspectShoe("AE-22314", "4.17", "Smith")) == "already_locked"
 
 
+def test_a_plate_of_a_shoe_may_have_forty_letters() -> None:
+    (form,) = INSPECT_SHOE.forms
+    assert form.arguments[0].read("x" * 40) == "x" * 40
+
+
 @pytest.mark.parametrize("plate", ["", "x" * 41, "a\nb", 7, None])
 def test_what_no_plate_of_a_shoe_says_is_refused(plate: object) -> None:
     (form,) = INSPECT_SHOE.forms

@@ -8,12 +8,13 @@ from controller.table.face_down import comes_face_down, hides_cards
 from controller.table.facts import (
     CardDrawn,
     CardKept,
+    JournalForked,
     JournalFoundBehindPit,
     PitKeyRotated,
     Target,
 )
 from controller.table.faults import raised_by
-from controller.table.journalled import ClientIdTaken
+from controller.table.journalled import ClientIdTaken, MeasureAnswered, PitLinkBack, PitLinkLost
 from controller.table.legality import Row
 from controller.table.stops import behind_pit_at
 from tests.support.tables import MIDI, TableUnderTest, between
@@ -32,6 +33,38 @@ def test_a_place_at_the_broker_that_another_took_is_an_alarm_and_no_fault() -> N
     table.believe(ClientIdTaken())
     assert [(event["type"], event["code"]) for event in table.told()] == [("alarm", "client_id_taken")]
     assert table.fault is None
+
+
+def test_a_journal_that_the_pit_has_not_cosigned_is_an_alarm_and_no_fault() -> None:
+    table = between()
+    table.told()
+    table.believe(JournalForked(40, 38))
+    (event,) = table.told()
+    assert (event["type"], event["code"], event["details"]) == ("alarm", "journal_forked", {"size": 40, "rows": 38})
+    assert table.fault is None
+
+
+def test_the_loss_of_the_pit_is_told_and_its_return_and_nothing_stops() -> None:
+    table = between()
+    table.told()
+    table.believe(PitLinkLost("silent"))
+    assert table.table.pit_link_lost
+    table.believe(PitLinkBack(75))
+    assert not table.table.pit_link_lost
+    told = [(event["code"], event["details"]) for event in table.told()]
+    assert told == [("pit_link_lost", {"standing": "silent"}), ("pit_link_back", {"lost_s": 75})]
+    assert table.fault is None
+
+
+def test_the_pits_question_what_runs_is_answered_with_its_nonce_and_answered_once() -> None:
+    table = between()
+    table.told()
+    answer = {"nonce": "1" * 64, "version": "0.2.0", "configuration": "3" * 64, "proof": "4" * 64}
+    table.believe(MeasureAnswered(**answer, at=_AT, program="2" * 64))
+    (event,) = table.told()
+    assert (event["type"], event["code"]) == ("alarm", "program_measured")
+    assert event["details"] == answer | {"now": "2" * 64}
+    assert table.table.measure_asked_at == _AT, "a question of that moment is the same once more"
 
 
 def test_a_card_raises_no_fault_by_itself() -> None:
