@@ -101,7 +101,7 @@ async def test_a_lamp_shows_at_once_what_a_commit_changes_of_how_the_pit_stands(
 
         def then_unread(*of: Any) -> None:
             committed(*of)
-            monkeypatch.setattr(stream, "standing", lambda: unread)
+            monkeypatch.setattr(stream.told, "standing", lambda: unread)
 
         monkeypatch.setattr(stream, "committed", then_unread)
         world.runtime._committed([])  # no beat comes between this line and the next
