@@ -47,10 +47,8 @@ def test_a_journal_that_the_pit_has_not_cosigned_is_an_alarm_and_no_fault() -> N
 def test_the_loss_of_the_pit_is_told_and_its_return_and_nothing_stops() -> None:
     table = between()
     table.told()
-    table.believe(PitLinkLost("silent"))
-    assert table.table.pit_link_lost
-    table.believe(PitLinkBack(75))
-    assert not table.table.pit_link_lost
+    lost = [table.believe(fact).table.pit_link_lost for fact in (PitLinkLost("silent"), PitLinkBack(75))]
+    assert lost == [True, False]
     told = [(event["code"], event["details"]) for event in table.told()]
     assert told == [("pit_link_lost", {"standing": "silent"}), ("pit_link_back", {"lost_s": 75})]
     assert table.fault is None
