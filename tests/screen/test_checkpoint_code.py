@@ -11,9 +11,11 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from controller.contract.bounds import TABLE
 from controller.contract.face.feed import FeedLine
 from controller.contract.keys import SigningKey
 from controller.contract.merkle import Edge
+from controller.contract.note import read_frame
 from controller.daemon.record.checkpoints import signed_checkpoint
 from controller.people.screen.checkpoints import checkpoint_page, checkpoint_view
 from controller.people.screen.qr import Code, qr_code
@@ -29,6 +31,17 @@ from tests.support.told import healthy
 needs_a_reader = pytest.mark.skipif(not shutil.which("zbarimg"), reason="no reader: apt-get install -y zbar-tools")
 KEY = SigningKey(bytes([5] * 32))
 CHECKPOINT = signed_checkpoint("royal9-01/7c0f19a2be", Edge(3, (bytes(32), bytes(32))), KEY, KEY.public).framed()
+def _checkpoint(table: str, epoch: str, size: int) -> str:
+    """A checkpoint of a journal of so many rows, as the table tells it to its screen."""
+    return signed_checkpoint(f"{table}/{epoch}", Edge(size, (bytes(32),) * size.bit_count()), KEY, KEY.public).framed()
+
+
+LONG = _checkpoint("long-name-" * 6, "7c0f19a2be", 999_999_999_999)
+"""Of a table with the longest id, once its journal has more rows than a century brings."""
+
+LONGEST = _checkpoint("long-name-" * 6, "e" * 60, 10**18 - 1)
+"""As long as the contract lets a table's id, an epoch and a size be."""
+
 NOWHERE = Path("/nowhere")
 _PIXELS = 3  # of a module
 
@@ -49,36 +62,62 @@ def _drawn(code: Code, to: Path) -> Path:
     return to
 
 
+def _code(text: str) -> Code:
+    code = qr_code(text)
+    assert code is not None
+    return code
+
+
 @needs_a_reader
-def test_a_reader_reads_the_checkpoint(tmp_path: Path) -> None:
-    assert read(_drawn(qr_code(CHECKPOINT), tmp_path / "code.pgm")) == CHECKPOINT
+@pytest.mark.parametrize("checkpoint", [CHECKPOINT, LONG, LONGEST], ids=["usual", "long", "longest"])
+def test_a_reader_reads_the_checkpoint(checkpoint: str, tmp_path: Path) -> None:
+    assert read(_drawn(_code(checkpoint), tmp_path / "code.pgm")) == checkpoint
 
 
 @pytest.mark.proof
 @needs_a_reader
 def test_a_reader_reads_a_text_of_each_length(tmp_path: Path) -> None:
-    for length in range(1, 214):
+    for length in range(1, 288):
         text = (CHECKPOINT * 2)[:length]
-        assert read(_drawn(qr_code(text), tmp_path / "code.pgm")).strip() == text.strip(), length
+        assert read(_drawn(_code(text), tmp_path / "code.pgm")).strip() == text.strip(), length
 
 
-def test_a_text_that_is_too_long_has_no_code() -> None:
-    with pytest.raises(ValueError, match="214 bytes are too many"):
-        qr_code("x" * 214)
+def test_each_checkpoint_that_the_contract_allows_has_a_code() -> None:
+    assert TABLE.fullmatch(LONG.partition("/")[0])
+    assert read_frame(LONGEST) is not None
+    assert len(LONGEST) < 288
+    assert qr_code("x" * 287) is not None
+    assert qr_code("x" * 288) is None
 
 
-@pytest.mark.parametrize(("phase", "shown"), [("shoe_ended", True), ("no_shoe", True), ("dealing", False)])
-def test_the_players_page_shows_the_checkpoint_once_the_shoe_is_over(phase: str, shown: bool) -> None:
+def test_a_text_without_a_code_stops_no_page() -> None:
+    """The feed goes on, the players' page shows no code, and `/checkpoint` shows the text itself."""
     screen = Screen(Sockets(NOWHERE, NOWHERE, NOWHERE))
-    status = healthy(replace(TableUnderTest().face, phase=phase))
-    screen.feed.said = FeedLine(status=status, checkpoint=CHECKPOINT)
+    screen.feed.said = FeedLine(status=healthy(replace(TableUnderTest().face, phase="shoe_ended")), checkpoint="x" * 288)
     screen.feed.live = True
     screen.feed._changed()
-    assert screen.players._parts["checkpoint"].content == checkpoint_view(CHECKPOINT, shown)
+    assert screen.players._parts["checkpoint"].content is None
     code, _, page = answered(application(screen), "/checkpoint")
     assert code == 200
-    assert qr_code(CHECKPOINT).path in page
-    assert CHECKPOINT in page
+    assert "x" * 288 in page
+    assert "<svg" not in page
+
+
+@pytest.mark.parametrize("checkpoint", [CHECKPOINT, LONG], ids=["usual", "long"])
+@pytest.mark.parametrize(("phase", "shown"), [("shoe_ended", True), ("no_shoe", True), ("dealing", False)])
+def test_the_players_page_shows_the_checkpoint_once_the_shoe_is_over(
+    phase: str, shown: bool, checkpoint: str
+) -> None:
+    screen = Screen(Sockets(NOWHERE, NOWHERE, NOWHERE))
+    status = healthy(replace(TableUnderTest().face, phase=phase))
+    screen.feed.said = FeedLine(status=status, checkpoint=checkpoint)
+    screen.feed.live = True
+    screen.feed._changed()
+    assert screen.players._parts["checkpoint"].content == checkpoint_view(checkpoint, shown)
+    code, _, page = answered(application(screen), "/checkpoint")
+    assert code == 200
+    assert _code(checkpoint).path in page
+    assert checkpoint in page
 
 
 def test_without_a_table_no_checkpoint_is_shown() -> None:

@@ -12,15 +12,21 @@ from msgspec import to_builtins
 
 from controller.people.screen.qr import qr_code
 
+_DRAWN = """\
+<svg id="checkpoint" class="alone" viewBox="0 0 {0.size} {0.size}" role="img" aria-label="Checkpoint">\
+<path d="{0.path}"/></svg>
+"""
+
 
 def checkpoint_view(checkpoint: str, shown: bool) -> object:
-    """The code of a checkpoint, where the players' page shows it now; else None."""
+    """The code of a checkpoint, where the players' page shows it now; else None. A text too long has no code."""
     return to_builtins(qr_code(checkpoint)) if shown else None
 
 
 def checkpoint_page(checkpoint: str) -> str:
     """A page with the code alone, as large as the screen has room for, and what it says. It renews itself."""
     code = qr_code(checkpoint)
+    drawn = "" if code is None else _DRAWN.format(code)
     return f"""<!doctype html>
 <html lang="en">
 <head>
@@ -33,9 +39,7 @@ def checkpoint_page(checkpoint: str) -> str:
 <body class="checkpoint">
 <main>
 <h1>Checkpoint</h1>
-<svg id="checkpoint" class="alone" viewBox="0 0 {code.size} {code.size}" role="img" aria-label="Checkpoint">\
-<path d="{code.path}"/></svg>
-<p>{escape(checkpoint)}</p>
+{drawn}<p>{escape(checkpoint)}</p>
 </main>
 </body>
 </html>
