@@ -8,22 +8,33 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from controller.contract.keys import SigningKey
 from controller.contract.merkle import is_consistent
 from controller.contract.note import Checkpoint, Note, read_note
 from controller.contract.pit_words import CosignedWord, PitKeyWord
+from controller.daemon import beat
 from controller.daemon.beat import next_beat
 from controller.daemon.delivery.witness import SHOWN_EVERY
 from controller.daemon.evidence import evidence
 from controller.pit.reference.clock import now_text
+from controller.table.acts.rounds import LockWagers
 from controller.table.acts.shoe import CloseShoe
+from drivers.sim.deck import shuffled
 from tests.daemon.daemon_world import KEY, PIT_KEY, Published, World, running
 from tests.support.waiting import eventually, run
+
+_CUT = 14
+"""So many cards from the end the cut card lies."""
+
+_HASH_BYTES = len(base64.b64encode(bytes(32))) + len('"",')
+"""What a hash takes in a proof."""
 
 _TOPIC = "pit/v1/royal9-01/cosigned"
 
@@ -34,14 +45,17 @@ class HeldWitness:
     def __init__(self, world: World) -> None:
         self.world = world
         self.shown: list[Checkpoint] = []
-        self.bytes = 0
+        self.bytes = 0  # both ways, with their topics
+        self.hashes = 0  # of all proofs
+        self.said = 0  # words
         self.note: Note | None = None
         self.answers = True
         before = world.broker.reason
 
         def hear(published: Published) -> int | None:
             if published.topic.endswith("/checkpoint"):
-                self.bytes += len(published.payload)
+                self.bytes += len(published.topic) + len(published.payload)
+                self.hashes += len(published.value["proof"])
                 self.hear(published.value)
             return before(published)
 
@@ -71,7 +85,8 @@ class HeldWitness:
         line = base64.b64encode(self.note.signatures[-1][1]).decode() if self.note is not None else ""
         epoch = epoch or self.world.journal.epoch
         word = CosignedWord("royal9-01", epoch, self.kept.size, line, refused, now_text())
-        self.bytes += len(word.payload(key))
+        self.said += 1
+        self.bytes += len(_TOPIC) + len(word.payload(key))
         self.world.broker.say(word.payload(key), _TOPIC)
 
 
@@ -137,7 +152,7 @@ def test_a_checkpoint_is_shown_at_a_shoes_end_and_its_cosignature_is_in_the_evid
     assert note.signed_by(note.text.partition("\n")[0], KEY.public)
 
 
-def test_after_ten_rounds_one_is_shown_from_the_last_that_was_cosigned(tmp_path: Path) -> None:
+def test_after_twelve_rounds_one_is_shown_from_the_last_that_was_cosigned(tmp_path: Path) -> None:
     """And on each connection one, for what was lost with the connection before."""
 
     async def play() -> None:
@@ -166,9 +181,58 @@ def test_after_ten_rounds_one_is_shown_from_the_last_that_was_cosigned(tmp_path:
     run(play())
 
 
+async def _signed_after(world: World, size: int | None) -> None:
+    """Wait until the table has signed a checkpoint of another size."""
+    await eventually(lambda: _size(world.journal.last_note("signed")) != size)
+
+
 def _size(note: Note | None) -> int | None:
     point = None if note is None else note.checkpoint()
     return None if point is None else point.size
+
+
+def test_a_whole_shoe_costs_two_hundred_bytes_a_round_at_most(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, figure: Callable[[str], None]
+) -> None:
+    """With a connection that is lost in the middle of the shoe. At a table with the longest id, and at the end of a
+    journal of 2**24 rows, as many years bring them, the same messages are longer: that is reckoned."""
+    monkeypatch.setattr(beat, "BEAT_S", 0.02)
+
+    async def play() -> tuple[int, HeldWitness]:
+        async with _witnessed(tmp_path) as (world, witness):
+            cards, rounds = next(shuffled(30, 8)), 0
+            for opening in ("AS", "2D"):
+                cards.remove(opening)
+            while len(cards) > _CUT:
+                before = _size(world.journal.last_note("signed"))
+                await world.do(LockWagers())
+                while world.runtime.face.phase != "wagers_open":
+                    await world.deal(cards.pop())
+                rounds += 1
+                await _signed_after(world, before)
+                if rounds == 45:
+                    world.broker.disconnect()
+                    world.broker.connect()
+                    witness.say()
+            before = _size(world.journal.last_note("signed"))
+            await world.do(CloseShoe("Smith"))
+            await _signed_after(world, before)
+            last = _size(world.journal.last_note("signed"))
+            await eventually(lambda: _size(world.journal.last_note("cosigned")) == last)
+            return rounds, witness
+
+    rounds, witness = run(play())
+    assert rounds > 75
+    shown, said = len(witness.shown), witness.said
+    assert rounds / SHOWN_EVERY < shown < rounds / SHOWN_EVERY + 3
+    letters = 60 - len("royal9-01")
+    most = witness.bytes + (25 * shown - witness.hashes) * _HASH_BYTES + shown * len("16777216")
+    most += letters * (3 * shown + 2 * said)  # in the topics, the origin, the key's name, and the word's table
+    assert witness.bytes < most <= 200 * rounds
+    figure(
+        f"a shoe of {rounds} rounds, {shown} checkpoints shown and {said} words of the pit: {witness.bytes / rounds:.0f}"
+        f" bytes a round with their topics; at the longest id and in a journal of 2**24 rows {most / rounds:.0f} at most"
+    )
 
 
 def test_what_a_spoiled_proof_did_not_join_is_shown_once_more(tmp_path: Path) -> None:
