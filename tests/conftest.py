@@ -18,7 +18,7 @@ from zlib import crc32
 import pytest
 
 from tests.lab.clauses import mark
-from tests.proof.page import PAGE, Figure, read, with_figures, write
+from tests.proof.page import FAILURE, PAGE, Figure, after, read, write
 from tests.proof.versions import commit, version
 from tests.support import collected, forks, remembered, samples, waiting
 
@@ -208,20 +208,22 @@ def figure(request: pytest.FixtureRequest) -> Callable[[str], None]:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Write what the passed tests measured. The lines of tests that did not run stay as they are."""
+    """Write what the passed tests measured, and which failed. The lines of tests that did not run stay as they are."""
     if not config.getoption("--proof") or _COMMIT not in config.stash:
         return
     page, measured = read(), dict[str, Figure]()
     when = f"{datetime.now(UTC):%Y-%m-%d %H:%M}, {config.stash[_COMMIT]}"
-    for report in terminalreporter.getreports("failed"):
-        if "proof" in report.keywords or report.nodeid in page.figures:
-            measured[report.nodeid] = Figure("**failed**", f"{report.duration:.0f}", when)
-    for report in terminalreporter.getreports("passed"):
+    passed = [report for report in terminalreporter.getreports("passed") if report.when == "call"]
+    for report in passed:
         for name, said in report.user_properties:
-            if name == "figure" and report.when == "call":
+            if name == "figure":
                 measured[report.nodeid] = Figure(str(said), f"{report.duration:.0f}", when)
-    if measured:
-        write(with_figures(page, measured), version())
+    for report in (*terminalreporter.getreports("failed"), *terminalreporter.getreports("error")):
+        if "proof" in report.keywords or report.nodeid in page.figures:
+            measured[report.nodeid] = Figure(FAILURE, f"{report.duration:.0f}", when)
+    now = after(page, (report.nodeid for report in passed), measured)
+    if now != page:
+        write(now, version())
         terminalreporter.write_line(f"figures: {PAGE}")
 
 

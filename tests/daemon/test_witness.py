@@ -230,8 +230,9 @@ def test_a_whole_shoe_costs_two_hundred_bytes_a_round_at_most(
     most += letters * (3 * shown + 2 * said)  # in the topics, the origin, the key's name, and the word's table
     assert witness.bytes < most <= 200 * rounds
     figure(
-        f"a shoe of {rounds} rounds, {shown} checkpoints shown and {said} words of the pit: {witness.bytes / rounds:.0f}"
-        f" bytes a round with their topics; at the longest id and in a journal of 2**24 rows {most / rounds:.0f} at most"
+        f"a shoe of {rounds} rounds, {shown} checkpoints shown and {said} words of the pit, with their topics:"
+        f" {witness.bytes / rounds:.0f} bytes a round; {most / rounds:.0f} at most at the longest id and in a journal"
+        " of 2**24 rows"
     )
 
 

@@ -12,6 +12,9 @@ from tests.proof.versions import Version
 
 PAGE = ROOT / "proof" / "FIGURES.md"
 
+FAILURE = "**failed**"
+"""What stands in place of a figure where its test failed."""
+
 
 class Run(Struct, frozen=True):
     """A whole run of a room: how many of its tests passed, failed, and did not run on this machine, with the reasons;
@@ -49,7 +52,7 @@ def standing(room: str, run: Run | None, now: Version) -> str:
     if run is None:
         return "never run whole"
     if run.failed:
-        return "**failed**"
+        return FAILURE
     if not run.passed:
         return "no test ran"
     if run.product != now.product:
@@ -83,7 +86,8 @@ _HEADING = """\
 # Figures
 
 `make proof` writes this page: which rooms of the proof passed, and what their tests measured (times in UTC). `make
-proof PART=NAME` runs one part. `make proof-page` says anew which rooms still stand.
+proof PART=NAME` runs one part. `make proof-page` says anew which rooms still stand. In the last table the
+last column says whether a figure still stands: where it does not, the figure is of an earlier state.
 
 {whole}
 
@@ -93,7 +97,7 @@ digests of git's hashes: of the files that the room proves, and of those that it
 ## The parts
 """
 _RUNS = "| part | room | stands | passed | failed | skipped | minutes | when | commit | product | tests | machine |"
-_FIGURES = "| test | measured | seconds | when |"
+_FIGURES = "| test | measured | seconds | when | stands |"
 
 
 def text(page: Page, now: Version) -> str:
@@ -107,9 +111,21 @@ def text(page: Page, now: Version) -> str:
         lines.append(_row(f"**{name}**", "", f"{stand} of {len(runs)}", "", "", "", minutes, *("",) * 5))
         for room, run in runs.items():
             lines.append(_row(name, room, standing(room, run, now), *(_cells(run) if run else ("",) * 9)))
-    lines += ["", "## What was measured", "", _FIGURES, "|---" * 4 + "|"]
-    lines += [f"| {test} | {it.measured} | {it.seconds} | {it.when} |" for test, it in sorted(page.figures.items())]
+    lines += ["", "## What was measured", "", _FIGURES, "|---" * 5 + "|"]
+    for test, figure in sorted(page.figures.items()):
+        still = _still(figure, room_of(test), page.runs.get(room_of(test)), now)
+        lines.append(_row(test, figure.measured, figure.seconds, figure.when, still))
     return "\n".join((*lines, ""))
+
+
+def _still(figure: Figure, room: str, run: Run | None, now: Version) -> str:
+    """Whether this figure still stands: its room does, and that room's last whole run measured it."""
+    if run is None:
+        return "its room was never run whole"
+    if run.failed:
+        return "its room failed"
+    said = standing(room, run, now)
+    return "of another commit" if said == "stands" and figure.when.rpartition(", ")[2] != run.commit else said
 
 
 def _row(*cells: str) -> str:
@@ -139,8 +155,8 @@ def read(path: Path = PAGE) -> Page:
         cells = line.strip("| ").split(" | ")
         if len(cells) == 12 and cells[1] in ROOMS:
             runs[cells[1]] = _run(*cells[3:])
-        elif len(cells) == 4 and cells[0].startswith("tests/"):
-            figures[cells[0]] = Figure(*cells[1:])
+        elif cells[0].startswith("tests/"):
+            figures[cells[0]] = Figure(*cells[1:4])
     return Page(runs, figures)
 
 
@@ -156,9 +172,11 @@ def write(page: Page, now: Version, path: Path = PAGE) -> None:
     path.write_text(text(Page(page.runs, kept), now), "utf-8")
 
 
-def with_figures(page: Page, measured: dict[str, Figure]) -> Page:
-    """The page with these figures, too."""
-    return Page(page.runs, page.figures | measured)
+def after(page: Page, passed: Iterable[str], measured: dict[str, Figure]) -> Page:
+    """The page after a run in which these tests passed and these figures were measured. A test that passed has failed
+    no more; what it measured before stays where it measured nothing now."""
+    again = {test for test in passed if test in page.figures and page.figures[test].measured == FAILURE}
+    return Page(page.runs, {test: it for test, it in page.figures.items() if test not in again} | measured)
 
 
 def with_run(page: Page, room: str, run: Run, tests: Iterable[str]) -> Page:

@@ -12,7 +12,7 @@ import pytest
 
 from tests.proof import parts, versions
 from tests.proof.__main__ import due, ended, judged
-from tests.proof.page import Figure, Page, Run, read, standing, text, whole, with_run, write
+from tests.proof.page import FAILURE, Figure, Page, Run, after, read, standing, text, whole, with_run, write
 from tests.proof.parts import PARTS, PRODUCT, READS, ROOMS, ROOT, own_paths, room_of
 from tests.proof.versions import Version
 
@@ -89,6 +89,36 @@ def test_the_page_names_the_commits_and_what_did_not_run() -> None:
 def test_figures_of_tests_that_are_no_more_go_with_the_next_whole_run() -> None:
     assert with_run(ALL, "hil", PASSED, []).figures == {}
     assert with_run(ALL, "pi", PASSED, []).figures == with_run(ALL, "hil", PASSED, ALL.figures).figures == ALL.figures
+
+
+FAILED = Figure(FAILURE, "3", "before, c0")
+
+
+def test_a_test_that_passes_without_a_figure_is_said_to_have_failed_no_more() -> None:
+    """A figure stays that an earlier run measured, and so does the failure of a test that did not run again."""
+    kept = {"tests/hil/test_a.py::test_b[c d]": ALL.figures["tests/hil/test_a.py::test_b[c d]"]}
+    page = Page({}, {**kept, "tests/hil/test_a.py::passes": FAILED, "tests/hil/test_a.py::stays": FAILED})
+    passed = ["tests/hil/test_a.py::passes", "tests/hil/test_a.py::test_b[c d]", "tests/hil/test_a.py::quick"]
+    assert after(page, passed, {}).figures == {**kept, "tests/hil/test_a.py::stays": FAILED}
+    again = {"tests/hil/test_a.py::passes": FAILED}
+    assert after(page, passed, again).figures == page.figures, "its end failed"
+
+
+@pytest.mark.parametrize(
+    ("run", "when", "said"),
+    [
+        (PASSED, "then, c1", "stands"),
+        (PASSED, "then, c0", "of another commit"),
+        (Run(9, 0, 0, "", 66, "", "c1", "other", "t", ""), "then, c1", "stale: the product has changed"),
+        (None, "then, c1", "its room was never run whole"),
+        (Run(8, 1, 0, "", 66, "", "c1", "p", "t", ""), "then, c1", "its room failed"),
+    ],
+)
+def test_each_figure_says_whether_it_still_stands(run: Run | None, when: str, said: str, tmp_path: Path) -> None:
+    page = Page({"hil": run} if run else {}, {"tests/hil/test_a.py::test_b": Figure("9 kills", "3", when)})
+    assert f"| tests/hil/test_a.py::test_b | 9 kills | 3 | {when} | {said} |" in text(page, NOW)
+    write(page, NOW, tmp_path / "FIGURES.md")
+    assert read(tmp_path / "FIGURES.md").figures == page.figures
 
 
 _REPORT = """<?xml version="1.0" encoding="utf-8"?><testsuites name="pytest tests"><testsuite name="pytest" errors="1"

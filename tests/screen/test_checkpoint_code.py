@@ -31,6 +31,8 @@ from tests.support.told import healthy
 needs_a_reader = pytest.mark.skipif(not shutil.which("zbarimg"), reason="no reader: apt-get install -y zbar-tools")
 KEY = SigningKey(bytes([5] * 32))
 CHECKPOINT = signed_checkpoint("royal9-01/7c0f19a2be", Edge(3, (bytes(32), bytes(32))), KEY, KEY.public).framed()
+
+
 def _checkpoint(table: str, epoch: str, size: int) -> str:
     """A checkpoint of a journal of so many rows, as the table tells it to its screen."""
     return signed_checkpoint(f"{table}/{epoch}", Edge(size, (bytes(32),) * size.bit_count()), KEY, KEY.public).framed()
@@ -93,7 +95,9 @@ def test_each_checkpoint_that_the_contract_allows_has_a_code() -> None:
 def test_a_text_without_a_code_stops_no_page() -> None:
     """The feed goes on, the players' page shows no code, and `/checkpoint` shows the text itself."""
     screen = Screen(Sockets(NOWHERE, NOWHERE, NOWHERE))
-    screen.feed.said = FeedLine(status=healthy(replace(TableUnderTest().face, phase="shoe_ended")), checkpoint="x" * 288)
+    screen.feed.said = FeedLine(
+        status=healthy(replace(TableUnderTest().face, phase="shoe_ended")), checkpoint="x" * 288
+    )
     screen.feed.live = True
     screen.feed._changed()
     assert screen.players._parts["checkpoint"].content is None
@@ -105,9 +109,7 @@ def test_a_text_without_a_code_stops_no_page() -> None:
 
 @pytest.mark.parametrize("checkpoint", [CHECKPOINT, LONG], ids=["usual", "long"])
 @pytest.mark.parametrize(("phase", "shown"), [("shoe_ended", True), ("no_shoe", True), ("dealing", False)])
-def test_the_players_page_shows_the_checkpoint_once_the_shoe_is_over(
-    phase: str, shown: bool, checkpoint: str
-) -> None:
+def test_the_players_page_shows_the_checkpoint_once_the_shoe_is_over(phase: str, shown: bool, checkpoint: str) -> None:
     screen = Screen(Sockets(NOWHERE, NOWHERE, NOWHERE))
     status = healthy(replace(TableUnderTest().face, phase=phase))
     screen.feed.said = FeedLine(status=status, checkpoint=checkpoint)
