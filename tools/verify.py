@@ -15,8 +15,8 @@ import base64
 import hashlib
 import json
 import sys
+from datetime import datetime, timedelta
 from fractions import Fraction
-from functools import reduce
 from pathlib import Path
 
 from cryptography.exceptions import InvalidSignature
@@ -111,7 +111,8 @@ def witnessed(text, lines, rows, pit_key, office_key):
         shown, at = fingerprint(known[0]), int.from_bytes(line[4:12], "big")
         holds(known[0], line[12:], f"cosignature/v1\ntime {at}\n{text}".encode(), f"The {name} did not sign this.")
         needs(name != "pit" or pit_key in (None, shown), f"Another key cosigned this: {shown}.")
-        yield f"The {name} cosigned it {at} s after 1970, with the key {shown}: the journal only grew."
+        moment = datetime.fromisoformat("1970-01-01") + timedelta(seconds=at)
+        yield f"The {name} cosigned it at {moment} UTC, with the key {shown}: the journal only grew."
     asked = {name for name, key in (("pit", pit_key), ("head-office", office_key)) if key is not None}
     lacks = sorted(asked - {name for name, _ in lines})
     needs(not lacks, f"Nobody cosigned this checkpoint as {' and '.join(lacks)}.")
@@ -161,7 +162,7 @@ def frame_card(fact):
 def read(frame):
     """A card's frame. Angel Eye: ENQ, a digit, `D` or `R`, the place, the card, ETX, and the XOR of all between.
     BeeTek: `*0D`, the suit, the rank, and the low byte of the sum. Checks are two characters."""
-    check = reduce(int.__xor__, frame[1:6], 0)
+    check = frame[1] ^ frame[2] ^ frame[3] ^ frame[4] ^ frame[5] if len(frame) == 8 else None
     if len(frame) == 8 and frame[0] == 5 and frame[2] in b"DR" and frame[6:] == b"%02X" % check:
         return "_A23456789TJQK"[frame[4] & 15] + "_DCSH"[frame[4] >> 4 & 7]
     if frame[:3] == b"*0D" and frame[5:7] == b"%02X" % (sum(frame[1:5]) & 255):
@@ -293,8 +294,7 @@ def needs(good, wrong):
         raise Refused(f"REFUSED: {wrong}")
 
 if __name__ == "__main__":
-    frame = sys.argv.pop() if sys.argv[-2:-1] == ["--frame"] else None
-    words = [word for word in sys.argv[1:] if word != "--frame"]
+    words, frame = (sys.argv[1:-2], sys.argv[-1]) if sys.argv[-2:-1] == ["--frame"] else (sys.argv[1:], None)
     if not 1 <= len(words) <= 4:
         sys.exit(__doc__)
     print(*judge(Path(words[0]).read_bytes(), *words[1:], frame=frame), "ALL THAT IS SHOWN HOLDS.", sep="\n")

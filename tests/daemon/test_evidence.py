@@ -15,6 +15,7 @@ import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 import pytest
@@ -32,6 +33,8 @@ from controller.daemon.record.journal_reading import read_origin, read_rows
 from controller.people.cli.files import VARIABLE
 from controller.people.cli.main import main
 from controller.people.cli.setup.report import made_report, page
+from controller.pit.reference.__main__ import main as pitctl
+from controller.pit.reference.ledger import Ledger
 from controller.table.acts.corrections import CorrectRound
 from controller.table.acts.pit import PitKeyPinned
 from controller.table.facts import ShoeResult, ShoeResultReported, Target
@@ -48,6 +51,8 @@ from tests.support.waiting import run as run_daemon
 _TOOL = ROOT / "tools" / "verify.py"
 PIT = SigningKey(bytes([7] * 32))
 _SAMPLE = 200
+_WORDS_A_MINUTE = 150
+"""As a person reads who does at once what the words say."""
 
 
 def _tool() -> Any:
@@ -451,13 +456,14 @@ def test_ten_thousand_forgeries_are_refused(forger: Forger, figure: Callable[[st
     figure(f"10,000 forgeries of a file of evidence, of {len(forger.kinds)} kinds, one or two at once: refused")
 
 
-def _disputed(folder: Path) -> Path:
-    """A machine's table file, whose journal holds the round 3/12 of the page on evidence, and its set-up's report."""
+def _disputed(folder: Path, pit: SigningKey) -> Path:
+    """A machine's table file, whose journal holds the round 3/12 of the page on evidence, and its set-up's report. The
+    pit has cosigned the journal."""
     told = TABLE_FILE.read_text("utf-8").replace("/var/lib/table-controller", str(folder))
     (folder / "table.toml").write_text(told.replace("../games", str(TABLE_FILE.parents[1] / "games")), "utf-8")
     config = load(folder / "table.toml")
     key = load_or_make_key(Path(config.file.journal.signing_key))
-    table = Recorded().burned()
+    table = Recorded().believe(PitKeyPinned(pit.public.hex(), "Ann Lee")).burned()
     for _ in range(2):
         table.lock().hand("7D 2C 2H 6S")
         table.believe(ShoeResultReported(ShoeResult.PLAYER, False, False, table.report(b"G\x90")))
@@ -468,36 +474,58 @@ def _disputed(folder: Path) -> Path:
     table.lock().hand("KS 2D 9S 3D")
     with closing(Journal(Path(config.file.journal.path), table.rules.table, key, key.public)) as journal:
         journal.append(table.entries)
-        journal.checkpoint()
+        note = journal.checkpoint()
+        journal.keep_cosigned(journal.tree_size, note.cosigned("pit", pit, pit.public, 1764111600))
     made = made_report(config, "Ann Lee", {}, None, ())
     (folder / "REPORT").write_text(page(made, Path(config.file.journal.signing_key)), "utf-8")
     return folder / "table.toml"
 
 
 def test_the_page_on_evidence_leads_from_the_dispute_to_the_verdict(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    figure: Callable[[str], None],
 ) -> None:
-    """Its commands as it writes them, at the table and then in a folder that has two files and nothing of the table."""
+    """Its commands as it writes them, at the table and the pit, and then in a folder that has two files and nothing of
+    the table."""
     text = (ROOT / "docs" / "evidence.md").read_text("utf-8").partition("## What the file is")[0]
-    lists, shows, judges = re.findall(r"^ +\$ (.+)$", text, re.MULTILINE)
-    (setup,) = re.findall(r"`(tablectl setup --verify REPORT)`", text)
+    lists, shows, judges, judges_both = re.findall(r"^ +\$ (.+)$", text, re.MULTILINE)
+    setup, at_pit = re.findall(r"`(tablectl setup --verify REPORT|sudo pitctl key)`", text)
     (line,) = re.findall(r"^ +\S+Z +\d+ (shoe 3 .+)$", text, re.MULTILINE)
     here, there = tmp_path / "table", tmp_path / "stranger"
     here.mkdir()
     there.mkdir()
-    monkeypatch.setenv(VARIABLE, str(_disputed(here)))
+    Ledger(here / "ledger").close()
+    pit = load_or_make_key(here / "ledger.key")
+    monkeypatch.setenv("LEDGER", str(here / "ledger"))
+    monkeypatch.setenv(VARIABLE, str(_disputed(here, pit)))
     monkeypatch.chdir(here)
+    begun_s = perf_counter()
     listed, _, signed = (said(capsys, *shlex.split(command)[1:]) for command in (lists, shows, setup))
     assert line in [each.split(maxsplit=2)[2] for each in listed]
     (key,) = re.findall(r"Signed with the key ([0-9a-f ]+)\.", signed[0])
-    program, *words = shlex.split(judges.replace("TABLE KEY", key))
-    for each in (_TOOL, here / words[1]):
-        shutil.copy(each, there)
-    assert program == "python3"
-    verdict = subprocess.run([sys.executable, *words], cwd=there, capture_output=True, text=True, check=True).stdout
-    assert "deal Player KS 9S, Banker 2D 3D: player" in verdict
-    assert verdict.endswith("ALL THAT IS SHOWN HOLDS.\n")
-    assert refusal((there / words[1]).read_bytes(), words[2][::-1]) == f"Another key signed this: {key}."
+    assert pitctl(shlex.split(at_pit)[2:]) == 0
+    pit_key = capsys.readouterr().out.strip()
+    (there / "verify.py").write_bytes(_TOOL.read_bytes())
+    for command in (judges, judges_both):
+        program, *words = shlex.split(command.replace("TABLE KEY", key).replace("PIT KEY", pit_key))
+        shutil.copy(here / words[1], there)
+        assert program == "python3"
+        verdict = subprocess.run([sys.executable, *words], cwd=there, capture_output=True, text=True, check=True).stdout
+        assert "deal Player KS 9S, Banker 2D 3D: player" in verdict
+        assert f"The pit cosigned it at 2025-11-25 23:00:00 UTC, with the key {pit_key}" in verdict
+        assert verdict.endswith("ALL THAT IS SHOWN HOLDS.\n")
+    waited_s = perf_counter() - begun_s
+    held = (there / words[1]).read_bytes()
+    assert refusal(held, key[::-1]) == f"Another key signed this: {key}."
+    assert refusal(held, key, key) == f"Another key cosigned this: {pit_key}."
+    read_min = (len(text.split()) + len(verdict.split())) / _WORDS_A_MINUTE
+    assert read_min < 5, "half of the ten minutes: the rest is for the people"
+    figure(
+        f"from the dispute to the verdict: six commands in {waited_s:.1f} s, and the page's walk with the verdict's"
+        f" sentences in {read_min:.1f} min at {_WORDS_A_MINUTE} words a minute"
+    )
 
 
 def test_what_a_film_shows_is_this_checkpoint_or_the_evidence_is_refused(royal9: Path, sugarhouse: bytes) -> None:
@@ -593,9 +621,8 @@ def test_head_office_as_a_second_witness_is_judged_by_its_own_key_alone(sugarhou
     both = witnessed(sugarhouse, ("pit", PIT), ("head-office", HEAD_OFFICE))
     assert refusal(both, *keys) is None
     told = "\n".join(VERIFY.judge(both, *keys))
-    assert (
-        f"The head-office cosigned it 1764111600 s after 1970, with the key {fingerprint(HEAD_OFFICE.public)}" in told
-    )
+    said = "The head-office cosigned it at 2025-11-25 23:00:00 UTC, with the key"
+    assert f"{said} {fingerprint(HEAD_OFFICE.public)}: the journal only grew." in told
     lacks = "Nobody cosigned this checkpoint as"
     assert refusal(witnessed(sugarhouse), *keys) == f"{lacks} head-office and pit."
     assert refusal(sugarhouse, *keys) == f"{lacks} head-office.", "the pit alone"
@@ -609,6 +636,16 @@ def test_head_office_as_a_second_witness_is_judged_by_its_own_key_alone(sugarhou
     again = json.loads(both)["checkpoint"].splitlines()[-1]
     moved = later["checkpoint"] + again.replace("head-office", "pit") + "\n"
     assert refusal(canonical(later | {"checkpoint": moved}), *keys) == "Nobody whom this file names signed as pit."
+
+
+def test_the_moment_of_a_cosignature_is_told_as_a_date_where_it_is_one(sugarhouse: bytes) -> None:
+    """In whole seconds of UTC, through the year 9999. Nobody calls a number a moment that has no date."""
+    for seconds, date in ((0, "1970-01-01 00:00:00 UTC"), (253402300799, "9999-12-31 23:59:59 UTC")):
+        told = VERIFY.judge(witnessed(sugarhouse, ("pit", PIT), seconds=seconds))
+        assert any(f"The pit cosigned it at {date}, with the key" in each for each in told), date
+    for seconds in (253402300800, 2**64 - 1):
+        unread = refusal(witnessed(sugarhouse, ("pit", PIT), seconds=seconds)) or "holds"
+        assert unread.startswith("What the file says cannot be read"), seconds
 
 
 def test_head_offices_line_is_not_judged_without_its_key_and_shows_nothing(sugarhouse: bytes) -> None:

@@ -115,6 +115,8 @@ def test_the_page_judges_head_office_as_the_tool_does(sugarhouse: bytes) -> None
     files = [sugarhouse, *(witnessed(sugarhouse, ("pit", PIT), one) for one in pairs)]
     files.append(witnessed(sugarhouse, ("head-office", HEAD_OFFICE)))
     files.append(witnessed(sugarhouse))
+    moments = (0, 951827696, 253402300799, 253402300800, 2**64 - 1)
+    files += [witnessed(sugarhouse, ("pit", PIT), seconds=seconds) for seconds in moments]
     asked: list[_Asked] = [(sugarhouse, "", "", typed) for typed in MISTYPED]
     for office in (HEAD_OFFICE.public.hex(), PIT.public.hex(), ""):
         asked += [(file, fingerprint(KEY.public), "", office) for file in files]

@@ -1,10 +1,11 @@
 """The pit as a witness of this table's journal: what the table shows the pit, and what the pit has cosigned.
 
 A pit that cosigns says so: it retains a word on the table's topic `cosigned`, from the beginning on. To another pit the
-table shows nothing. A checkpoint with its proof has some 1,000 bytes, and 2,000 in a journal of many years. So the table
-shows one at each shoe's end, after every twelve rounds, and once on each connection: no more than 200 bytes a round. It
-was signed while nothing lay face down (`checkpointing`), and it is published on the beat. A pit that has cosigned this journal can still say of a checkpoint that no proof joins it: the
-proof was spoiled on its way. Then the table shows that one once more.
+table shows nothing. A checkpoint with its proof has some 1,000 bytes, and 2,000 in a journal of many years. So the
+table shows one at each shoe's end, after every twelve rounds, and once on each connection: no more than 200 bytes a
+round. It was signed while nothing lay face down (`checkpointing`), and it is published on the beat. A pit that has
+cosigned this journal can still say of a checkpoint that no proof joins it: the proof was spoiled on its way. Then the
+table shows that one once more.
 
 What the pit has cosigned must be the tree of this journal. Where it is not, the journal is an older copy, or a second
 table writes under its name: people are told.
