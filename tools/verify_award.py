@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Judge the evidence of one award, without the pit that paid it.
 
-    python3 verify_award.py EVIDENCE [PIT_KEY [TABLE_KEY]]
+    python3 verify_award.py EVIDENCE [PIT_KEY [TABLE_KEY]] [--round ROUND_EVIDENCE]
 
 It needs `verify.py` beside it, and what that needs. It reads as the argument goes: the pit signed the whole file;
 people adopted the table's key; the table signed the round and the hit; people verified and paid the award, each step
-signed; and the table was told of the same steps. It stops at the first thing that does not hold, and says which; at the
-end it says what all this leaves open. The keys are fingerprints, as people compared them. Without them anybody's key
-will do.
+signed; and the table was told of the same steps. ROUND_EVIDENCE is the table's own file of the round: `verify.py`
+judges it, and both files must tell of one hit, in the same bytes. The program stops at the first thing that does not
+hold, and says which; at the end it says what all this leaves open. The keys are fingerprints, as people compared them.
+Without them anybody's key will do.
 """
 
 # fmt: off
@@ -17,19 +18,20 @@ import sys
 from pathlib import Path
 
 from verify import Refused, canonical, fingerprint, holds, needs, unhex, unspelt
+from verify import judge as judge_round
 
 
-def judge(data, pit_key=None, table_key=None):
+def judge(data, pit_key=None, table_key=None, of_round=None):
     """What holds, and what is left open, in sentences. Raises Refused."""
     try:
         held = json.loads(data)
         needs(repr(held["award_evidence"]) == "1" and len(held) == 12, "This is no evidence of an award of form 1.")
         needs(canonical(held) == data, "The file is not spelt as evidence must be: somebody changed it.")
-        return [*argument(held, pit_key, table_key)]
+        return [*argument(held, pit_key, table_key, of_round)]
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError) as error:
         raise Refused(f"REFUSED: What the file says cannot be read ({type(error).__name__}: {error}).") from error
 
-def argument(held, pit_key, table_key):
+def argument(held, pit_key, table_key, of_round):
     pit, table = unhex(held["pit_key"]), unhex(held["table_key"])
     needs(pit_key in (None, fingerprint(pit)), f"Another pit signed this: {fingerprint(pit)}.")
     needs(table_key in (None, fingerprint(table)), f"The table has another key: {fingerprint(table)}.")
@@ -59,7 +61,11 @@ def argument(held, pit_key, table_key):
         yield "Two people took back that adoption later: nothing of this stream counts any more."
     yield f"The pit's terms had the digest {held['terms_digest']} when it made this file."
     yield "NOT SHOWN: that the meter stood at this amount. Head office plays all events again by the terms."
-    yield "NOT SHOWN: that the cards were these, which the evidence of the round shows; nor that cash was handed over."
+    if of_round is None:
+        yield "NOT SHOWN: that the rules deal and pay so. The evidence of the round shows it: give its file as --round."
+    else:
+        yield from same_hit(held, hit, of_round)
+    yield "NOT SHOWN: that cash was handed over."
     yield "NOT SHOWN: whose keys and accounts these are, unless you compared them elsewhere."
 
 def round_of(held, table):
@@ -121,6 +127,23 @@ def steps_of(award, hit, decided, events):
     elif not any(event["step"] == step for event in told):
         yield f"NOT SHOWN: that the table was told that it is {step}."
 
+def same_hit(held, hit, of_round):
+    """Whether the round's file holds by this table's key, and has the same bytes of the lock, the round and the hit."""
+    yield from judge_round(of_round, fingerprint(unhex(held["table_key"])))
+    bodies = [body for row in json.loads(of_round)["rows"] for body in row["messages"]]
+    there, here = ({event["id"]: event for event in events} for events in (map(json.loads, bodies), held["events"]))
+    both = here.keys() & there.keys()
+    for each in sorted(both):
+        needs(canonical(here[each]) == canonical(there[each]), f"The round's file has another event {each}.")
+    kinds = {here[each]["type"] for each in both}
+    needs(hit["id"] in both and kinds >= {"wagers_locked", "round"}, "The round's file is not of this hit.")
+    where = f"the lock, the round and the hit of seat {hit['seat']} in round {hit['round']} of shoe {hit['shoe']}"
+    yield f"Both files have {len(both)} events in the same bytes: among them {where}."
+    for name, alone in (("award", here.keys() - both), ("round", there.keys() - both)):
+        for event in ({**here, **there}[each] for each in sorted(alone)):
+            if event["round"] == hit["round"]:
+                yield f"Only the file of the {name} has event {event['id']}: {event['type']} at {event['at']}."
+
 # Who said it.
 def signed_by(keys, message, wrong):
     told = {name: value for name, value in message.items() if name != "signature"}
@@ -139,6 +162,9 @@ def people(decision):
     return " and ".join(f"{each['name'] or 'account'} ({each['account']})" for each in both)
 
 if __name__ == "__main__":
-    if not 2 <= len(sys.argv) <= 4:
+    words, file = (sys.argv[1:-2], sys.argv[-1]) if sys.argv[-2:-1] == ["--round"] else (sys.argv[1:], None)
+    if not 1 <= len(words) <= 3:
         sys.exit(__doc__)
-    print(*judge(Path(sys.argv[1]).read_bytes(), *sys.argv[2:]), "ALL THAT IS SHOWN HOLDS.", sep="\n")
+    of_round = None if file is None else Path(file).read_bytes()
+    told = judge(Path(words[0]).read_bytes(), *words[1:], of_round=of_round)
+    print(*told, "ALL THAT IS SHOWN HOLDS.", sep="\n")

@@ -55,10 +55,10 @@ def _tool() -> Any:
 VERIFY = _tool()
 
 
-def refusal(data: bytes, *keys: str | None) -> str | None:
-    """Why the verifier refuses it; None where it does not."""
+def refusal(data: bytes, *keys: str | None, of_round: bytes | None = None) -> str | None:
+    """Why the verifier refuses it, beside the file of its round; None where it does not."""
     try:
-        VERIFY.judge(data, *keys)
+        VERIFY.judge(data, *keys, of_round=of_round)
     except VERIFY.Refused as refused:
         return str(refused).removeprefix("REFUSED: ")
     return None
