@@ -205,8 +205,9 @@ def test_the_tool_runs_alone(sugarhouse: bytes, tmp_path: Path) -> None:
     assert (done.returncode, done.stderr[:8]) == (1, "REFUSED:")
 
 
-def changed(data: bytes, place: int) -> bytes:
-    return data[:place] + bytes([data[place] ^ 1 << place % 7]) + data[place + 1 :]
+def changed(data: bytes, place: int, bit: int | None = None) -> bytes:
+    """The file with this bit of a byte flipped; without one, each byte has another than the byte before."""
+    return data[:place] + bytes([data[place] ^ 1 << (place % 8 if bit is None else bit)]) + data[place + 1 :]
 
 
 def test_a_file_with_one_byte_changed_is_refused(sugarhouse: bytes) -> None:
@@ -221,6 +222,14 @@ def test_a_file_with_any_byte_changed_is_refused(
     files = [sugarhouse, evidence(royal9, "1/1")]
     assert not [place for data in files for place in range(len(data)) if refusal(changed(data, place)) is None]
     figure(f"each of {sum(map(len, files)):,} bytes of two files of evidence, changed: refused")
+
+
+@pytest.mark.proof
+def test_a_file_with_any_bit_flipped_is_refused(royal9: Path, figure: Callable[[str], None]) -> None:
+    file = evidence(royal9, "1/2")
+    flipped = [(place, bit) for place in range(len(file)) for bit in range(8)]
+    assert not [each for each in flipped if refusal(changed(file, *each)) is None]
+    figure(f"each of {len(flipped):,} bits of a file of evidence, flipped: refused")
 
 
 @pytest.mark.parametrize(

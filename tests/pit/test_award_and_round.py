@@ -31,7 +31,7 @@ from controller.pit.reference.settings import default
 from controller.table.acts.corrections import CorrectRound
 from controller.table.acts.pit import PitKeyPinned
 from controller.table.facts import ShoeResult, ShoeResultReported
-from tests.daemon.test_evidence import resigned
+from tests.daemon.test_evidence import changed, resigned
 from tests.daemon.test_history import KEY, Recorded
 from tests.documents.blocks import ROOT
 from tests.pit.test_award_evidence import VERIFY, refusal
@@ -170,10 +170,6 @@ def test_a_rounds_file_without_the_hit_or_its_lock_is_refused(event_type: str, f
 def test_another_table_has_another_key(files: Files) -> None:
     other = resigned(json.loads(files.round), lambda _: None, _STRANGER)
     assert _both(files.award, other) is not None
-
-
-def changed(data: bytes, place: int) -> bytes:
-    return data[:place] + bytes([data[place] ^ 1 << place % 8]) + data[place + 1 :]
 
 
 @pytest.mark.proof
