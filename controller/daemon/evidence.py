@@ -2,8 +2,8 @@
 
 The file opens the journal's rows that tell of the round, and shows each in the tree of a checkpoint that the table has
 signed. Every other row stays closed: of it the file has at most a salted hash. Closed stay also rows of the round that
-tell a card which nobody saw, or that are about another round too; and the shoe's opening, where that row carries a card
-of the shoe before. Then the file does not tell the rules, and whoever verifies it says so.
+tell a card which nobody saw, or that are about another round too; and the shoe's opening, where that row tells a card
+that came before it. Then the file does not tell the rules, and whoever verifies it says so.
 """
 
 from __future__ import annotations

@@ -207,8 +207,8 @@ class ShoeOpened(Journalled, frozen=True):
 
     `by` is "dealer", "first_card" (the shoe's own report), or a supervisor's name. `config_digest` is the digest of the
     whole configuration; `version` is the program's. What stays from the shoe before stands here too, so that a replay
-    can begin at this fact. Examples: the last report, or None where the new shoe's own reports have begun; and the held
-    reports that are this shoe's.
+    can begin at this fact. Examples: the last report, or None where the new shoe's own reports have begun, and without
+    its frame where it has no number; and the held reports that are this shoe's.
     """
 
     shoe: int

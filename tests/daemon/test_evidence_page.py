@@ -23,6 +23,7 @@ from tests.daemon.test_evidence import (
     PIT,
     VERIFY,
     Forger,
+    beetek,
     changed,
     forger,
     refusal,
@@ -98,13 +99,14 @@ def _differ(asked: Iterable[_Asked]) -> list[tuple[object, object]]:
 
 @needs_node
 def test_the_page_says_the_same_sentences_of_good_files_and_takes_what_a_film_shows(
-    sugarhouse: bytes, royal9: Path
+    sugarhouse: bytes, royal9: Path, tmp_path: Path
 ) -> None:
     rounds = ("1/1", "1/2", "1/3") if samples.at_length else ("1/1",)
     files = [evidence(royal9, which) for which in rounds]
     note = read_note(json.loads(files[0])["checkpoint"])
     assert note is not None
     asked: list[_Asked] = [(file, *_KEYS) for file in (sugarhouse, *files)]
+    asked.append((evidence(beetek(tmp_path), "2/1"), fingerprint(KEY.public)))
     asked += [(files[0], "", "", "", frame) for frame in (note.framed(), note.framed()[1:])]
     assert _differ(asked) == []
 

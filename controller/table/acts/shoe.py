@@ -22,7 +22,7 @@ from controller.table.acts.entry import (
     everywhere,
     read_cards,
 )
-from controller.table.facts import ByPerson, CutCardDrawn, Fact, ShoeOpened
+from controller.table.facts import ByPerson, CutCardDrawn, Fact, Report, ShoeOpened
 from controller.table.faults import Exit
 from controller.table.legality import Refuse, refuse
 from controller.table.states import Burning, FirstCardDue, NoShoe, Paused, ShoeEnded, Table, WagersOpen
@@ -233,7 +233,7 @@ def opened(table: Table, by: str, ambient: Ambient) -> ShoeOpened:
         rules=ambient.rules,
         config_digest=ambient.config_digest,
         version=ambient.version,
-        last_report=None if first_card_came else table.last_report,
+        last_report=None if first_card_came else _last_of_shoe_before(table.last_report),
         seq_counts_zero=table.seq_counts_zero,
         carried=carried,
         occupied=table.occupied,
@@ -251,6 +251,12 @@ def opened(table: Table, by: str, ambient: Ambient) -> ShoeOpened:
         measure_asked_at=table.measure_asked_at,
         pit_link_lost=table.pit_link_lost,
     )
+
+
+def _last_of_shoe_before(report: Report | None) -> Report | None:
+    """The last report, by whose number the next one is judged. One without a number stands without its frame: nothing
+    is judged by that, and it would tell a card of the shoe before where the rules of this one stand."""
+    return report if report is None or report.seq is not None else Report(None, "")
 
 
 ACTS = (ANNOUNCE_SHOE, NEW_SHOE, CUT_CARD, CLOSE_SHOE, RECONCILE_SHOE, INSPECT_SHOE)
