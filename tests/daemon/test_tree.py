@@ -174,8 +174,8 @@ def test_verify_names_a_tree_that_is_not_the_rows(change: str, whole: Path, tmp_
 def test_a_checkpoint_costs_little_beside_the_commits_of_its_round(
     tmp_path: Path, figure: Callable[[str], None]
 ) -> None:
-    """A round of seven rows is seven commits, as the cards come one by one. Both are measured in the same run. Meant are
-    the commits of a round, since a round has one checkpoint; a commit itself does nothing for the tree."""
+    """A round of seven rows is seven commits, as the cards come one by one. Both are measured in the same run. All
+    commits of a round are meant, since a round has one checkpoint; a commit itself does nothing for the tree."""
     commits_s, checkpoints_s, rounds = 0.0, 0.0, 400
     with _reopened(tmp_path / "table.journal") as journal:
         facts = entries(shoe(1, 10))[3:]
