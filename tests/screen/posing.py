@@ -11,7 +11,7 @@ from threading import Thread
 from typing import Any
 from unittest.mock import patch
 
-from controller.contract.face.feed import Rounds
+from controller.contract.face.feed import FeedLine, Rounds
 from controller.contract.face.placard import Placard
 from controller.contract.face.status import Status
 from controller.contract.face.table import Public
@@ -35,15 +35,18 @@ _NOWHERE = Path("/nowhere")
 
 
 @contextmanager
-def served(face: Face = SHIPPED) -> Iterator[str]:
-    """The address of a screen with this face before no table, in this process."""
+def served(face: Face = SHIPPED, said: FeedLine | None = None) -> Iterator[str]:
+    """The address of a screen with this face before no table, in this process; or before a table that has said this."""
+    screen = Screen(Sockets(_NOWHERE, _NOWHERE, _NOWHERE))
+    if said is not None:
+        screen.feed.said, screen.feed.live = said, True
     listening, address = web.listen("127.0.0.1", 0)
     loop, over = asyncio.new_event_loop(), asyncio.Event()
 
     async def until_over() -> None:
         await over.wait()
 
-    app = application(Screen(Sockets(_NOWHERE, _NOWHERE, _NOWHERE)), face=face)
+    app = application(screen, face=face)
     thread = Thread(target=loop.run_until_complete, args=[web.serve(app, listening, (), until_over())])
     thread.start()
     try:

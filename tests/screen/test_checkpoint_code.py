@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -20,8 +21,9 @@ from controller.daemon.record.checkpoints import signed_checkpoint
 from controller.people.screen.checkpoints import checkpoint_page, checkpoint_view
 from controller.people.screen.qr import Code, qr_code
 from controller.people.screen.server import Screen, Sockets, application
+from controller.words.found import LANGUAGES
 from tests.screen import browser as browser_
-from tests.screen.browser import SIZES, Browser, needs_a_browser
+from tests.screen.browser import MORE_SIZES, SIZES, Browser, needs_a_browser
 from tests.screen.posing import Page, parts, served
 from tests.screen.test_posed import CHOICES
 from tests.screen.test_server import a_screen, answered
@@ -152,22 +154,50 @@ def test_no_old_code_stands_where_nobody_is_heard(chromium: Browser) -> None:
         chromium.leave()
 
 
+_FILMED = ("panel", "old", *(size for size in SIZES if size != "phone"))
+"""The monitors of a house, and 720 lines, which a film has."""
+
+
+@needs_a_reader
+@needs_a_browser
+@pytest.mark.long("browser")
+@pytest.mark.parametrize("checkpoint", [CHECKPOINT, LONG, LONGEST], ids=["usual", "long", "longest"])
+def test_the_code_is_read_from_the_page_that_shows_it_at_any_time(checkpoint: str, chromium: Browser) -> None:
+    with served(said=FeedLine(checkpoint=checkpoint)) as url:
+        for size in ("panel", "small"):
+            chromium.size(size)
+            chromium.go(f"{url}checkpoint")
+            chromium.until("document.querySelector('#checkpoint')?.getBoundingClientRect().width > 300")
+            chromium.picture("checkpoint")
+            assert read(chromium.pictures / "checkpoint.png") == checkpoint, size
+        chromium.leave()
+
+
 @pytest.mark.proof
 @needs_a_reader
 @needs_a_browser
-def test_the_code_is_read_from_the_players_page_at_each_size_and_in_each_language(tmp_path: Path) -> None:
-    """A film has 720 lines: so the page is taken at that size too, and on the smallest monitor."""
+def test_the_code_is_read_from_the_players_page_at_each_size_and_in_each_language(
+    tmp_path: Path, figure: Callable[[str], None]
+) -> None:
+    """A film has 720 lines: so the page is taken at that size too, and on the smallest monitor. A long code has small
+    modules."""
     table = TableUnderTest(ROYAL9).open_shoe("2H 3H 4H").lock().draw("KH 2C 9H 5D")
     with served() as url, browser_.chromium(tmp_path) as browser:
         page = Page(browser, url)
-        for size in ("panel", "old", *(each for each in SIZES if each != "phone")):
+        for size in _FILMED:
             browser.size(size)
             for languages in CHOICES:
                 page.speak(*languages)
                 page.pose(parts(table))
-                page.pose({"checkpoint": checkpoint_view(CHECKPOINT, True)})
-                browser.picture("page")
-                assert read(tmp_path / "page.png") == CHECKPOINT, (size, languages)
+                for checkpoint in (CHECKPOINT, LONG):
+                    page.pose({"checkpoint": checkpoint_view(checkpoint, True)})
+                    browser.picture("page")
+                    assert read(tmp_path / "page.png") == checkpoint, (size, languages)
         page.pose({"checkpoint": checkpoint_view(CHECKPOINT, False)})
         browser.picture("page")
         assert read(tmp_path / "page.png") == ""
+    sizes = ", ".join("{}x{}".format(*(SIZES | MORE_SIZES)[size]) for size in _FILMED)
+    figure(
+        f"the code of a checkpoint of {len(CHECKPOINT)} bytes and of one of {len(LONG)}, read from the players' page at"
+        f" {sizes}, in {len(LANGUAGES)} languages alone and {len(CHOICES) - len(LANGUAGES)} pairs"
+    )
