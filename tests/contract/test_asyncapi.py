@@ -541,7 +541,7 @@ def test_what_a_running_table_publishes_is_in_the_document(tmp_path: Path) -> No
 
 def test_the_rules_of_delivery_say_the_codes_numbers_and_names() -> None:
     rules = DOC["info"]["description"]
-    assert SHOWN_EVERY == 12
+    assert SHOWN_EVERY == 15
     for told in (
         f"At most {delivery.WINDOW} events are sent without an ack",
         f"no ack comes for {delivery.RESEND_AFTER_S:g} s",
@@ -550,7 +550,7 @@ def test_the_rules_of_delivery_say_the_codes_numbers_and_names() -> None:
         f"A reason code of 0x{delivery.REFUSED_FROM:02x} or above",
         f"0x{delivery.NOBODY_LISTENS:02x} (nobody subscribes)",
         f"({PitSection().stale_after_s} s by default)",
-        "after every twelve rounds",
+        "after every fifteen rounds",
     ):
         assert told in rules
     of_version_2 = {"royal9_seats", "royal9_price_cents", "royal9_before", "refused_seats"}

@@ -152,7 +152,7 @@ def test_a_checkpoint_is_shown_at_a_shoes_end_and_its_cosignature_is_in_the_evid
     assert note.signed_by(note.text.partition("\n")[0], KEY.public)
 
 
-def test_after_twelve_rounds_one_is_shown_from_the_last_that_was_cosigned(tmp_path: Path) -> None:
+def test_after_fifteen_rounds_one_is_shown_from_the_last_that_was_cosigned(tmp_path: Path) -> None:
     """And on each connection one, for what was lost with the connection before."""
 
     async def play() -> None:
@@ -194,7 +194,7 @@ def _size(note: Note | None) -> int | None:
 def test_a_whole_shoe_costs_two_hundred_bytes_a_round_at_most(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, figure: Callable[[str], None]
 ) -> None:
-    """With a connection that is lost in the middle of the shoe. At a table with the longest id, and at the end of a
+    """With a connection that is lost within the shoe. At a table with the longest id, and at the end of a
     journal of 2**24 rows, as many years bring them, the same messages are longer: that is reckoned."""
     monkeypatch.setattr(beat, "BEAT_S", 0.02)
 
@@ -210,7 +210,8 @@ def test_a_whole_shoe_costs_two_hundred_bytes_a_round_at_most(
                     await world.deal(cards.pop())
                 rounds += 1
                 await _signed_after(world, before)
-                if rounds == 45:
+                await _beats(3)  # what is due is shown, as at a table, where a round takes a minute
+                if rounds == 40:
                     world.broker.disconnect()
                     world.broker.connect()
                     witness.say()
@@ -224,7 +225,7 @@ def test_a_whole_shoe_costs_two_hundred_bytes_a_round_at_most(
     rounds, witness = run(play())
     assert rounds > 75
     shown, said = len(witness.shown), witness.said
-    assert rounds / SHOWN_EVERY < shown < rounds / SHOWN_EVERY + 3
+    assert rounds // SHOWN_EVERY <= shown <= rounds // SHOWN_EVERY + 2
     letters = 60 - len("royal9-01")
     most = witness.bytes + (25 * shown - witness.hashes) * _HASH_BYTES + shown * len("16777216")
     most += letters * (3 * shown + 2 * said)  # in the topics, the origin, the key's name, and the word's table

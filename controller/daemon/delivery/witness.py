@@ -2,7 +2,7 @@
 
 A pit that cosigns says so: it retains a word on the table's topic `cosigned`, from the beginning on. To another pit the
 table shows nothing. A checkpoint with its proof has some 1,000 bytes, and 2,000 in a journal of many years. So the
-table shows one at each shoe's end, after every twelve rounds, and once on each connection: no more than 200 bytes a
+table shows one at each shoe's end, after every fifteen rounds, and once on each connection: no more than 200 bytes a
 round. It was signed while nothing lay face down (`checkpointing`), and it is published on the beat. A pit that has
 cosigned this journal can still say of a checkpoint that no proof joins it: the proof was spoiled on its way. Then the
 table shows that one once more.
@@ -32,7 +32,7 @@ from drivers.devices import Broker
 
 _log = logging.getLogger(__name__)
 
-SHOWN_EVERY = 12
+SHOWN_EVERY = 15
 """After so many checkpoints one is shown, if no shoe ended before. A table signs one after each round."""
 
 
