@@ -115,10 +115,20 @@ def test_the_changelog_begins_with_what_is_unreleased_or_with_this_version() -> 
 
 
 def test_each_promise_has_a_command_that_checks_it_by_tests_that_there_are() -> None:
+    """And says how long each takes. What the promise names as its check is among its commands."""
     text = (ROOT / "docs" / "promises.md").read_text("utf-8")
     promised, checked = (part.partition("|---|---|---|\n")[2].partition("\n\n")[0] for part in text.split("## ", 2)[:2])
-    commands = {row.split(" | ")[0]: row.split(" | ")[1].strip("`").split() for row in checked.splitlines()}
-    assert list(commands) == [row.split(" | ")[0] for row in promised.splitlines()]
-    for pytest_, *words in commands.values():
-        assert pytest_ == "pytest"
-        assert [word for word in words if word != "--proof" and not (ROOT / word).exists()] == []
+    rows = [row.removeprefix("| ").removesuffix(" |").split(" | ") for row in checked.splitlines()]
+    promises = {row[0]: row[2] for row in (line.removeprefix("| ").split(" | ") for line in promised.splitlines())}
+    assert list(dict.fromkeys(promise for promise, _, _ in rows)) == list(promises)
+    for _, command, takes in rows:
+        program, *words = command.strip("`").split()
+        assert re.fullmatch(r"[1-9][0-9]* (s|min)", takes), command
+        if program == "make":
+            assert re.search(rf"^{' '.join(words)}:", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE), command
+        else:
+            assert program == "pytest"
+            assert [word for word in words if word != "--proof" and not (ROOT / word).exists()] == []
+    for promise, tried in promises.items():
+        named = {*re.findall(r"`((?:make|pytest) [^`]+)`", tried)} - {"make test", "make proof"}
+        assert named <= {command.strip("`") for of, command, _ in rows if of == promise}, promise
