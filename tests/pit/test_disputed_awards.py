@@ -167,6 +167,27 @@ def test_a_disputed_award_is_rejected_and_its_table_hears_that(floor: Floor) -> 
     assert [(said.award, said.step) for said in floor.waiting(0)] == [("t-0.2", "pending"), ("t-0.1", "rejected")]
 
 
+@pytest.mark.parametrize(("by", "alarms"), [("Ann", []), ("Zoe", ["award_told"])])
+def test_a_table_that_took_a_late_word_of_a_decided_award_is_told_how_it_stands(
+    by: str, alarms: list[str], floor: Floor
+) -> None:
+    """As the last word it would show "verified" for good. The step is one that this ledger has, or a lost copy's."""
+    (pending,), table = floor.waiting(0), floor.tables[0]
+    floor.ledger.take_step("t-0.2", "verified", "Ann")
+    floor.ledger.take_step("t-0.2", "rejected", "Bob")
+    for step, name in (("pending", "pit"), ("rejected", "Bob")):
+        table.evening.award(table.hits[pending.hit], step, pending.cents, name)
+    assert floor.send(0) == []
+    assert floor.waiting(0) == []
+    table.evening.award(table.hits[pending.hit], "verified", pending.cents, by)
+    assert floor.send(0) == alarms
+    (anew,) = floor.waiting(0)
+    assert (anew.award, anew.step, anew.by) == ("t-0.2", "rejected", "Bob")
+    table.evening.award(table.hits[pending.hit], "rejected", pending.cents, "Bob")
+    assert floor.send(0) == []
+    assert floor.waiting(0) == []
+
+
 def test_a_dispute_of_what_this_ledger_does_not_have_is_told(floor: Floor) -> None:
     table = floor.tables[1].evening
     table.say("alarm", code="award_impossible", details={"hit": "t-1/ab12cd/999", "cents": 5})

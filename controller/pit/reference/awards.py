@@ -383,19 +383,20 @@ class Awards:
             " WHERE award = ? AND step = ? AND cents = ? AND by_whom = ?",
             (number, step, cents, by),
         ).fetchone()
+        news = step != "pending" and not taken
+        holds = news and (stands in ("pending", "verified") or (stands, step) == ("rejected", "paid"))
         if unheard is not None:
             self._db.execute("UPDATE step SET heard = 1 WHERE award = ? AND seq <= ?", (number, unheard))
+        elif not holds:
+            self._say_again(number, step, cents, by)
         accepted = "UPDATE step SET heard = 0 WHERE award = ? AND cents = ? AND heard = 2"
         again = self._db.execute(accepted, (number, cents)).rowcount
         if unheard is None or again or self._waits_before(table, unheard):
             self.number_anew(table)
-        if step == "pending":
-            if unheard is None:
-                self._withdraw(number)
+        if step == "pending" and unheard is None:
+            self._withdraw(number)
+        if not news:
             return None
-        if taken:
-            return None
-        holds = stands in ("pending", "verified") or (stands, step) == ("rejected", "paid")
         if holds:
             self._db.execute(
                 "INSERT INTO telling (event, award, step, cents, by_whom) VALUES (?, ?, ?, ?, ?)",
@@ -403,6 +404,15 @@ class Awards:
             )
         told = f"Table {table} tells that award {id_} was {step}, {figures(cents)}, by {by}."
         return TableError("award_told", f"{told} This ledger does not have that step.", what_to_do(id_, stands, holds))
+
+    def _say_again(self, number: int, step: str, cents: int, by: str) -> None:
+        """The table took a word that came late, of this step. Where the award stands otherwise, that is said again."""
+        last = "seq = (SELECT max(seq) FROM step WHERE award = ?)"
+        other = "NOT (step = ? AND cents = ? AND by_whom = ?)"
+        self._db.execute(
+            f"UPDATE step SET heard = 0 WHERE award = ? AND {last} AND {other} AND heard = 1",
+            (number, number, step, cents, by),
+        )
 
     def _waits_before(self, table: str, seq: int) -> bool:
         """Whether a step with a lower number waits for the table."""
