@@ -1,4 +1,5 @@
-"""Defects planted into the pit's awards, each as one change of their text, and the world in which each is found."""
+"""Defects planted into the pit's awards, and into its taking of events, each as one change of a text, and the world in
+which each is found."""
 
 from __future__ import annotations
 
@@ -8,17 +9,24 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import NamedTuple
 
-from controller.pit.reference import awards
+from controller.pit.reference import awards, intake, taking
 from controller.pit.reference.ledger import Ledger
 
 
 class Defect(NamedTuple):
-    """One text in place of another, which stands there once. `restores`: only a restored ledger shows it."""
+    """One text in place of another, which stands once in the module `of`. `restores`: only a restored ledger shows
+    it."""
 
     was: str
     becomes: str
     restores: bool = False
+    of: ModuleType = awards
 
+
+_ANOTHER_AWARD = (
+    "INSERT INTO award (id, table_id, event, hit, hand, seat, tier, cents, step)"
+    " SELECT id || '2', table_id, -event, hit || '2', hand, seat, tier, cents, 'pending' FROM award"
+)
 
 DEFECTS = (
     Defect('if step == "paid" and by in self._verifiers(award.number):', "if False:"),
@@ -28,26 +36,58 @@ DEFECTS = (
     Defect('"verified": ("pending",),', '"verified": ("pending", "paid"),'),
     Defect("            self._books.pay(award.number, award.cents)\n", "            pass\n"),
     Defect('heard = 1 WHERE award = ? AND seq <= ?"', 'heard = 1 WHERE award = ? AND seq < ?"'),
+    Defect("            self._say_again(number, step, cents, by)\n", "            pass\n"),
     Defect("if (first := self._first_to_recall(award)) is not None:", "if (first := None) is not None:", restores=True),
-    Defect('holds = stands in ("pending", "verified")', 'holds = stands in ("verified",)', restores=True),
+    Defect('stands in ("pending", "verified") or', 'stands in ("verified",) or', restores=True),
     Defect("            self._books.pay(award.number, last.cents)\n", "            pass\n", restores=True),
     Defect(
         "telling SET recalled_by = ? WHERE award = ?", "telling SET recalled_by = ? WHERE award != ?", restores=True
     ),
+    # An award for each hit, and a hit for each award.
+    Defect("yield from self._hit(number, table, event)", "yield from ()", of=intake),
+    Defect(
+        'self._db.execute("UPDATE hand SET hits = ? WHERE number = ?", (len(hits), hand))',
+        'self._awards.hit(number, f"{table}/{event.epoch}/{event.seq + 1}", hand, "royal9", 1, "suited", 5_000)',
+        of=intake,
+    ),
+    Defect(
+        "        if body == payload or",
+        f'        if body == payload and event.type == "hit":\n            self._db.execute("{_ANOTHER_AWARD}")\n'
+        "        if body == payload or",
+        of=taking,
+    ),
+    Defect(
+        "        if event.seq != head.seq + 1:\n",
+        '        if event.seq != head.seq + 1 and event.type != "award":\n',
+        restores=True,
+        of=taking,
+    ),
+    # An amount that the table disputes.
+    Defect("        return row.fetchone() is not None\n", "        return False\n"),
+    Defect(
+        'if step != "rejected" and self._is_disputed(award):', 'if step == "verified" and self._is_disputed(award):'
+    ),
+    Defect("UPDATE step SET heard = 2 WHERE", "UPDATE step SET heard = 1 WHERE"),
+    Defect(
+        "heard = 0 WHERE award = ? AND cents = ? AND heard = 2", "heard = 0 WHERE award = ? AND cents = ? AND FALSE"
+    ),
 )
+
+_PARTS = {awards: ("_awards", "Awards"), intake: ("_intake", "Intake"), taking: ("_taking", "Taking")}
 
 
 def with_defect(defect: Defect | None) -> Callable[[Ledger], None]:
-    """What gives a ledger's awards this defect."""
-    source = inspect.getsource(awards)
-    if defect is not None:
-        assert source.count(defect.was) == 1, f"{defect.was!r} stands there {source.count(defect.was)} times"
-        source = source.replace(defect.was, defect.becomes)
-    module = ModuleType("awards_of_the_model")
+    """What gives a ledger this defect."""
+    if defect is None:
+        return lambda _: None
+    source = inspect.getsource(defect.of)
+    assert source.count(defect.was) == 1, f"{defect.was!r} stands there {source.count(defect.was)} times"
+    module = ModuleType("part_of_the_model")
     sys.modules[module.__name__] = module
-    exec(compile(source, awards.__file__, "exec"), vars(module))  # the product's own text
+    exec(compile(source.replace(defect.was, defect.becomes), str(defect.of.__file__), "exec"), vars(module))
+    part, name = _PARTS[defect.of]
 
     def change(ledger: Ledger) -> None:
-        ledger._awards.__class__ = module.Awards
+        getattr(ledger, part).__class__ = getattr(module, name)
 
     return change

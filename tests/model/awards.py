@@ -2,13 +2,16 @@
 
 The pit is the product's own `Ledger`, with its books, over a database in memory that each step begins with a copy of.
 The table is the contract's rule: it takes a step of an award whose number is above the last, and tells it in its
-stream. A message to the table may come late, twice or never. The pit's program may end after each step, since a step is
-one transaction: then the table hears nothing of it until the pit repeats it. Once the ledger becomes the copy from
-before anybody decided, and the table's stream is sent to it again. The cash that
-people paid is counted outside of the ledger.
+stream. Where it has told no step of that amount, it may dispute the amount: then it takes a rejection alone, until two
+of its people accept the amount. Its stream begins with the hit. A message to the table may come late, twice or never.
+An event of the stream comes in order, before its turn, or again. The pit's program may end after each step, since a
+step is one transaction: then the table hears nothing of it until the pit repeats it. Once the ledger becomes the copy
+from before the hit, or from before anybody decided, and the table's stream is sent to it again. The cash that people
+paid is counted outside of the ledger.
 
-A state is a value: numbers of steps are ranks. `steps` names what can follow, and whether people and programs do it of
-themselves: from each state such steps must lead to an end.
+A state is a value: numbers of steps are ranks, and the pit's clock is past each number that was ever given. `steps`
+names what can follow, and whether people and programs do it of themselves: from each state such steps must lead to an
+end.
 """
 
 from __future__ import annotations
@@ -21,9 +24,11 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar
+from unittest import mock
 
 from controller.basics.errors import TableError
 from controller.contract.pit_words import AwardStep
+from controller.pit.reference import clock
 from controller.pit.reference.ledger import Ledger
 from tests.model.world import BrokenError
 from tests.pit.evening import EPOCH, TableEvening
@@ -31,31 +36,74 @@ from tests.pit.evening import EPOCH, TableEvening
 TABLE = "t-0"
 AWARD = f"{TABLE}.1"
 CENTS = 5_000
+_BEFORE_THE_HIT = 2  # events: the wagers are locked, and the round is over
 _SAID = 3  # messages that may still come to the table
 _PENDING = 2  # events that may wait for the pit
+_DISPUTED = "disputed"
 
 
 class Told(NamedTuple):
-    """A step as the table's stream tells it."""
+    """What an event of the table's stream tells: the hit, a step of its award, or that its amount is disputed."""
 
-    step: str
-    cents: int
-    by: str
+    what: str
+    cents: int = CENTS
+    by: str = ""
+
+
+_HIT = Told("hit")
+
+
+class Rows(NamedTuple):
+    """A ledger by what its rows say: how far the table is acknowledged, what its events tell, the award and its steps,
+    what the table told of steps that are not there, who verified it, and what is wrong with the books."""
+
+    acked: int
+    events: tuple[str, ...]
+    awards: tuple[tuple[str, str, int, int], ...]
+    steps: tuple[tuple[int, str, int, str, int], ...]
+    tellings: tuple[tuple[object, ...], ...]
+    verifiers: tuple[str, ...]
+    findings: tuple[str, ...]
+
+    @property
+    def step(self) -> str:
+        """The award's step; "" while there is no award."""
+        return self.awards[0][1] if self.awards else ""
 
 
 class State(NamedTuple):
-    """The world at a moment. `ledger` is the database. `said` are the pit's messages that may still come, `last` the
-    number of the last one that the table took. `told` is all that the table's stream told, and `sent` how much of it
-    this ledger has. `cash` counts payments, and `unknown` those that no table had told when the ledger was lost."""
+    """The world at a moment. `said` are the pit's messages that may still come, `last` the number of the last one that
+    the table took, and `disputes` the one whose amount it does not believe. `told` is all that the table's stream told.
+    `cash` counts payments, and `unknown` those that no table had told when the ledger was lost."""
 
-    ledger: bytes
+    ledger: Rows
     said: tuple[tuple[int, Told], ...] = ()
     last: int = 0
-    told: tuple[Told, ...] = ()
-    sent: int = 0
+    disputes: tuple[int, Told] | None = None
+    told: tuple[Told, ...] = (_HIT,)
     cash: int = 0
     unknown: int = 0
     restored: bool = False
+
+    @property
+    def sent(self) -> int:
+        """How much of what was told this ledger has."""
+        return self.ledger.acked - _BEFORE_THE_HIT
+
+    @property
+    def waits(self) -> int:
+        """How much of what was told this ledger does not have."""
+        return len(self.told) - self.sent
+
+    @property
+    def believed(self) -> bool:
+        """Whether the table has told a step of that amount."""
+        return any(told.what not in (_HIT.what, _DISPUTED) for told in self.told)
+
+    def numbers(self) -> set[int]:
+        """The numbers of steps that are known anywhere."""
+        disputed = () if self.disputes is None else (self.disputes[0],)
+        return {*(row[0] for row in self.ledger.steps), *(seq for seq, _ in self.said), self.last, *disputed}
 
 
 class World:
@@ -65,144 +113,207 @@ class World:
         self._ledger = ledger
         self._restores = restores
         change(ledger)
-        ledger._db.connection.execute("PRAGMA journal_mode = MEMORY")  # type: ignore[attr-defined]  # of a file
-        self._open = b""
+        self._database: sqlite3.Connection = ledger._db.connection  # type: ignore[attr-defined]  # of a file
+        self._database.execute("PRAGMA journal_mode = MEMORY")
+        self._copies: dict[Rows, bytes] = {}
+        self._open: Rows | None = None
+        self._done: dict[tuple[object, ...], Rows | None] = {}
+        self._due: dict[Rows, tuple[int, Told] | None] = {}
+        self._began_ms = clock.now_in_ms()
         table = TableEvening(TABLE)
         table.lock(1)
         table.finish((1, "suited"))
         self._hit: dict[str, Any] = json.loads(table.hit(1, "suited", CENTS))
-        received = ledger.receive([(TABLE, body) for body in table.sent])
+        received = ledger.receive([(TABLE, body) for body in table.sent[:_BEFORE_THE_HIT]])
         assert not received.refused
         self.first = State(self._kept())
-        self._before = table.sent
-
-    def _kept(self) -> bytes:
-        data = self._ledger._db.connection.serialize()  # type: ignore[attr-defined]  # of a file
-        self._open = zlib.compress(data, 1)
-        return self._open
-
-    def _put(self, kept: bytes) -> None:
-        if kept is self._open:
-            return
-        self._open = kept
-        data = bytearray(zlib.decompress(kept))
-        data[18:20] = b"\1\1"  # in memory there is no write-ahead log
-        with closing(sqlite3.connect(":memory:")) as copy:
-            copy.deserialize(bytes(data))
-            copy.backup(self._ledger._db.connection)  # type: ignore[attr-defined]  # as above
-
-    def _rows(self, query: str) -> list[tuple[Any, ...]]:
-        return [tuple(row) for row in self._ledger._db.execute(query)]
 
     def key(self, state: State) -> tuple[object, ...]:
         """What tells this state from others."""
-        self._put(state.ledger)
-        steps = self._rows("SELECT seq, step, cents, by_whom, heard FROM step ORDER BY seq")
-        rank = {
-            seq: place for place, seq in enumerate(sorted({*(row[0] for row in steps), *dict(state.said), state.last}))
-        }
+        rank = {seq: place for place, seq in enumerate(sorted(state.numbers()))}
         return (
-            *self._rows("SELECT step, cents, house_cents FROM award"),
-            tuple((rank[seq], *rest) for seq, *rest in steps),
-            tuple(self._rows("SELECT step, cents, by_whom, recalled_by, dismissed_by FROM telling ORDER BY event")),
-            tuple(self._ledger._decisions.verifiers(1)),
+            state.ledger._replace(steps=tuple((rank[seq], *rest) for seq, *rest in state.ledger.steps)),  # type: ignore[misc]
             tuple((rank[seq], told) for seq, told in state.said),
             rank[state.last],
-            *state[3:],
+            state.disputes and (rank[state.disputes[0]], state.disputes[1]),
+            *state[4:],
         )
-
-    def step_of(self, state: State) -> str:
-        """The award's step in the ledger."""
-        self._put(state.ledger)
-        return str(self._rows("SELECT step FROM award")[0][0])
-
-    def findings(self, state: State) -> tuple[str, ...]:
-        """What is wrong with the ledger's books."""
-        self._put(state.ledger)
-        return self._ledger.account().findings
 
     def is_over(self, state: State) -> bool:
         """Whether the award is paid or rejected, and the table told it."""
-        step = self.step_of(state)
-        waits = self._rows("SELECT 1 FROM step WHERE heard = 0") or self._ledger._awards.named(AWARD).held
-        return step in ("paid", "rejected") and not waits and state.sent == len(state.told)
+        step = state.ledger.step
+        return step in ("paid", "rejected") and state.told[-1].what == step and not state.waits
 
     def broken(self, state: State) -> str | None:
         """The rule that does not hold in this state; None where all hold."""
-        twice, lost, books, _ = RULES
+        ledger = state.ledger
+        hits = [self._hit["id"]] * (ledger.acked > _BEFORE_THE_HIT)
+        if [row[0] for row in ledger.awards] != hits or ledger.events.count("hit pit") != len(hits):
+            return ONE_FOR_EACH_HIT
         if state.cash > 1 + state.unknown:
-            return twice
-        if state.cash and not state.restored and self.step_of(state) != "paid":
-            return lost
-        return books if self.findings(state) else None
+            return PAID_TWICE
+        if state.cash and not state.restored and ledger.step != "paid":
+            return LOST
+        return BOOKS if ledger.findings else None
 
     def steps(self, state: State) -> Iterator[tuple[str, bool, State]]:
         """What can happen now, whether it happens of itself, and the world after it. Raises BrokenError."""
         yield from self._at_the_desk(state)
-        self._put(state.ledger)
-        due = self._ledger.next_steps([TABLE]).get(TABLE)
-        if due is not None and (said := (due.seq, _of(due))) not in state.said[-1:]:
-            yield "the pit says the step that is due", True, state._replace(said=(*state.said, said)[-_SAID:])
-        for place, (seq, told) in enumerate(state.said):
-            if seq > state.last and len(state.told) - state.sent < _PENDING:
-                after = state._replace(last=seq, told=(*state.told, told))
-                yield f"the table takes {told}", place + 1 == len(state.said), after
-        if state.sent < len(state.told):
-            self._put(state.ledger)
-            self._receive(state.told[state.sent])
-            yield "the table's event comes to the pit", True, state._replace(ledger=self._kept(), sent=state.sent + 1)
+        due = self._is_due(state.ledger)
+        if due is not None and due not in state.said[-1:]:
+            yield "the pit says the step that is due", True, state._replace(said=(*state.said, due)[-_SAID:])
+        if state.waits < _PENDING:
+            yield from self._at_the_table(state)
+        for place, told in enumerate(state.told):
+            after = self._after(state, ("receive", place, told))
+            assert after is not None
+            again = " again" if place < state.sent else ""
+            yield f"{told} comes to the pit{again}", place == state.sent, state._replace(ledger=after)
         if self._restores and not state.restored:
-            unknown = state.cash if all(told.step != "paid" for told in state.told) else 0
-            older = state._replace(ledger=self.first.ledger, sent=0, restored=True, unknown=unknown)
-            yield "the ledger becomes the copy from before anybody decided", False, older
+            yield from self._restored(state)
 
     def _at_the_desk(self, state: State) -> Iterator[tuple[str, bool, State]]:
-        if state.sent < len(state.told) and state.restored:
+        if state.waits and state.restored:
             return  # nobody decides before the table is heard to its head (tests/pit/test_decisions.py)
+        verified_by = {by for _, step, _, by, _ in state.ledger.steps if step == "verified"}
+        is_disputed = state.sent and state.told[state.sent - 1].what == _DISPUTED
         for what, act in (
             *((f"{by} verifies", ("take", "verified", by)) for by in ("ann", "bob")),
             *((f"{by} pays", ("take", "paid", by)) for by in ("ann", "bob")),
             ("ann and bob reject", ("take", "rejected", "ann", "bob")),
             ("ann and bob recall", ("recall", "ann", "bob")),
         ):
-            self._put(state.ledger)
-            verified_by = {row[0] for row in self._rows("SELECT by_whom FROM step WHERE step = 'verified'")}
-            was = self.step_of(state)
-            try:
-                with self._ledger._db.transaction():
-                    done = getattr(self._ledger._awards, act[0])(AWARD, *act[1:])
-            except TableError:
+            after = self._after(state, act)
+            if after is None:
                 continue  # nothing was written
-            self._open = b""
-            pays = act[0] == "take" and done.step == "paid"
-            if pays and (act[2] in verified_by or was != "verified"):
-                raise BrokenError(RULES[3])
-            yield what, True, state._replace(ledger=self._kept(), cash=state.cash + pays)
+            pays = act[:2] == ("take", "paid")
+            if pays and (act[2] in verified_by or state.ledger.step != "verified"):
+                raise BrokenError(ALONE)
+            if is_disputed and act[0] == "take" and act[1] != "rejected":
+                raise BrokenError(WHILE_DISPUTED)
+            yield what, True, state._replace(ledger=after, cash=state.cash + pays)
 
-    def _receive(self, told: Told) -> None:
-        """The table's next event, which tells of a step, comes to the pit."""
+    def _at_the_table(self, state: State) -> Iterator[tuple[str, bool, State]]:
+        for place, (seq, told) in enumerate(state.said):
+            if seq <= state.last:
+                continue
+            calm = place + 1 == len(state.said)
+            if told.what == "rejected" or state.believed or state.disputes is None:
+                after = state._replace(last=seq, disputes=None, told=(*state.told, told))
+                yield f"the table takes {told}", calm, after
+            if told.what != "rejected" and not state.believed and state.disputes is None:
+                after = state._replace(disputes=(seq, told), told=(*state.told, Told(_DISPUTED)))
+                yield f"the table disputes {told}", False, after
+        if state.disputes is not None:
+            seq, told = state.disputes
+            after = state._replace(last=max(seq, state.last), disputes=None, told=(*state.told, told))
+            yield f"two people at the table accept {told}", True, after
+
+    def _restored(self, state: State) -> Iterator[tuple[str, bool, State]]:
+        unknown = state.cash if all(told.what != "paid" for told in state.told) else 0
+        of_the_hit = self._after(self.first, ("receive", 0, _HIT))
+        assert of_the_hit is not None
+        for when, older in (("the hit", self.first.ledger), ("anybody decided", of_the_hit)):
+            if state.ledger.acked > older.acked or state.ledger.step not in ("", "pending"):
+                after = state._replace(ledger=older, restored=True, unknown=unknown)
+                yield f"the ledger becomes the copy from before {when}", False, after
+
+    def _after(self, state: State, act: tuple[Any, ...]) -> Rows | None:
+        """The ledger after this act; None where the act is refused. The same act on the same ledger is done once."""
+        now_ms = max(self._began_ms, *state.numbers()) + 1
+        done = state.ledger, now_ms, act
+        if done not in self._done:
+            self._put(state.ledger)
+            written = self._database.total_changes
+            with mock.patch.object(clock, "_now_ms", return_value=now_ms):
+                was_done = self._do(*act)
+            kept = state.ledger if self._database.total_changes == written else self._kept()
+            self._done[done] = kept if was_done else None
+        return self._done[done]
+
+    def _do(self, act: str, *told: Any) -> bool:
+        """Do this with the open ledger. Returns whether it was done."""
+        if act == "receive":
+            received = self._ledger.receive([(TABLE, self._event(*told))])
+            assert not received.refused, received.refused
+            return True
+        try:
+            with self._ledger._db.transaction():
+                getattr(self._ledger._awards, act)(AWARD, *told)
+        except TableError:
+            return False
+        return True
+
+    def _event(self, place: int, told: Told) -> bytes:
+        """The event of the table's stream that tells this, so many events after the hit."""
+        table = TableEvening(TABLE)
+        table.sent, table.round = [b""] * (_BEFORE_THE_HIT + place), 1
+        hit = self._hit["id"]
+        match told.what:
+            case _HIT.what:
+                return table.hit(1, "suited", told.cents)
+            case "disputed":
+                return table.say("alarm", code="award_impossible", details={"hit": hit, "cents": told.cents})
+            case step:
+                return table.say("award", award=AWARD, hit=hit, spot="royal9", seat=1, tier="suited", meter=None,
+                                 step=step, cents=told.cents, by=told.by)  # fmt: skip
+
+    def _is_due(self, rows: Rows) -> tuple[int, Told] | None:
+        """The step that the pit says."""
+        if rows not in self._due:
+            self._put(rows)
+            due = self._ledger.next_steps([TABLE]).get(TABLE)
+            self._due[rows] = None if due is None else (due.seq, _of(due))
+        return self._due[rows]
+
+    def _kept(self) -> Rows:
+        """What the open ledger's rows say. A copy of it is kept, where there is none yet of a ledger that says so."""
         ack = self._ledger.ack(TABLE)
         assert ack is not None
-        table = TableEvening(TABLE)
-        table.sent = [b""] * ack.seq
-        table.round = 1
-        body = table.say("award", award=AWARD, hit=self._hit["id"], spot="royal9", seat=1, tier="suited", meter=None,
-                         step=told.step, cents=told.cents, by=told.by)  # fmt: skip
-        self._open = b""
-        received = self._ledger.receive([(TABLE, body)])
-        assert not received.refused, received.refused
+        rows = Rows(
+            ack.seq,
+            tuple(_told(json.loads(body)) for (body,) in self._rows("SELECT body FROM event ORDER BY number")),
+            self._rows("SELECT hit, step, cents, house_cents FROM award ORDER BY number"),
+            self._rows("SELECT seq, step, cents, by_whom, heard FROM step ORDER BY seq"),
+            self._rows("SELECT step, cents, by_whom, recalled_by, dismissed_by FROM telling ORDER BY event"),
+            tuple(sorted(self._ledger._decisions.verifiers(1))),
+            self._ledger.account().findings,
+        )
+        self._open = rows
+        if rows not in self._copies:
+            self._copies[rows] = zlib.compress(self._database.serialize(), 1)
+        return rows
+
+    def _put(self, rows: Rows) -> None:
+        """Make the open ledger this one."""
+        if rows == self._open:
+            return
+        data = bytearray(zlib.decompress(self._copies[rows]))
+        data[18:20] = b"\1\1"  # in memory there is no write-ahead log
+        with closing(sqlite3.connect(":memory:")) as copy:
+            copy.deserialize(bytes(data))
+            copy.backup(self._database)
+        self._open = rows
+
+    def _rows(self, query: str) -> tuple[Any, ...]:
+        return tuple(tuple(row) for row in self._ledger._db.execute(query))
 
 
 def _of(step: AwardStep) -> Told:
     return Told(step.step, step.cents, step.by)
 
 
-RULES = (
-    "an award is paid twice",
-    "a paid award is not paid in the ledger",
-    "the books do not balance",
-    "one person alone verifies and pays, or pays what nobody verified",
-)
+def _told(event: dict[str, Any]) -> str:
+    return f"{event.get('step', event['type'])} {event.get('by', 'pit')}"
+
+
+ONE_FOR_EACH_HIT = "an award has no hit in the ledger, or a hit has no award or more than one"
+PAID_TWICE = "an award is paid twice"
+LOST = "a paid award is not paid in the ledger"
+BOOKS = "the books do not balance"
+ALONE = "one person alone verifies and pays, or pays what nobody verified"
+WHILE_DISPUTED = "an award whose amount its table disputes is verified or paid before two people accepted the amount"
+RULES = (ONE_FOR_EACH_HIT, PAID_TWICE, LOST, BOOKS, ALONE, WHILE_DISPUTED)
 """What never happens. An award that was paid while its table heard nothing of it can be paid again from an older copy
 of the ledger: that limit is known, and the world counts it apart. Nobody forges here, so nobody dismisses what the
 table told: two people who do that lie."""
@@ -232,7 +343,7 @@ class Explored(Protocol[_State]):
     def steps(self, state: _State) -> Iterator[tuple[str, bool, _State]]: ...
 
 
-def explore(world: Explored[_State], most: int = 50_000, dead_end: str = DEAD_END) -> Found:
+def explore(world: Explored[_State], most: int = 200_000, dead_end: str = DEAD_END) -> Found:
     """Every state, the nearest first."""
     states: list[_State] = [world.first]
     numbers = {world.key(world.first): 0}
