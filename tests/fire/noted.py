@@ -1,7 +1,7 @@
 """What a table's delivery did under fire, noted by its own process, and judged as a walk of the contract's rules.
 
-`python -m tests.fire.noted FILE ...` is `tablectl ...`. A line of the file is one note, written before the next call:
-so a kill loses none.
+`python -m tests.fire.noted FILE ...` is `tablectl ...`. A line of the file is one note, written before the next call
+and before what it tells goes out: so a kill loses none.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def findings(table: str, file: Path, sent: Sequence[bytes]) -> tuple[int, list[s
 
     A note is of a call, and one call commits, sends or acknowledges many events after an absence. So no number of notes
     is due: the notes are all there where the walk ends with each event acknowledged, and no ack came before its event
-    was due.
+    went out.
     """
     chains = ["0" * 64, *(json.loads(body)["chain"] for body in sent)]
     walk, acks, found = Walk(), list[tuple[str, int]](), list[str]()
@@ -37,8 +37,8 @@ def findings(table: str, file: Path, sent: Sequence[bytes]) -> tuple[int, list[s
         if note.what == "acked":
             seq, at, _, fits, chain = note.told
             acks.append((at, seq))
-            if seq > walk.ever_sent:
-                found.append(f"{table}: the pit acknowledged event {seq}, and {walk.ever_sent} were sent")
+            if seq > walk.went_out:
+                found.append(f"{table}: the pit acknowledged event {seq}, and {walk.went_out} went out")
             if chain != chains[seq] or (seq and not fits):
                 found.append(f"{table}: the ack of event {seq} has another chain than the journal")
     if [seq for _, seq in sorted(acks)] != sorted(seq for _, seq in acks):
@@ -58,10 +58,10 @@ def _run() -> int:
     send = Sending._send
 
     def sending(self: Sending, due: range) -> None:
-        send(self, due)
         if due:
             table = self._delivery
             write(self, Note("sent", (due[0], due[-1]), table.phase.name, table.acked_seq))
+        send(self, due)
 
     Sending._send = sending  # type: ignore[method-assign]  # what goes out, besides what is due
     return main()

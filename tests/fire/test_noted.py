@@ -32,6 +32,6 @@ def test_notes_of_all_events_are_whole(tmp_path: Path) -> None:
     assert _found(tmp_path, "") == []
 
 
-@pytest.mark.parametrize("missing", ["committed", "connected", "nothing_retained", "due", "acked"])
+@pytest.mark.parametrize("missing", ["committed", "connected", "nothing_retained", "due", "sent", "acked"])
 def test_a_missing_note_is_found(tmp_path: Path, missing: str) -> None:
     assert _found(tmp_path, missing) != []

@@ -65,13 +65,18 @@ class Walk:
         self.acked = self._head = self._cursor = self._claimed = self._known = 0
         self._window = window
         self._last_at = ""
-        self.ever_sent = 0
+        self._ever_due = 0
+        self.went_out = 0
 
     def take(self, note: Note) -> None:
         """Take the next note. Raises NotAWalkError."""
         getattr(self, f"_take_{note.what}")(*note.told)
         if (self._phase, self.acked) != (note.phase, note.acked):
             raise NotAWalkError(f"after {note} the table should be {self._phase} with {self.acked} acknowledged")
+
+    def restored(self) -> None:
+        """The journal becomes an older copy: the next start may have less of it."""
+        self._head = 0
 
     def _take_started(self, acked: int, head: int) -> None:
         _must(head >= self._head, "a start brings no event away from the journal")
@@ -136,11 +141,12 @@ class Walk:
                 self._window = 1
             _must(last <= max(self.acked, self._claimed) + self._window, "no more is under way than the window")
             self._cursor, self._known = last, max(self._known, last)
-        self.ever_sent = max(self.ever_sent, last)
+        self._ever_due = max(self._ever_due, last)
 
     def _take_sent(self, first: int, last: int) -> None:
         _must(self._phase in ("STREAMING", "REFUSED"), "no event goes out before the pit's last word is known")
-        _must(last <= self.ever_sent, "no event goes out that was not due")
+        _must(last <= self._ever_due, "no event goes out that was not due")
+        self.went_out = max(self.went_out, last)
 
     def _take_published(self, seq: int, code: int, *_: float) -> None:
         if code == NOBODY_LISTENS:
