@@ -17,16 +17,18 @@ import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, cast
 
 from controller.contract.canonical import parse_object
 from controller.contract.keys import signature_holds
 from controller.contract.pit_words import AckWord, MetersWord
+from controller.daemon.delivery.guarantee import Delivery
 from tests.fire.cell import Cell
 from tests.fire.swarm_judge import Ack, Seen
 from tests.fire.terms import Written
+from tests.model.walk import NotAWalkError, Note, Walk, noted
 from tests.pit.evening import EPOCH, TableEvening
-from tests.support.light_wire import LightWire
+from tests.support.light_wire import STALE_AFTER_S, LightWire
 from tests.support.network import HERE, both_ways
 
 TERMS: Written = {"grand": (250_000, "1:7", "1:11", 300_000), "fortune": (25_000, "2:17", "1:19", 25_000)}
@@ -47,6 +49,27 @@ _CUT_S = 2.0, 14.0
 _SKEWS_S = 0, 0, -20, -3600, 40
 
 
+class WalkedDelivery(Delivery):
+    """A table's delivery, each call of which is judged as a step of a walk of the contract's rules."""
+
+    walk: Walk
+    strange: list[str]
+    """The first step that no walk has; empty while there is none."""
+
+    def judge(self, note: Note) -> None:
+        """Judge the next call."""
+        if note.what == "started":
+            self.walk, self.strange = Walk(), []
+        if not self.strange:
+            try:
+                self.walk.take(note)
+            except NotAWalkError as error:
+                self.strange.append(f"{note}: {error}")
+
+
+noted(WalkedDelivery, lambda delivery, note: WalkedDelivery.judge(cast("WalkedDelivery", delivery), note))
+
+
 class SwarmTable(LightWire):
     """One table, which keeps every event. `brokers` are both brokers' addresses; `pit_key` is the pit's public key."""
 
@@ -54,6 +77,7 @@ class SwarmTable(LightWire):
         self, name: str, brokers: Sequence[tuple[str, int]], pit_key: bytes, luck: random.Random, seen: Seen
     ) -> None:
         super().__init__(name, EPOCH)
+        self.delivery = self.walked = WalkedDelivery(EPOCH, 0, 0, STALE_AFTER_S)
         self.evening = TableEvening(name, TERMS)
         self.deals = True
         self.wrong: list[str] = []

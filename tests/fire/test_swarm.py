@@ -14,7 +14,7 @@ import pytest
 from tests.conformance.defects import PIT_DEFECTS
 from tests.fire.cell import Cashier, Cell
 from tests.fire.reckoning import Books
-from tests.fire.swarm import MACHINES, TERMS, Swarm, Troubles
+from tests.fire.swarm import MACHINES, TERMS, Swarm, Troubles, WalkedDelivery
 from tests.fire.swarm_judge import findings
 from tests.fire.terms import exact, settings
 from tests.pit.house import ROOT
@@ -26,6 +26,20 @@ _TABLES, _FIRE_S = 200, 150.0
 _PEOPLE_S = 15.0  # in which people decide, once all is acknowledged
 _SETTLE_S = 120.0  # at most, for each thing that must come to rest
 _A_TROUBLE_EACH_S = 10.0  # at the least: most last for some seconds, and three go on at a time
+
+
+def test_a_step_of_a_table_of_the_swarm_that_no_walk_has_is_told() -> None:
+    delivery = WalkedDelivery("e", 0, 0, 10.0)
+    delivery.committed(2, 0.0)
+    delivery.connected()
+    delivery.nothing_retained(0.0)
+    assert [*delivery.due(1.0)] == [1, 2]
+    assert delivery.strange == []
+    delivery.acked_seq = 2
+    delivery.disconnected(2.0)
+    delivery.connected()
+    (first,) = delivery.strange
+    assert "should be OFFLINE with 0 acknowledged" in first
 
 
 @pytest.mark.proof
@@ -86,6 +100,7 @@ def play(seed: int, tables: int, fire_s: float, folder: Path, home: Path = ROOT)
         settled = swarm.turn_until(lambda: _is_settled(cell, swarm), _SETTLE_S)
         settled_s = time.monotonic() - calm_s
         found = [*troubles.wrong, *(wrong for table in swarm.tables for wrong in table.wrong)]
+        found += [f"{table.table}: {step}" for table in swarm.tables for step in table.walked.strange]
         if not settled:
             waiting = sum(table.delivery.unacknowledged for table in swarm.tables)
             found.append(f"all is calm, and {waiting} events or some steps still wait")
