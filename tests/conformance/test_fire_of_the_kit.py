@@ -78,6 +78,15 @@ def test_a_defect_is_found_under_fire_within_ten_minutes(
     figure(f"found at {' or '.join(found)} in {report.lines[0].seconds:.0f} s: {why}")
 
 
+@pytest.mark.proof
+@needs_mosquitto
+@pytest.mark.parametrize("defect", FIRE_DEFECTS, ids=lambda defect: defect.name)
+def test_the_kit_without_fire_does_not_find_the_defect(defect: Defect, tmp_path: Path) -> None:
+    """So the fire finds what no other trial of the kit does."""
+    report = try_reference_pit(tmp_path, defect.plant(tmp_path / "copy"))
+    assert {line.result for line in report.lines} == {Result.KEPT}, report.text()
+
+
 def _move(event: str, cents: int) -> Move:
     return Move(event, "1 wager", Fraction(cents), "P20", "P08")
 

@@ -18,6 +18,7 @@ import pytest
 
 from controller.people.cli import programs
 from controller.people.cli.client import status_of
+from tests.fire import noted, reckoning
 from tests.fire.ha_demo import BROKER, answering, keepalived_file
 from tests.support.brokers import MOSQUITTO, needs_mosquitto
 from tests.support.network import KEEPALIVED, Network, needs_keepalived, needs_namespaces
@@ -50,12 +51,13 @@ class _House:
         self.table = programs.simulated_table(folder, _PORT, pit={"host": BROKER})
         daemon = [
             *network.on("table"),
-            *programs.python("-m", "controller.people.cli.main", "run", str(self.table)),
+            *programs.python("-m", "tests.fire.noted", str(folder / "notes"), "run", str(self.table)),
         ]
         started = ends.enter_context(programs.started(daemon, folder / "table.log"))
         programs.await_table(self.table, started, folder / "table.log")
         people = programs.python("-m", "drivers.sim", str(self.table), "--account", str(folder / "account"))
-        ends.enter_context(programs.started([*people, "--speed", "10", "--seed", "17"], folder / "people.log"))
+        people += ["--speed", "10", "--seed", "17"]
+        self._people = ends.enter_context(programs.started(people, folder / "people.log"))
 
     def _start_machine(self, machine: str, ends: ExitStack) -> None:
         own = self._folder / machine
@@ -92,6 +94,14 @@ class _House:
         self.signal_broker(holder, signal.SIGCONT)
         return taken_s
 
+    def strange_steps(self) -> list[str]:
+        """Send the people away and wait until all is acknowledged. Returns what no walk of the contract's rules has."""
+        programs.stop(self._people)
+        eventually_now(lambda: (pit := status_of(self.table).pit).acked_seq == pit.head_seq)
+        sent = reckoning.messages(self._folder / "table.journal")
+        _, strange = noted.findings("the table", self._folder / "notes", sent)
+        return strange
+
     def signal_broker(self, machine: str, number: signal.Signals) -> None:
         """Send this signal to the machine's broker."""
         for process in Path("/proc").glob("[0-9]*/cmdline"):
@@ -121,6 +131,7 @@ def test_table_and_pit_follow_the_address_to_the_other_broker(network: Network, 
         mended_s = house.follows(time.monotonic())
         hung_s = house.follows_from(signal.SIGSTOP)
         killed_s = house.follows_from(signal.SIGKILL)
+        assert house.strange_steps() == []
     figure(
         f"the address of the brokers moved: {cut_s:.1f} s after a machine was cut off, {hung_s:.1f} s after its broker"
         f" hung, and {killed_s:.1f} s after its broker was killed, the pit acknowledged what the table told at the"

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
+from tests.model import award_defects, leadership
 from tests.model.defects import DEFECTS, Defect, with_defect
 from tests.model.explore import DEAD_END, WORLDS, explore
 from tests.model.world import Bounds
@@ -34,6 +36,15 @@ def test_all_holds_in_larger_worlds(world: Bounds, figure: Callable[[str], None]
 @pytest.mark.parametrize("defect", DEFECTS)
 def test_every_planted_defect_is_found(defect: Defect) -> None:
     assert explore(with_defect(defect), defect.world).broken is not None
+
+
+def test_the_documents_count_the_planted_defects() -> None:
+    root, of_awards = Path(__file__).resolve().parents[2], len(award_defects.DEFECTS)
+    promises = (root / "docs/promises.md").read_text("utf-8")
+    assert f"finds each of {len(DEFECTS)} planted defects" in promises
+    assert f"with {of_awards} planted defects" in promises
+    every = len(DEFECTS) + of_awards + len(leadership.DEFECTS)
+    assert f"and {every} planted defects" in (root / "Makefile").read_text("utf-8")
 
 
 ONE_RESTORED = Bounds(1, 1, 0, 0, 1)
