@@ -601,9 +601,21 @@ def test_a_later_word_that_fits_takes_the_wrong_one_back() -> None:
         assert delivery.acked(wrong, chain(4), 2.0) is None
         assert delivery.phase is Phase.BEHIND
         assert list(delivery.due(100.0)) == []
-    assert delivery.acked(word(4, at(4)), chain(4), 3.0) == TookBack(4, at(4))
+    assert delivery.acked(word(4, at(5)), chain(4), 3.0) == TookBack(4, at(5))
     assert delivery.phase is Phase.STREAMING
     assert list(delivery.due(3.0)) == [5]
+
+
+@pytest.mark.parametrize("wrong", [word(9, at(6)), said(EPOCH, 4, "other", at(6))], ids=["past", "another chain"])
+def test_a_word_of_before_the_last_wrong_one_takes_nothing_back(wrong: AckWord) -> None:
+    """The pit says the wrong word still: what it said between its wrong words comes late, or is repeated."""
+    delivery = streaming(acked=1, head=5)
+    delivery.acked(word(9, at(3)), None, 1.0)
+    assert delivery.acked(wrong, chain(4), 2.0) is None
+    for between in (word(1, at(5)), word(1, at(6))):
+        assert delivery.acked(between, chain(1), 3.0) is None
+        assert delivery.phase is Phase.BEHIND
+    assert delivery.acked(word(1, at(7)), chain(1), 4.0) == TookBack(1, at(7))
 
 
 @pytest.mark.parametrize("behind_at", [at(3), ""], ids=["told", "of a journal that did not keep it"])

@@ -195,7 +195,7 @@ inline hear() {
         fi
     :: else -> /* "then the fault is journal_behind_pit, and the table sends no event at all" */
         if
-        :: phase != BEHIND && AT(i) >= believed ->
+        :: AT(i) >= believed ->
             believed = AT(i);
             claimed = 0;
             phase = BEHIND

@@ -113,6 +113,8 @@ class Walk:
             if fits and at > self._last_at:
                 self._last_at, self._claimed, self.acked = at, 0, seq
                 self._stream(self._most)
+            elif not fits:
+                self._last_at = max(self._last_at, at)
         elif early:
             if fits:
                 self._claimed = max(self._claimed, seq)

@@ -174,6 +174,8 @@ class Delivery:
         fits = not chain_differs and ack.seq <= self._known_seq
         early = ack.at < self._last_at
         if behind and (not fits or early or ack.at == self._last_at):
+            if not fits and not early:
+                self._last_at = ack.at  # what takes back is later than every wrong ack
             return None
         if not behind and (ack.seq < self._least_seq or (early and not self.certainly_later(ack, own_chain))):
             self._claimed_seq = max(self._claimed_seq, ack.seq if fits else 0)
