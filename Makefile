@@ -46,7 +46,7 @@ proof: .venv/.dev  ## the long measurements that are due, into proof/FIGURES.md;
 proof-page: .venv/.dev  ## say in proof/FIGURES.md which parts of the proof still stand
 	@$(VENV)/python -m tests.proof --page
 
-model: .venv/.dev  ## every interleaving of table, pit and link in small worlds, every way of an award, who leads, and 61 planted defects
+model: .venv/.dev  ## every interleaving of table, pit and link in small worlds, every way of an award, who leads, and 62 planted defects
 	@$(VENV)/python -m tests.model
 
 lab-report: .venv/.dev  ## the clauses of regulators with what their tests show, as one signed page; KEY= signs, TO= names it, VERIFY= checks one

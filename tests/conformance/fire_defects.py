@@ -42,10 +42,19 @@ def _after_a_cut(name: str, clause: str, statement: str, often: bool = False) ->
     return Defect(name, clause, _SERVICE, told, f"{told}                with {db}.transaction():\n{spoils}")
 
 
+def _ahead_after_a_cut(name: str, clause: str) -> Defect:
+    """A defect in how the pit acknowledges, from the first cut of its own connection on, over starts too."""
+    told = "                why = str(ended)\n"
+    commits, ahead = acks_ahead(0.1)
+    was_cut = "__import__('os').path.exists('cut')"
+    ahead = ahead.replace("in events:", f"in events if {was_cut} else ():").replace("(0.1)", f"(0.1 * {was_cut})")
+    return Defect(name, clause, _SERVICE, told, f"{told}                open('cut', 'w').close()\n", commits, ahead)
+
+
 def _at_a_late_start(name: str, clause: str, statement: str) -> Defect:
-    """A defect in a start of the program on a ledger of some size."""
+    """A defect in a start of the program on a ledger of some size: the kit without fire sends some 350 events in all."""
     begins = "            self._session.begin(token)\n"
-    late = "self._db.execute('SELECT count(*) FROM event').fetchone()[0] > 250"
+    late = "self._db.execute('SELECT count(*) FROM event').fetchone()[0] > 1_000"
     return Defect(name, clause, _LEDGER, begins, begins + _once(" " * 12, "self._db", late, statement))
 
 
@@ -63,12 +72,7 @@ _SAID = (
 it has never said, it says a right award under another name."""
 
 FIRE_DEFECTS = (
-    Defect(
-        "an ack comes before the disk has the event",
-        "P20",
-        _SERVICE,
-        *acks_ahead(0.1),
-    ),
+    _ahead_after_a_cut("after a cut acks come before the disk has the events", "P20"),
     _at_a_late_start(
         "a start forgets the last events", "P20", "DELETE FROM event WHERE number > (SELECT max(number) FROM event) - 9"
     ),

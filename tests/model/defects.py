@@ -16,6 +16,7 @@ GOES_BACK = Bounds(2, 0, 1)
 ONE_GOES_BACK = Bounds(1, 0, 1)
 REFUSED = Bounds(2, 0, 0, 0, 0, 1)
 CLOCK_BACK = Bounds(1, 0, 0, 1)
+OLDER_ON_BOTH_SIDES = Bounds(2, 0, 1, 0, 1)
 
 
 class Defect(NamedTuple):
@@ -69,6 +70,7 @@ DEFECTS = (
     Defect("self._stream(now_s, window=1)", "self._stream(now_s, window=0)"),
     Defect("self.phase = Phase.REFUSED\n", "self.phase = Phase.BEHIND\n", REFUSED),
     Defect("self.phase = Phase.REFUSED\n", "self.phase = Phase.ALTERED\n", REFUSED),
+    Defect("self._last_at = ack.at  # what takes back is later than every wrong ack", "pass", OLDER_ON_BOTH_SIDES),
     Defect("if fits and self.phase is Phase.ASKING:", "if not fits and self.phase is Phase.ASKING:", CLOCK_BACK),
     Defect("if fits and self.phase is Phase.ASKING:", "if False:", CLOCK_BACK),
 )

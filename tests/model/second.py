@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tests.model.world import Bounds, State
 
-WORLDS = (Bounds(1, 1, 1, 0, 1), Bounds(2, 1, 0), Bounds(2, 0, 1), Bounds(3, 0, 0), Bounds(4, 1, 0))
+WORLDS = (Bounds(2, 1, 1, 0, 1), Bounds(2, 1, 0), Bounds(2, 0, 1), Bounds(3, 0, 0), Bounds(4, 1, 0))
 """Worlds that both statements know: no broker that refuses, at most one older journal, and no clock that is set back.
 
 The page forbids a pit such a clock ("The `at` of a table's acks never goes back", P21). So of what follows from one the

@@ -13,7 +13,6 @@ from tests.model.walk import NotAWalkError, Note, Walk, noted
 from tests.model.world import Bounds, BrokenError, World
 
 _STEPS = 60
-_BOUNDS = Bounds(events=4, kills=1, goes_back=1, refusals=1)
 _ALL_AT_ONCE = Bounds(4, 2, 2, 1, 2, 2)
 _MISFORTUNES = ("is killed", "ledger is a copy", "clock is set back", "journal is a copy", "refuses")
 """What the steps' names have of each misfortune, in the order of `Bounds`."""
@@ -21,7 +20,7 @@ _HOLDS_UP = ("range(first, last)", "self._resend", "self._window = 0", "window=0
 """What these defects do is too little, and no step is wrong: `make model` finds the dead end."""
 
 
-def _walked(defect: Defect | None, walks: int, bounds: Bounds = _BOUNDS) -> Counter[str]:
+def _walked(defect: Defect | None, walks: int, bounds: Bounds) -> Counter[str]:
     """Walk at random so often. Returns how often each step was taken. Raises NotAWalkError or BrokenError."""
     of = with_defect(defect)
     notes: dict[int, list[Note]] = {}  # by the table of each way that a step can go
@@ -64,4 +63,4 @@ def test_walks_of_a_delivery_with_a_planted_defect_do_not() -> None:
     for defect in DEFECTS:
         if not defect.becomes.endswith(_HOLDS_UP):
             with pytest.raises((NotAWalkError, BrokenError)):
-                _walked(defect, 40)
+                _walked(defect, 200, _ALL_AT_ONCE)
