@@ -52,7 +52,7 @@ def _ahead_after_a_cut(name: str, clause: str) -> Defect:
 
 
 def _at_a_late_start(name: str, clause: str, statement: str) -> Defect:
-    """A defect in a start of the program on a ledger of some size: the kit without fire sends some 350 events in all."""
+    """A defect in a start of the program on a large ledger: the kit without fire sends some 350 events in all."""
     begins = "            self._session.begin(token)\n"
     late = "self._db.execute('SELECT count(*) FROM event').fetchone()[0] > 1_000"
     return Defect(name, clause, _LEDGER, begins, begins + _once(" " * 12, "self._db", late, statement))
