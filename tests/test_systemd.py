@@ -152,6 +152,14 @@ def test_the_kiosk_reaches_the_page_and_the_monitor_and_nothing_of_the_table(uni
     assert set(kiosk["InaccessiblePaths"].split()) == kept
 
 
+def test_a_kiosk_that_is_started_again_knows_which_hits_it_has_shown() -> None:
+    """The page keeps that in the browser's profile, and systemd empties a runtime directory that it need not keep."""
+    kiosk = read_unit(KIOSK)["Service"]
+    profile = re.findall(r"--user-data-dir=(\S+)", kiosk["ExecStart"])
+    assert [Path(each).parent for each in profile] == [Path("/run", kiosk["RuntimeDirectory"])]
+    assert kiosk.get("RuntimeDirectoryPreserve") == "restart"
+
+
 def test_the_pits_page_can_read_the_ledger_and_neither_write_nor_sign() -> None:
     pit, page = read_unit(PIT)["Service"], read_unit(PIT_PAGE)["Service"]
     ledger = _asked(PIT, pit_parser).ledger
