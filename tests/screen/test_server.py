@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import zlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from threading import Event
@@ -323,9 +324,58 @@ async def test_where_a_machine_has_all_its_streams_its_kiosk_still_gets_one(monk
         await stream.aclose()
 
 
-def test_what_is_sent_is_packed() -> None:
+def test_a_file_is_sent_packed() -> None:
     _, headers, _ = answered(a_screen(), "/pages/players.js", headers=[(b"accept-encoding", b"gzip")])
     assert headers["content-encoding"] == "gzip"
+
+
+@pytest.mark.parametrize("packs", [True, False])
+async def test_a_stream_is_sent_packed_to_a_browser_that_unpacks(packs: bool) -> None:
+    """Each message can be read as soon as it has come, and by zlib as any browser's gzip."""
+    screen = Screen(Sockets(_NOWHERE, _NOWHERE, _NOWHERE))
+    asked = {
+        "type": "http",
+        "path": "/events",
+        "method": "GET",
+        "query_string": b"",
+        "headers": [(b"accept-encoding", b"gzip, br")] if packs else [],
+        "client": ("127.0.0.1", 1),
+    }
+    sent: asyncio.Queue[Any] = asyncio.Queue()
+    stays: asyncio.Queue[Any] = asyncio.Queue()  # whoever asks goes on listening
+    streaming = asyncio.ensure_future(application(screen)(asked, stays.get, sent.put))
+    async with asyncio.timeout(20):
+        start, first = await sent.get(), await sent.get()
+        screen.players.show("hand", "莊" * 1000)
+        second = await sent.get()
+    streaming.cancel()
+    told = dict(start["headers"])
+    assert told[b"content-type"].startswith(b"text/event-stream")
+    assert told.get(b"content-encoding") == (b"gzip" if packs else None)
+    assert told[b"vary"] == b"Accept-Encoding"
+    unpack = zlib.decompressobj(zlib.MAX_WBITS | 16).decompress if packs else bytes
+    assert unpack(first["body"]) == b'event: link\ndata: {"live":false}\n\n'
+    assert unpack(second["body"]).decode() == 'event: hand\ndata: "' + "莊" * 1000 + '"\n\n'
+    assert (len(second["body"]) < 100) == packs
+
+
+async def test_browsers_share_each_packed_message_and_one_that_comes_later_can_read_it() -> None:
+    audience = Audience()
+    audience.show("hand", "first")
+    early = audience_.packed(audience.events())
+    await anext(early)
+    audience.show("hand", "second")
+    await anext(early)
+    late = audience_.packed(audience.events())
+    read_late = zlib.decompressobj(zlib.MAX_WBITS | 16).decompress
+    assert read_late(await anext(late)) == b'event: hand\ndata: "second"\n\n'
+    audience.show("hand", "third")
+    piece = await anext(early)
+    assert await anext(late) is piece
+    assert read_late(piece) == b'event: hand\ndata: "third"\n\n'
+    for stream in (early, late):
+        await stream.aclose()
+    assert audience.browsers == 0
 
 
 def test_nobody_elsewhere_speaks_for_a_kiosk_or_crowds_it_out() -> None:

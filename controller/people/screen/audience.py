@@ -5,8 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+import zlib
 from collections import Counter
 from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from functools import lru_cache
 
 from controller.people.screen.door import OWN_PLACES
 from controller.people.screen.wording import spoken
@@ -19,6 +22,9 @@ MOST_OF_A_PLACE = 64
 """The most streams of a page that one place has at once. A kiosk's own stream is not counted, and always has room."""
 
 _MOST_KIOSKS = 20
+
+_GZIP_HEAD = b"\x1f\x8b\x08\0\0\0\0\0\0\xff"
+"""The head of a gzip stream of no time and no name (RFC 1952)."""
 
 
 class Kiosks:
@@ -118,3 +124,19 @@ class Audience:
                     yield "event: beat\ndata: {}\n\n"
         finally:
             self._of_place[place] -= 1
+
+
+async def packed(events: AsyncGenerator[str, None]) -> AsyncGenerator[bytes, None]:
+    """The events as one gzip stream, in which each message is a piece that can be read as soon as it has come."""
+    head = _GZIP_HEAD
+    async with aclosing(events):
+        async for message in events:
+            yield head + _piece(message)
+            head = b""
+
+
+@lru_cache(maxsize=64)
+def _piece(message: str) -> bytes:
+    """The message as a piece of any gzip stream: it refers to nothing before it, so all browsers share it."""
+    packer = zlib.compressobj(wbits=-zlib.MAX_WBITS)
+    return packer.compress(message.encode()) + packer.flush(zlib.Z_FULL_FLUSH)

@@ -37,7 +37,7 @@ from controller.contract.face.page import PAGE_STANDING, PageStanding
 from controller.contract.face.table import BETWEEN_SHOES
 from controller.people.exposition import CONTENT_TYPE
 from controller.people.screen import web
-from controller.people.screen.audience import Audience, Kiosks
+from controller.people.screen.audience import Audience, Kiosks, packed
 from controller.people.screen.checkpoints import checkpoint_page, checkpoint_view
 from controller.people.screen.day import Day
 from controller.people.screen.door import place_of
@@ -192,11 +192,15 @@ def _place(request: Request) -> bytes:
     return place_of((request.client.host, request.client.port) if request.client else None)
 
 
-def _stream(audience: Audience, place: bytes, languages: tuple[str, ...] = SIDE_BY_SIDE) -> Response:
-    """The stream of a page, where the place has not too many of them already."""
+def _stream(request: Request, audience: Audience, place: bytes, languages: tuple[str, ...] = SIDE_BY_SIDE) -> Response:
+    """The stream of a page, where the place has not too many of them already. Packed for a browser that unpacks."""
     if not audience.has_room(place):
         return PlainTextResponse("This address has too many streams of this page open.\n", 503)
-    return StreamingResponse(audience.events(place, languages), media_type="text/event-stream")
+    events, headers = audience.events(place, languages), {"vary": "Accept-Encoding"}
+    if "gzip" not in request.headers.get("accept-encoding", ""):
+        return StreamingResponse(events, media_type="text/event-stream", headers=headers)
+    headers |= {"content-encoding": "gzip"}
+    return StreamingResponse(packed(events), media_type="text/event-stream", headers=headers)
 
 
 class _Pages:
@@ -214,7 +218,7 @@ class _Pages:
         place, players = _place(request), self._screen.players
         if self._screen.kiosks.knows(place, request.query_params.get("kiosk", "")):
             place = b"a kiosk's own"
-        return _stream(players, place, self._screen.languages(request))
+        return _stream(request, players, place, self._screen.languages(request))
 
     async def alive(self, request: Request) -> Response:
         self._screen.kiosks.painted(_place(request), request.path_params["kiosk"])
@@ -275,7 +279,7 @@ class _TechniciansPages:
         return HTMLResponse(with_money((_PAGES / "technician.html").read_text("utf-8")))
 
     async def _events(self, request: Request) -> Response:
-        return _stream(self._screen.technicians, _place(request))
+        return _stream(request, self._screen.technicians, _place(request))
 
     async def _rounds(self, request: Request) -> Response:
         await self._screen.look_back()
