@@ -1,20 +1,28 @@
 """Every house's page at every size and in three scripts, for somebody to look at: `make pictures EACH=FOLDER`.
 
-Each house is seen after a round, while a round is played, stopped, and with a hit or a tie, each time at another
-size and in another script. The cards are dealt by the table's own rules, and so are the roads.
+Each house is seen with its own face: after a round, while a round is played, stopped, with a tie or with hits of a
+meter, with a win at another table, and where the table is not heard, shortly and for long. Each time it has another
+size, another script and another currency. The cards are dealt by the table's own rules, and so are the roads.
 """
 
 from __future__ import annotations
 
 import random
 import sys
+import tempfile
 from collections.abc import Iterator
-from itertools import chain, cycle
+from itertools import chain, cycle, groupby, islice, product
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
+from controller.basics import money
+from controller.basics.money import CURRENCIES
+from controller.contract.face.status import WinShown
 from controller.contract.face.table import PublicHit
 from controller.daemon.config import load
+from controller.people.cli.screen import face_of
 from controller.rules.game.bets import Row
 from controller.rules.game.seating import Actives
 from controller.table.acts.seats import ChooseActives
@@ -28,7 +36,11 @@ from tests.support.told import but
 HOUSES = sorted(path.stem for path in TABLES.glob("*.toml"))
 LOOKS = ("panel", "small", "monitor", "portrait", "4k")
 SCRIPTS = (("en", "vi"), ("zh-Hant", "en"), ("km",))
-STATES = ("over", "playing", "stopped", "hit")
+STATES = ("over", "playing", "stopped", "hit", "elsewhere", "hits", "silent", "stale")
+_NO_METERS = {"hit": "tie", "hits": "over", "elsewhere": "playing"}
+"""What is seen instead of a house without progressives."""
+
+_STALE = "liveMs -= STALE_MS; standing()"
 WINNING = {"two_perfect_pairs": "9D 4S 9D 4S", "personal_vs_personal": "KC KC 9C 9C"}
 """Cards that win an award, by its name: a K9 is seat 4's."""
 
@@ -95,59 +107,74 @@ def told(rules: TableRules, state: str, seed: int) -> dict[str, Any]:
             go_on(table, left)
         if state == "stopped":
             table.draw("??")
-    won = _progressive(rules) if state == "hit" else None
-    if state in ("hit", "tie"):
+    won = _progressives(rules)
+    if state in ("hit", "hits", "tie"):
         lock(table)
         tied = _TIED_BY_ROLES if rules.play.roles_play else _TIED
-        coming = chain((WINNING[won[1].award or ""] if won else tied).split(), left)
+        coming = chain((tied if state == "tie" else WINNING[won[0][1].award or ""]).split(), left)
         while not table.face.phase.startswith("wagers_open"):
             go_on(table, coming)
     face = table.face
-    if won is not None:
-        spot, row = won
-        of = (face.shoe or 1, face.round or 1, spot, 4)
-        face = but(face, hits=(PublicHit(*of, row.award or "", row.meter, "1:1", LEVELS[0], "pending", LEVELS[0]),))
     cents = dict(zip(parts(table)["meters"]["cents"], cycle(LEVELS), strict=False))
-    if won is not None:
-        cents[won[1].meter or ""] = _BEGUN_ANEW
-    return parts(table, cents, face)
+    if state in ("hit", "hits"):
+        of = face.shoe or 1, face.round or 1
+        steps = zip(won[:1] if state == "hit" else (won[0], won[-1]), LEVELS, ("pending", "verified"), strict=False)
+        hits = [
+            PublicHit(*of, spot, 4, row.award or "", row.meter, "1:1", level, step, level)
+            for (spot, row), level, step in steps
+        ]
+        face = but(face, hits=tuple(hits))
+        cents |= {each.meter or "": _BEGUN_ANEW for each in hits}
+    win = None
+    if state == "elsewhere":
+        award, meter = won[0][1].award or "", won[0][1].meter or ""
+        win = WinShown("2026-03-01T20:15:00.000Z", "table-09", "a1", award, meter, LEVELS[0], _BEGUN_ANEW)
+        cents[meter] = _BEGUN_ANEW
+    heard = {"link": {"live": False}} if state in ("silent", "stale") else {}
+    return parts(table, cents, face, win) | heard
 
 
-def _progressive(rules: TableRules) -> tuple[str, Row] | None:
-    won = [(bet.spot, row) for bet in rules.bets for row in bet.rows if row.meter]
-    return won[0] if won else None
+def _progressives(rules: TableRules) -> list[tuple[str, Row]]:
+    return [(bet.spot, row) for bet in rules.bets for row in bet.rows if row.meter]
 
 
 def moment(rules: TableRules, state: str) -> str:
     """This state, or another one where the house has no progressive that could be hit."""
-    if state != "hit" or _progressive(rules):
-        return state
-    return "over" if rules.play.seats_play else "tie"
+    state = state if _progressives(rules) else _NO_METERS.get(state, state)
+    return "over" if state == "tie" and rules.play.seats_play else state
 
 
-def each(houses: list[str]) -> Iterator[tuple[str, str, tuple[str, ...], str]]:
-    """House, size, languages and state of each picture: at each size each script, and over the sizes each state."""
-    for house in houses:
-        for place, size in enumerate(LOOKS):
-            for turn, languages in enumerate(SCRIPTS):
-                yield house, size, languages, STATES[(place + turn) % len(STATES)]
+def each(houses: list[str]) -> Iterator[tuple[str, str, tuple[str, ...], str, str]]:
+    """House, size, languages, state and currency of each picture: at each size each script, and over the sizes each
+    state and each currency."""
+    codes = cycle(CURRENCIES)
+    for first, house in enumerate(houses):
+        states = islice(cycle(STATES), 2 * first, None)
+        for size, languages in product(LOOKS, SCRIPTS):
+            yield house, size, languages, next(states), next(codes)
 
 
 def main(folder: Path, houses: list[str]) -> None:
     """Write the pictures into this folder, and print what does not fit on a page."""
     folder.mkdir(parents=True, exist_ok=True)
-    with served() as url, chromium(folder) as browser:
-        page = Page(browser, url)
-        for house, size, languages, state in each(houses):
-            browser.size(size)
-            page.load()
-            page.speak(*languages)
-            rules = load(TABLES / f"{house}.toml").rules
-            state = moment(rules, state)
-            page.pose(told(rules, state, 7))
-            print(house, size, *languages, state, *browser.unfit(), sep="; ", flush=True)
-            name = f"{house}-{size}-{languages[0]}-{state}"
-            browser.picture(name)
+    with tempfile.TemporaryDirectory(prefix="currencies-") as currencies, chromium(folder) as browser:
+        for code in CURRENCIES:
+            Path(currencies, code).write_text(f'currency = "{code}"\n', "utf-8")
+        for house, pictures in groupby(each(houses), itemgetter(0)):
+            loaded = load(TABLES / f"{house}.toml")
+            with served(face_of(loaded.file.screen)) as url:
+                page = Page(browser, url)
+                for _, size, languages, state, code in pictures:
+                    seen = moment(loaded.rules, state)
+                    browser.size(size)
+                    with patch.object(money, "HOUSE", Path(currencies, code)):
+                        page.load()
+                        page.speak(*languages)
+                        page.pose(told(loaded.rules, seen, 7))
+                    if seen == "stale":
+                        browser.run(_STALE)
+                    print(house, size, *languages, seen, code, *browser.unfit(), sep="; ", flush=True)
+                    browser.picture(f"{house}-{size}-{languages[0]}-{seen}-{code}")
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from unittest.mock import patch
 
 from controller.contract.face.feed import FeedLine, Rounds
 from controller.contract.face.placard import Placard
-from controller.contract.face.status import Status
+from controller.contract.face.status import Status, WinShown
 from controller.contract.face.table import Public
 from controller.people.screen import audience, web
 from controller.people.screen.hands import hand_view, meters_view
@@ -58,12 +58,17 @@ def served(face: Face = SHIPPED, said: FeedLine | None = None) -> Iterator[str]:
         loop.close()
 
 
-def parts(table: TableUnderTest, cents: dict[str, int] | None = None, face: Public | None = None) -> dict[str, Any]:
-    """Everything that the page is told of this table, part by part. `cents` are the meters' levels, and `face` stands
-    for the table's own."""
+def parts(
+    table: TableUnderTest,
+    cents: dict[str, int] | None = None,
+    face: Public | None = None,
+    win: WinShown | None = None,
+) -> dict[str, Any]:
+    """Everything that the page is told of this table, part by part. `cents` are the meters' levels, `face` stands for
+    the table's own, and `win` is the last one at another table."""
     said: Placard = read_back(placard(table.table.rules, "Table 1", SIDE_BY_SIDE))
     burning = {lamp: pattern.name.lower() for lamp, pattern in lamps(face or table.face, HEALTHY).items()}
-    status: Status = healthy(face or table.face, lamps=burning, pit={"meters": cents or {}})
+    status: Status = healthy(face or table.face, lamps=burning, pit={"meters": cents or {}, "win": win})
     rounds: Rounds = read_back(Rounds(table.table.shoes_opened, public_rounds(table.table)))
     return {
         "link": {"live": True},
