@@ -13,6 +13,7 @@ from controller.contract.face.table import PublicHit
 from controller.contract.keys import load_or_make_key
 from controller.daemon.config import load
 from controller.people.cli.main import main
+from controller.people.cli.screen import face_of
 from controller.people.screen.checkpoints import checkpoint_page
 from controller.pit.conformance.clauses import clauses
 from controller.pit.conformance.report import Line, Report, Result
@@ -97,8 +98,9 @@ def test_a_page_that_is_a_file_has_no_barriers(page: Callable[[Path], str], chro
 
 @pytest.mark.parametrize("house", sorted(path.stem for path in TABLES.glob("*.toml")))
 def test_players_and_technicians_pages_have_no_barriers(house: str, chromium: Browser) -> None:
-    table = TableUnderTest(load(TABLES / f"{house}.toml").rules).open_shoe("2H 3H 4H")
-    with served() as url:
+    loaded = load(TABLES / f"{house}.toml")
+    table = TableUnderTest(loaded.rules).open_shoe("2H 3H 4H")
+    with served(face_of(loaded.file.screen)) as url:
         page = Page(chromium, url)
         for size, languages in zip(_SIZES, (("en", "vi"), ("zh-Hant", "en"), ("km",)), strict=True):
             chromium.size(size)
