@@ -11,6 +11,8 @@ from controller.words.found import AUDIENCES, LANGUAGES, gaps, pages_words, sent
 
 _SOURCES = Path(__file__).with_name("sources.toml")
 _NONE = "no published source found"
+_OF_OTHERS = ("(an online house)", "(a guide)", "(a player's page)")
+"""What a source says of itself that is neither a casino's nor a regulator's own rules."""
 
 TERMS = (
     *("label.player", "label.banker", "label.tie", "waits.tie", "label.dealer", "label.shoe", "label.round"),
@@ -58,6 +60,10 @@ def _page(name: str) -> Iterable[str]:
     for audience in AUDIENCES:
         lacking = len(gaps(name, audience))
         yield f"- For {audience}: {'whole' if not lacking else f'{lacking} sentences are said in English'}"
+    own = sum(not any(other in source for other in _OF_OTHERS) for source in found.values())
+    yield f"- {len(found)} of {len(TERMS)} terms have a published source; of these, {own} are in a casino's or a"
+    yield "  regulator's own rules. A source of another kind says so. The word `writes` stands where the source says"
+    yield "  the term otherwise."
     yield ""
     yield "| English | here | key | source |"
     yield "|---|---|---|---|"
