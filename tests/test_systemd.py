@@ -160,6 +160,19 @@ def test_a_kiosk_that_is_started_again_knows_which_hits_it_has_shown() -> None:
     assert kiosk.get("RuntimeDirectoryPreserve") == "restart"
 
 
+def test_a_kiosk_that_was_killed_starts_again_under_another_name_of_its_machine(tmp_path: Path) -> None:
+    """A killed Chromium leaves a lock that names its machine, and starts on no profile that another has locked."""
+    kiosk = read_unit(KIOSK)["Service"]
+    profile = Path(kiosk["RuntimeDirectory"], *re.findall(r"--user-data-dir=/run/[^/]+/(\S+)", kiosk["ExecStart"]))
+    lock = tmp_path / profile / "SingletonLock"
+    lock.parent.mkdir(parents=True)
+    lock.symlink_to("another-machine-1234")
+    for _ in range(2):  # there is none at the first start
+        words = kiosk.get("ExecStartPre", "true").replace("/run/", f"{tmp_path}/")
+        assert subprocess.run(shlex.split(words)).returncode == 0
+        assert not lock.is_symlink()
+
+
 def test_the_pits_page_can_read_the_ledger_and_neither_write_nor_sign() -> None:
     pit, page = read_unit(PIT)["Service"], read_unit(PIT_PAGE)["Service"]
     ledger = _asked(PIT, pit_parser).ledger

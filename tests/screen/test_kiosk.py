@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import re
-import shutil
+import shlex
 import signal
 import struct
 import subprocess
@@ -21,6 +20,10 @@ from urllib.request import urlopen
 import pytest
 
 from controller.people.cli import programs
+from controller.people.cli.main import main
+from controller.people.screen import kiosk as kiosk_
+from tests.screen import attached
+from tests.screen.attached import LACKING, UNIT, units_browser
 from tests.screen.browser import PROGRAM, needs_a_browser
 from tests.support import forks
 from tests.support.waiting import PATIENCE_S, eventually_now
@@ -77,15 +80,6 @@ class Monitor:
         """Start the kiosk with a stand-in for a browser, which dies, freezes or goes on."""
         return self.kiosk(sys.executable, "-c", _PAINTS, str(self.folder), how, silent_s=silent_s)
 
-    def attached(self, folder: Path) -> Path:
-        """Start a monitor of 1024 x 768 on `display`, and return the file that holds what it shows."""
-        command = ["Xvfb", "-displayfd", "1", "-screen", "0", "1024x768x24", "-fbdir", str(folder), "-ac"]
-        log = self.folder / "xvfb.log"
-        self._stack.enter_context(programs.started(command, log))
-        eventually_now(lambda: re.search(rb"^\d+\n", log.read_bytes(), re.MULTILINE), "the monitor")
-        self.display = ":" + re.findall(r"^\d+$", log.read_text("utf-8"), re.MULTILINE)[0]
-        return folder / "Xvfb_screen0"
-
     @property
     def starts(self) -> int:
         """How often the stand-in was started."""
@@ -135,6 +129,19 @@ def test_while_the_server_is_away_the_browser_is_left_alone(monitor: Monitor) ->
     assert (monitor.starts, monitor.said()) == (1, "")
 
 
+def test_the_units_command_reaches_the_browser_word_for_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cage has a `--` of its own. Without it, Cage takes Chromium's options for its own, and ends."""
+    shown: list[tuple[str, list[str]]] = []
+    monkeypatch.setattr(kiosk_, "keep_showing", lambda url, command: shown.append((url, command)))
+    _, *words = shlex.split(
+        UNIT.read_text("utf-8").split("ExecStart=")[1].split("\nWatchdogSec")[0].replace("\\\n", "")
+    )
+    assert main(words) == 0
+    assert words[:3] == ["kiosk", "http://127.0.0.1:8080/", "--"]
+    assert shown == [(words[1], words[3:])]
+    assert words[3:7] == ["cage", "-s", "--", "chromium"]
+
+
 def test_a_browser_that_is_not_installed_is_told(monitor: Monitor) -> None:
     kiosk = monitor.kiosk("no-such-browser")
     assert kiosk.wait(PATIENCE_S) == 1
@@ -155,27 +162,17 @@ def test_a_killed_chromium_comes_back(monitor: Monitor) -> None:
 
 
 @pytest.mark.proof
-@pytest.mark.skipif(
-    not all(map(shutil.which, ("Xvfb", "cage", "Xwayland", "chromium"))),
-    reason="no monitor: apt-get install -y xvfb cage xwayland chromium",
-)
+@pytest.mark.skipif(bool(LACKING), reason="no monitor: apt-get install -y xvfb cage xwayland chromium")
 def test_the_units_own_command_shows_the_page_and_a_frozen_one_comes_back(monitor: Monitor) -> None:
-    """The unit's command runs on a monitor that is a file: Cage takes an X server's window for a screen."""
-    with tempfile.TemporaryDirectory(prefix="kiosk-", ignore_cleanup_errors=True) as folder:
+    log = monitor.folder / "xvfb.log"
+    with (
+        tempfile.TemporaryDirectory(prefix="kiosk-", ignore_cleanup_errors=True) as folder,
+        attached.monitor(Path(folder), log) as display,
+    ):
         own = Path(folder)
         own.chmod(0o777)
-        shown = monitor.attached(own)
-        command = (Path(__file__).parents[2] / "systemd" / "table-kiosk.service").read_text("utf-8")
-        browser = (
-            command.split("ExecStart=")[1].split(" -- ", 1)[1].split("\nWatchdogSec")[0].replace("\\\n", "").split()
-        )
-        browser = [word.replace("/run/table-kiosk", folder) for word in browser]
-        where = {"DISPLAY": monitor.display, "XDG_RUNTIME_DIR": folder, "HOME": folder}
-        where |= {"WLR_BACKENDS": "x11", "WLR_RENDERER": "pixman", "WLR_LIBINPUT_NO_DEVICES": "1"}  # no GPU, no seat
-        nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] if os.geteuid() == 0 else []
-        kiosk = monitor.kiosk(
-            *nobody, "env", *(f"{name}={said}" for name, said in where.items()), *browser, first_s=60, silent_s=8
-        )
+        shown = own / "Xvfb_screen0"
+        kiosk = monitor.kiosk(*units_browser(own, display), first_s=60, silent_s=8)
         eventually_now(lambda: lit_share(shown) > 0.95, "the page on the monitor")
         eventually_now(lambda: _heard(monitor, own / "chromium"), "the page's word that it painted")
         before = _children_of(own / "chromium")

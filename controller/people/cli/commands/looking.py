@@ -5,7 +5,7 @@ Each command imports what it needs when it runs: `tablectl dark` does not wait f
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import REMAINDER, ArgumentParser, Namespace
 
 from controller.basics.command import Command
 from controller.people.cli.command import PROGRAM, File
@@ -41,14 +41,15 @@ def _screen(options: Namespace) -> int:
 
 def _add_kiosk(parser: ArgumentParser) -> None:
     parser.add_argument("url", metavar="URL", help="the screen's address: http://127.0.0.1:8080/")
-    browser = "the browser's command, behind `--`; the address is added at its end"
-    parser.add_argument("browser", nargs="+", metavar="BROWSER", help=browser)
+    parser.add_argument("browser", metavar="BROWSER", help="the browser's program, behind `--`")
+    words = "the program's own words, among them another `--`; the address is added at their end"
+    parser.add_argument("words", nargs=REMAINDER, metavar="WORD", help=words)
 
 
 def _kiosk(options: Namespace) -> int:
     from controller.people.screen.kiosk import keep_showing
 
-    keep_showing(options.url, options.browser)
+    keep_showing(options.url, [options.browser, *options.words])
     return 0
 
 

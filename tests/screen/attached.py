@@ -1,0 +1,37 @@
+"""A monitor that is a file, and the command of the kiosk's unit on it: Cage takes an X server's window for a screen."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from controller.people.cli import programs
+from tests.support.waiting import eventually_now
+
+UNIT = Path(__file__).parents[2] / "systemd" / "table-kiosk.service"
+
+LACKING = [program for program in ("Xvfb", "cage", "Xwayland", "chromium") if shutil.which(program) is None]
+"""What such a monitor needs and this machine lacks."""
+
+
+@contextmanager
+def monitor(folder: Path, log: Path) -> Iterator[str]:
+    """A monitor of 1024 x 768, whose display is given. What it shows is the file `Xvfb_screen0` in the folder."""
+    command = ["Xvfb", "-displayfd", "1", "-screen", "0", "1024x768x24", "-fbdir", str(folder), "-ac"]
+    with programs.started(command, log):
+        eventually_now(lambda: re.search(rb"^\d+\n", log.read_bytes(), re.MULTILINE), "the monitor")
+        yield ":" + re.findall(r"^\d+$", log.read_text("utf-8"), re.MULTILINE)[0]
+
+
+def units_browser(folder: Path, display: str) -> list[str]:
+    """The browser's command as the unit has it, in this folder and on this display, without a GPU, a seat or root."""
+    command = UNIT.read_text("utf-8").split("ExecStart=")[1].split(" -- ", 1)[1].split("\nWatchdogSec")[0]
+    where = {"DISPLAY": display, "XDG_RUNTIME_DIR": str(folder), "HOME": str(folder)}
+    where |= {"WLR_BACKENDS": "x11", "WLR_RENDERER": "pixman", "WLR_LIBINPUT_NO_DEVICES": "1"}
+    nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] if os.geteuid() == 0 else []
+    words = command.replace("\\\n", "").replace("/run/table-kiosk", str(folder)).split()
+    return [*nobody, "env", *(f"{name}={said}" for name, said in where.items()), *words]
