@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from controller.basics.errors import TableError
-from tests.bench import backlog, core, frames, latency, odds, outage, running, scale, screen, syncs
+from tests.bench import backlog, core, frames, kiosk, latency, odds, outage, running, scale, screen, syncs
 from tests.bench.house import house
 from tests.bench.report import Report, Section
 
@@ -38,10 +38,11 @@ class Samples:
     cell_tables: tuple[int, ...]
     cell_s: float
     outage_s: float
+    shoe_rounds: int
 
 
-FULL = Samples(120, 9, 8.0, 100_000, 500, (1, 5, 20, 50, 100, 200), 7.0, 20, (1, 10, 100, 1000), 600.0, 45.0)
-QUICK = Samples(15, 3, 3.0, 3_000, 100, (1, 20, 100), 3.0, 4, (1, 10), 5.0, 3.0)
+FULL = Samples(120, 9, 8.0, 100_000, 500, (1, 5, 20, 50, 100, 200), 7.0, 20, (1, 10, 100, 1000), 600.0, 45.0, 80)
+QUICK = Samples(15, 3, 3.0, 3_000, 100, (1, 20, 100), 3.0, 4, (1, 10), 5.0, 3.0, 4)
 
 _Measure = Callable[[Path, Samples], Iterator[Section]]
 
@@ -120,6 +121,11 @@ def _screen(folder: Path, samples: Samples) -> Iterator[Section]:
     yield from frames.measure(folder, min(8.0, samples.quiet_s))
 
 
+def _kiosk(folder: Path, samples: Samples) -> Iterator[Section]:
+    with house(folder / "kiosk") as one:
+        yield from kiosk.measure(one, samples.shoe_rounds, samples.quiet_s)
+
+
 _MEASURES: dict[str, _Measure] = {
     "latency": _latency,
     "running": _running,
@@ -127,6 +133,7 @@ _MEASURES: dict[str, _Measure] = {
     "core": _core,
     "odds": _odds,
     "screen": _screen,
+    "kiosk": _kiosk,
     "scale": _scale,
     "cell": _cell,
     "outage": _outage,
