@@ -175,6 +175,7 @@ def main(folder: Path, houses: list[str]) -> None:
                         browser.run(_STALE)
                     print(house, size, *languages, seen, code, *browser.unfit(), sep="; ", flush=True)
                     browser.picture(f"{house}-{size}-{languages[0]}-{seen}-{code}")
+                browser.leave()
 
 
 if __name__ == "__main__":
