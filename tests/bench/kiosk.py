@@ -28,7 +28,8 @@ _COLUMNS = ("rounds", "at the beginning MiB", "the most MiB", "at the end MiB", 
 def measure(house: House, rounds: int, quiet_s: float) -> Iterator[Section]:
     """Measure the unit's own command on a monitor that is a file. Where a program is lacking, the section says so."""
     if LACKING:
-        yield Section(_TITLE, f"Not measured: {', '.join(LACKING)} is not installed.", _COLUMNS, [("-",) * 5])
+        lacking = f"not measured: {', '.join(LACKING)} is not installed"
+        yield Section(_TITLE, "Nothing was measured.", _COLUMNS, [(lacking, *("-",) * 4)])
         return
     at = f"127.0.0.1:{programs.free_port()}"
     logs = {name: house.folder / f"{name}.log" for name in ("screen", "xvfb", "kiosk")}
