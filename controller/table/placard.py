@@ -34,7 +34,14 @@ def placard(rules: TableRules, name: str, languages: tuple[str, ...]) -> Placard
         pays_unit_cents=rules.rounding.unit_cents,
         pays_rounded=rules.rounding.pays,
         languages=languages,
+        seats_told=_seats_told(rules),
     )
+
+
+def _seats_told(rules: TableRules) -> bool:
+    """Whether a seat has something of its own: a hand, a role, a King and 9, or a wager that the table may know."""
+    has_its_own = rules.play.seats_play or rules.play.roles_play or any(seat.k9 for seat in rules.seats)
+    return has_its_own or rules.bet_recognition or bool(rules.progressives)
 
 
 def _bet(bet: Bet, seats_play: bool) -> PlacardBet:

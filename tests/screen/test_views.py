@@ -523,6 +523,43 @@ def test_rows_in_words() -> None:
     assert when_words({})["vi"] == words("vi")["when"]["always"]
 
 
+# The seats.
+
+
+def _seats_seen(rules: TableRules) -> bool:
+    """Whether the page told anything of a seat while a lone stranger played there: a wager wherever the table can
+    learn of one, a K9 on a seat, a round from its lock to its end."""
+    table = TableUnderTest(rules, wagers={*rules.sensors}).open_shoe("2H 3H 4H")
+    if rules.play.roles_play:
+        table.do(seats(*table.face.seats), ChooseActives(Actives(player=2, banker=5), "dealer"))
+    elif rules.bet_recognition:
+        table.do(*wagers(f"1 {'hand' if rules.play.seats_play else 'player'} 1500"))
+    sign = placard_of(rules)
+    seen = any(seat.k9 for seat in sign.seats)
+    if rules.play.seats_play and not rules.bet_recognition:
+        return True  # nobody has said that a seat plays
+    for cards in ("", "KH", "2C", "9H", "5D"):
+        table = table.draw(cards) if cards else table.lock()
+        burning = {lamp: pattern.name.lower() for lamp, pattern in lamps(table.face, HEALTHY).items()}
+        told_of = hand_view(sign, healthy(table.face, lamps=burning))
+        seen |= any(any(seat.values()) for seat in told_of["seats"].values())
+        seen |= any(hand["seat"] for hand in told_of["hands"])
+    return seen
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_the_seats_are_on_the_page_where_anything_can_be_told_of_one(path: Path) -> None:
+    """As each house stands, and where it has neither sensors nor bet recognition. Found with a row of seven empty
+    boxes."""
+    as_it_stands = load(path).rules
+    blind = replace(as_it_stands, bet_recognition=False, sensors=(), sensed=None)
+    assert placard_view(placard_of(as_it_stands))["seats_told"], "each of these houses knows wagers"
+    assert _seats_seen(as_it_stands)
+    assert placard_of(blind).seats_told or not _seats_seen(blind)
+    punto_banco = isinstance(as_it_stands.play, PuntoBanco) and not any(seat.k9 for seat in as_it_stands.seats)
+    assert placard_of(blind).seats_told is not (punto_banco and not as_it_stands.progressives)
+
+
 # The hand.
 
 

@@ -164,3 +164,6 @@ class Placard(msgspec.Struct, frozen=True):
 
     languages: tuple[str, ...] = ("en", "vi")
     """What the players' page is in where a browser asks for no language: one, or two side by side."""
+
+    seats_told: bool = True
+    """Whether anything can be told of a single seat, such as its wager, its award or its hand."""

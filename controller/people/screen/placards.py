@@ -29,6 +29,7 @@ def placard_view(placard: Placard) -> dict[str, Any]:
         "name": placard.name,
         "game": placard.game,
         "seat_hands": placard.seat_hands,
+        "seats_told": placard.seats_told,
         "languages": placard.languages,
         "names": {name: say("label", name) for name in _NAMES},
         "marks": {winner: say("mark", winner) for winner in ("player", "banker", "tie")},
