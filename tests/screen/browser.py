@@ -135,7 +135,7 @@ for (const each of leaves) {
 const meet = (one, other) => Math.min(one.right, other.right) - Math.max(one.left, other.left) > 1
   && Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top) > 1;
 const apart = (one, other) => !one.contains(other) && !other.contains(one)
-  && !['hit', 'between', 'win', 'checkpoint'].some((id) => { const over = document.getElementById(id);
+  && !['hit', 'between', 'checkpoint'].some((id) => { const over = document.getElementById(id);
     return over && !over.hidden && over.contains(one) !== over.contains(other); });
 const paints = (each) => { const { backgroundColor, backgroundImage } = getComputedStyle(each);
   return backgroundColor !== 'rgba(0, 0, 0, 0)' || backgroundImage !== 'none'; };

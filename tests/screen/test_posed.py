@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import product
 from pathlib import Path
 from time import strftime
@@ -14,7 +14,8 @@ import pytest
 from msgspec import convert
 from msgspec.structs import replace
 
-from controller.basics.money import CURRENCIES, amount
+from controller.basics import money
+from controller.basics.money import CURRENCIES, amount, short
 from controller.contract.face.table import PublicHit
 from controller.daemon.config import load
 from controller.daemon.config.screen_section import ScreenSection
@@ -54,6 +55,21 @@ def page(chromium: Browser) -> Iterator[Page]:
         yield Page(chromium, url)
         assert chromium.complaints() == []
         chromium.leave()
+
+
+@pytest.fixture
+def house_counts_in(page: Page, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[[str], None]]:
+    """Loads the page anew in a house with this currency. Whatever a test finds, the next one counts in dollars."""
+
+    def counts_in(currency: str) -> None:
+        file = tmp_path / f"{currency}.toml"
+        file.write_text(f'currency = "{currency}"\n', "utf-8")
+        monkeypatch.setattr(money, "HOUSE", file)
+        page.load()
+
+    yield counts_in
+    monkeypatch.undo()
+    page.load()
 
 
 TIGHT = ("monitor", "portrait", "phone")
@@ -104,6 +120,33 @@ def test_no_amount_is_cut_and_none_is_smaller_than_another(page: Page) -> None:
         assert sizes[0] == sizes[1] == sizes[2] == sizes[3], "a jackpot that has grown is not written smaller"
 
 
+@pytest.mark.parametrize("currency", CURRENCIES)
+def test_no_currency_writes_a_jackpot_smaller_because_it_has_grown(
+    page: Page, house_counts_in: Callable[[str], None], currency: str
+) -> None:
+    """Found with patacas: the figures shrank, since their room was that of ten figures of dollars."""
+    house_counts_in(currency)
+    for house, size, languages in (
+        ("royal9", "monitor", SIDE_BY_SIDE),
+        ("royal9", "portrait", ("zh-Hant", "en")),
+        ("royal9", "panel", ("vi",)),
+        ("royal9", "phone", ("ko", "en")),
+        ("grand_fortune", "monitor", ("zh-Hant", "en")),
+        ("grand_fortune", "portrait", ("km",)),
+    ):
+        page.browser.size(size)
+        page.speak(*languages)
+        told = parts(TableUnderTest(load(TABLES / f"{house}.toml").rules).open_shoe("2H 3H 4H"))
+        page.pose(told)
+        poses: list[dict[str, Any]] = [
+            {"meters": told["meters"] | {"cents": dict.fromkeys(told["meters"]["cents"], cents)}}
+            for cents in AMOUNTS[:4]
+        ]
+        looks = page.unfit_in(poses, _LETTERS)
+        assert [unfit for unfit, _ in looks if unfit] == [], (house, size)
+        assert all(sizes == looks[0][1] for _, sizes in looks), (house, size)
+
+
 HOUSES = sorted(path.stem for path in TABLES.glob("*.toml"))
 
 
@@ -147,6 +190,32 @@ def test_no_ink_is_cut_nor_under_other_ink(
     assert page.browser.unfit() == []
 
 
+def _won_elsewhere() -> dict[str, Any]:
+    """What the page says of a win of ten figures at another table."""
+    amounts = {"amount": short(9_999_999_999), "base": short(1_000_000_00)}
+    return say(
+        "label", "won_elsewhere", table="grand-fortune-12", award=say("award", "personal_vs_personal"), **amounts
+    )
+
+
+@pytest.mark.parametrize("size", [*SIZES, *MORE_SIZES])
+def test_a_win_at_another_table_covers_nothing_and_is_whole(
+    page: Page, house_counts_in: Callable[[str], None], size: str
+) -> None:
+    """Found on an upright monitor, where it lay over the meters' heading, and ended in dots."""
+    page.browser.size(size)
+    for place, house in enumerate(("royal9", "grand_fortune", "sugarhouse", "lucky9")):
+        for currency in ("USD", "MOP"):
+            house_counts_in(currency)
+            page.speak(*(SIDE_BY_SIDE, ("zh-Hant", "en"), ("km",), ("tl", "en"))[place])
+            told = posed(load(TABLES / f"{house}.toml").rules, "over", 7)
+            told["meters"]["win"] = _won_elsewhere()
+            page.pose(told)
+            assert short(9_999_999_999) in page.browser.text("#win")
+            assert page.browser.read("document.getElementById('win').checkVisibility()")
+            assert page.browser.unfit() == [], (house, currency)
+
+
 _EMPTY = """(() => { const bottom = (each) => each.getBoundingClientRect().bottom;
   const boards = Math.max(...[...document.querySelectorAll('.pay')].map(bottom));
   return (document.getElementById('roads').getBoundingClientRect().top - boards) / innerHeight; })()"""
@@ -178,6 +247,64 @@ def test_the_cards_of_both_hands_are_level_and_of_one_size(page: Page, size: str
         page.pose(posed(load(TABLES / f"{house}.toml").rules, "over", 7))
         first, second = page.browser.read(_CARDS)
         assert first == second, house
+
+
+_HEIGHTS = """[...document.querySelectorAll('.zone .card')].map(card => {
+  const { width, height } = card.getBoundingClientRect(); return Math.max(width, height) * 1080 / Math.min(innerWidth, innerHeight); })"""
+"""The heights of all cards, in pixels of a monitor with 1080 lines or columns."""
+
+
+def test_the_cards_are_a_third_larger_than_they_were_and_larger_where_a_house_has_no_meters(page: Page) -> None:
+    """They were 175 high, and 207 on an upright monitor whose panels were 700 high. On a phone they had no height."""
+    for size, house, least in (
+        ("monitor", "royal9", 233),
+        ("small", "royal9", 233),
+        ("portrait", "kansas_star", 270),
+        ("portrait", "sugarhouse", 270),
+        ("phone", "royal9", 175),
+        ("phone", "kansas_star", 175),
+    ):
+        page.browser.size(size)
+        rules = load(TABLES / f"{house}.toml").rules
+        for state in ("playing", "over"):
+            page.load()
+            page.pose(posed(rules, state, 7))
+            heights = page.browser.read(_HEIGHTS)
+            assert least <= min(heights), (size, house, state)
+            assert max(heights) - min(heights) < 1
+            assert page.browser.unfit() == [], (size, house, state)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_three_cards_of_each_hand_lie_clear_of_all_words(page: Page, size: str) -> None:
+    page.browser.size(size)
+    for house, languages in (
+        ("kansas_star", SIDE_BY_SIDE),
+        ("royal9", ("zh-Hant", "en")),
+        ("sugarhouse", ("km", "en")),
+    ):
+        page.load()
+        page.speak(*languages)
+        table = TableUnderTest(load(TABLES / f"{house}.toml").rules).open_shoe("2H 3H 4H").lock()
+        for card in ("2H", "2C", "KS", "KD", "3S", "2D"):
+            table = table.draw(card)
+            page.pose(parts(table))
+            assert page.browser.unfit() == [], (house, card)
+        assert page.browser.read("document.querySelectorAll('.card.third').length") == 2
+
+
+def test_a_house_that_tells_nothing_of_a_seat_gives_the_hands_the_seats_room(page: Page) -> None:
+    rules = replace(load(TABLES / "sugarhouse.toml").rules, bet_recognition=False)
+    for size in (*SIZES, "panel"):
+        page.browser.size(size)
+        page.load()
+        high = []
+        for of in (SUGARHOUSE, rules):
+            page.pose(parts(TableUnderTest(of).open_shoe("2H 3H 4H").lock().draw("2H 2C KS KD 3S 2D")))
+            assert page.browser.read("document.getElementById('seats').checkVisibility()") is (of is SUGARHOUSE)
+            assert page.browser.unfit() == [], size
+            high.append(page.browser.read("document.getElementById('hands').getBoundingClientRect().height"))
+        assert high[1] > high[0] or size == "phone", size
 
 
 _STRENGTH = """[...document.querySelectorAll('#stop b')].map(each => { const style = getComputedStyle(each);
@@ -229,9 +356,9 @@ def test_a_pay_table_that_ends_less_than_a_pixel_too_low_is_made_smaller(page: P
     page.browser.size("monitor")
     page.load()
     page.pose(parts(TableUnderTest(load(TABLES / "sugarhouse.toml").rules)))
-    page.browser.run(_LESS_THAN_A_PIXEL_TOO_LOW)
+    ((unfit, _),) = page.browser.unfit_after([_LESS_THAN_A_PIXEL_TOO_LOW], "0")  # before the page sees its new height
     try:
-        assert any("a board is cut off" in each for each in page.browser.unfit()), "the place is too low"
+        assert any("a board is cut off" in each for each in unfit), "the place is too low"
         page.browser.run("fit()")
         assert page.browser.unfit() == []
     finally:
@@ -293,6 +420,24 @@ def test_a_meter_rolls_up_between_two_levels_and_never_shows_more_than_would_be_
     assert page.browser.read(shown) == 1_000_000
 
 
+def test_a_celebration_counts_up_to_what_is_paid_and_never_shows_more(moving_page: Page) -> None:
+    page = moving_page
+    page.browser.run("localStorage.clear()")
+    page.load()
+    page.browser.run(_FRAMES)
+    _seven(page, _hit(3))
+    shown = "Number(document.querySelector('#hit .amount').textContent.replace(/[^0-9]/g, ''))"
+    seen = []
+    for later in (0, 400, 800, 1200, 1499):
+        page.browser.run(f"played({later})")
+        seen.append(page.browser.read(shown))
+    assert seen == sorted(seen)
+    assert seen[0] == 0 < seen[2] < seen[-1] <= 1_000_160
+    page.browser.run("played(1500)")
+    assert page.browser.text("#hit .amount") == "$10,001.60"
+    assert page.browser.read("frames_.length") == 0, "nothing counts on"
+
+
 # Hits.
 
 _LATER = "window.setTimeout = (next) => { window.later = next; return 1; }"
@@ -304,8 +449,8 @@ def _hit(seat: int, tier: str = "player_personal", meter: str | None = "player_p
     return PublicHit(1, 1, "royal9", seat, tier, meter, "1:1", cents, "pending", cents)
 
 
-def _seven(page: Page, *hits: PublicHit) -> None:
-    page.speak(*SIDE_BY_SIDE)
+def _seven(page: Page, *hits: PublicHit, languages: tuple[str, ...] = SIDE_BY_SIDE) -> None:
+    page.speak(*languages)
     table = TableUnderTest(ROYAL9).open_shoe("2H 3H 4H").lock().draw("KH 2C 9H 5D")
     page.pose(parts(table, face=but(table.face, hits=hits)))
 
@@ -347,19 +492,50 @@ def test_a_fixed_award_is_told_at_its_seat_and_hides_no_road(page: Page) -> None
         assert page.browser.unfit() == []
 
 
-def test_a_hit_of_ten_figures_is_whole_in_its_panel_and_at_its_seat(page: Page) -> None:
-    """Found in a picture: on an upright monitor both were cut."""
+@pytest.mark.parametrize("currency", ["USD", "MOP", "HKD", "VND"])
+def test_hits_of_ten_figures_are_whole_in_their_panel_and_at_their_seat(
+    page: Page, house_counts_in: Callable[[str], None], currency: str
+) -> None:
+    """Found in pictures: on an upright monitor both were cut, and with patacas a seat's second hit."""
     cents = 9_999_999_999
     page.browser.run("localStorage.clear()")
-    page.load()
-    page.browser.run(_LATER)
-    for seat, size in enumerate(SIZES if samples.at_length else TIGHT, 1):
+    tiers = ("player_personal", "banker_personal", "personal_vs_personal")
+    house_counts_in(currency)
+    for place, size in enumerate((*SIZES, *MORE_SIZES) if samples.at_length else (*TIGHT, "panel")):
         page.browser.size(size)
-        _seven(page, replace(_hit(seat), shown_cents=cents, cents=cents))
-        assert page.browser.text("#hit .who [lang=en]") == f"Seat {seat}"
-        assert page.browser.text("#hit .amount") == "$99,999,999.99"
-        assert page.browser.unfit() == [], size
-        page.browser.run("later()")
+        for many in (1, 2, 3):
+            languages = (SIDE_BY_SIDE, ("zh-Hant", "en"), ("km",))[many - 1]
+            page.load()
+            page.speak(*languages)
+            page.browser.run(_LATER)
+            seat = place % 7 + 1
+            hits = [replace(_hit(seat, tier, tier), shown_cents=cents, cents=cents) for tier in tiers[:many]]
+            _seven(page, *hits, languages=languages)
+            told = page.browser.read("[...document.querySelectorAll('#hit .amount')].map(each => each.textContent)")
+            assert told == [short(cents)] * many
+            assert page.browser.text("#seats .award b").startswith(short(cents))
+            assert page.browser.unfit() == [], (size, many)
+    page.load()
+
+
+def test_an_award_is_told_at_its_seat_on_a_telephone_too(page: Page) -> None:
+    """Found with "$5,000 +1": an amount of more than seven letters was left out."""
+    page.browser.size("phone")
+    page.browser.run("localStorage.clear()")
+    for cents, others in ((500_000, 1), (1_000_160, 0), (123_456_789, 2)):
+        for seats in ((3,), range(1, 8)):
+            page.load()
+            page.browser.run(_LATER)
+            tiers = ("other_identical", "any_royal", "suited_royal")[: others + 1]
+            won = [(seat, tier) for seat in seats for tier in tiers]
+            hits = [replace(_hit(seat, tier, None), cents=cents if tier == tiers[0] else 100) for seat, tier in won]
+            _seven(page, *hits)
+            told = page.browser.read(
+                "[...document.querySelectorAll('.seat .award b')].filter(each => each.checkVisibility())"
+                ".map(each => each.textContent)"
+            )
+            assert told == [f"{short(cents)} +{others}" if others else short(cents)] * len(seats)
+            assert page.browser.unfit() == [], (cents, len(seats))
     page.load()
 
 
@@ -522,17 +698,21 @@ def _light(color: str) -> float:
 
 def test_what_is_old_is_said_to_be_old_and_no_amount_of_it_stays(page: Page) -> None:
     page.browser.size("monitor")
+    page.browser.run("localStorage.clear()")
     page.load()
     table = TableUnderTest(ROYAL9).open_shoe("2H 3H 4H").lock().draw("KH 2C 9H 5D")
-    told = parts(table, {"player_personal": 1_000_160})
+    told = parts(table, {"player_personal": 1_000_160}, but(table.face, hits=(_hit(3),)))
     page.browser.run("window.late = 0; const began = performance.now(); performance.now = () => began + late")
     page.pose(told)
     amounts = "[...document.querySelectorAll('.meter .cents')].map(each => each.textContent).join(' ')"
     assert "$10,001.60" in page.browser.read(amounts)
     page.browser.run("late = 2000; standing()")
+    celebrated = "document.getElementById('hit').checkVisibility()"
+    assert page.browser.read(celebrated)
     assert not page.browser.read("document.getElementById('screen-away').checkVisibility()")
     page.browser.run("late = 4000; standing()")
     assert page.browser.read("document.getElementById('screen-away').checkVisibility()")
+    assert not page.browser.read(celebrated), "its amount is the largest of the page"
     assert page.browser.read("getComputedStyle(document.getElementById('roads')).filter") == "grayscale(1)"
     page.browser.run("late = 34000; standing()")
     assert page.browser.read(amounts) == "– – –"

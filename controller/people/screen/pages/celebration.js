@@ -49,6 +49,7 @@ function drawHits(isNew) {
   const small = (said) => (said ? el("div", hits.length > 1 ? "staff turns" : "staff", ...words(said)) : null);
   const amounts = hits.map((hit) => el("div", "amount", hit.amount));
   $("hit").style.setProperty("--ems", Math.max(1, ...hits.map((hit) => ems(hit.amount ?? ""))));
+  $("hit").style.setProperty("--hits", hits.length);
   $("hit").replaceChildren(
     el("div", "what", ...words(hits[0].title)),
     el("div", "who", el("span", "", ...words(hits[0].seat)), seat?.k9.length ? el("span", "k9", ...seat.k9.map(suitSign)) : null),

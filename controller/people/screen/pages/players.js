@@ -6,8 +6,9 @@ const SILENT_MS = 3000; // the server says something every second
 const STALE_MS = 30000; // amounts of so long ago are shown no more
 const ROLL_MS = 900;
 const KIOSK_MS = 4000;
-const SHORT_AMOUNT = 7; // letters of an amount that is told at a seat on a phone
-const WIDE_AMOUNT = 10; // letters of an amount for which a seat on an upright monitor is too narrow
+const LONG_EMS = 3.9; // an amount that is too wide for one of seven seats on a phone
+const WIDE_EMS = 6.3; // the same on an upright monitor
+const TEN_FIGURES = 9999999999; // in minor units: no jackpot up to here is written smaller because it has grown
 const LONG = 20; // letters of a limit that is told in a sentence
 const SHORT = 19; // letters of a line of a pay table, two of which stand side by side
 const STILL = matchMedia("(prefers-reduced-motion: reduce)").matches;
@@ -234,9 +235,10 @@ function drawSeats() {
     const hit = now.sign === "hit";
     if (hit && now.award) {
       const { amount, name } = now.award;
-      const long = amount.length > WIDE_AMOUNT ? " long wide" : amount.length > SHORT_AMOUNT ? " long" : "";
+      const wide = Math.max(...amount.split(" ").map(ems)); // "$5,000 +1" may stand in two lines
+      const long = wide > WIDE_EMS ? " long wide" : wide > LONG_EMS ? " long" : "";
       told.push(el("div", `award${long}`, el("b", "", amount), name && el("span", "turns", ...words(name))));
-      told.at(-1).style.setProperty("--letters", amount.length);
+      told.at(-1).style.setProperty("--ems", wide);
     }
     const result = hit ? { mark: "won", says: now.says } : now.result; // a hit says more than the result
     if (result) {
@@ -256,7 +258,9 @@ function drawSeats() {
 const rolled = new Map();
 
 function ems(text) {
-  return [...text].reduce((wide, letter) => wide + (",.".includes(letter) ? 0.29 : letter > "\u3000" ? 1 : 0.65), 0); // of Inter at its heaviest
+  // The width of a text in Inter at its heaviest.
+  const wide = (letter) => (",.".includes(letter) ? 0.29 : /[A-Z]/.test(letter) ? 0.8 : letter > "\u3000" || letter === "₩" ? 1 : 0.65);
+  return [...text].reduce((sum, letter) => sum + wide(letter), 0);
 }
 
 function roll(where, meter, to) {
@@ -274,15 +278,15 @@ function roll(where, meter, to) {
 
 function drawMeters() {
   const { fresh, cents, win } = known.meters;
-  $("win").hidden = !win;
-  say($("win"), win);
   const told = known.placard.meters;
+  $("win").hidden = !win || !fresh;
+  say($("win"), win);
   $("meters-box").hidden = told.length === 0;
   $("meters-box").classList.toggle("old", !fresh);
   $("meters-old").hidden = fresh;
   const box = $("meters");
   box.style.setProperty("--meters", told.length);
-  box.style.setProperty("--ems", Math.max(...told.map(({ meter }) => ems(money(cents[meter] ?? 0)))));
+  box.style.setProperty("--ems", Math.max(ems(money(TEN_FIGURES)), ...told.map(({ meter }) => ems(money(cents[meter] ?? 0)))));
   while (box.children.length > told.length) box.lastChild.remove();
   told.forEach(({ meter, label }, place) => {
     let here = box.children[place];
@@ -408,10 +412,13 @@ function drawPlacard() {
   $("limits").replaceChildren(...limits.map(({ label, text }) => el("div", "", el("dt", "turns", ...words(label)), el("dd", Math.max(...Object.values(text).map((each) => each.length)) > LONG ? "turns long" : "turns", ...words(text)))));
   $("pays").replaceChildren(...pays.map(payTable));
   document.body.classList.toggle("no-meters", known.placard.meters.length === 0);
+  if (known.placard.meters.length) $("meters-box").prepend($("win"));
+  else document.querySelector("main").before($("win"));
   document.body.classList.toggle("few-meters", known.placard.meters.length < 3);
   drawMeters(); // before there is a measure of what room they leave
   document.body.classList.toggle("no-pays", pays.length === 0);
   document.body.classList.toggle("seat-game", seatHands);
+  document.body.classList.toggle("no-seats", !known.placard.seats_told);
   $("roads").hidden = seatHands;
   $("seat-hands").hidden = !seatHands;
   fit();
