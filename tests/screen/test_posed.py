@@ -250,7 +250,8 @@ def test_the_cards_of_both_hands_are_level_and_of_one_size(page: Page, size: str
 
 
 _HEIGHTS = """[...document.querySelectorAll('.zone .card')].map(card => {
-  const { width, height } = card.getBoundingClientRect(); return Math.max(width, height) * 1080 / Math.min(innerWidth, innerHeight); })"""
+  const { width, height } = card.getBoundingClientRect();
+  return Math.max(width, height) * 1080 / Math.min(innerWidth, innerHeight); })"""
 """The heights of all cards, in pixels of a monitor with 1080 lines or columns."""
 
 
