@@ -200,7 +200,7 @@ MUTANTS = (
         "a new shoe forgets the shoe's numbers, so a gap just after it does not show",
         (
             _SHOE_ACTS,
-            "last_report=None if first_card_came else table.last_report",
+            "last_report=None if first_card_came else _last_of_shoe_before(table.last_report)",
             "last_report=None",
         ),
     ),
