@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from selenium import webdriver
+from selenium.common.exceptions import SessionNotCreatedException
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 
@@ -352,6 +353,14 @@ class Browser:
         return [line for line in told if "ERR_CONNECTION_REFUSED" not in line and "ERR_INCOMPLETE_CHUNKED" not in line]
 
 
+def _begun(options: Options) -> webdriver.Chrome:
+    """The browser. Where many start at once one of them may end at once, and is started once more."""
+    try:
+        return webdriver.Chrome(options=options, service=Service(str(DRIVER)))
+    except SessionNotCreatedException:
+        return webdriver.Chrome(options=options, service=Service(str(DRIVER)))
+
+
 @contextmanager
 def chromium(pictures: Path) -> Iterator[Browser]:
     """A browser without a window that asks pages for reduced motion."""
@@ -363,7 +372,7 @@ def chromium(pictures: Path) -> Iterator[Browser]:
     options.add_argument("--in-process-gpu")
     options.add_argument(f"--disable-features={','.join(_DEAR)}")
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver = webdriver.Chrome(options=options, service=Service(str(DRIVER)))
+    driver = _begun(options)
     driver.set_script_timeout(3 * PATIENCE_S)  # its own 30 s are too few where a whole proof runs
     try:
         yield Browser(driver, pictures)
