@@ -27,7 +27,6 @@ def in_words(cents: int, language: str, currency: Currency | None = None) -> str
     if cents < 0:
         raise ValueError("nobody is paid less than nothing")
     as_ = currency or in_use()
-    as_ = currency or in_use()
     units, minor = divmod(cents, 10**as_.digits)
     said = IN_WORDS.get(language, _english)(units, minor, as_)
     return said[0].upper() + said[1:]

@@ -301,7 +301,7 @@ function drawMeters() {
 // What the bets pay: boards as large as fit at once, or else in turn, in letters that nobody must come near to read.
 
 const READABLE = [1.3, 1.25, 1.2, 1.15, 1.1, 1.05, 1]; // sizes of letters on a board
-const SMALL = [0.95, 0.9, 0.85, 0.8, 0.75, 0.7, 0.65]; // for a board that is too long for its place
+const SMALL = [0.97, 0.94, 0.91, 0.88, 0.85, 0.82, 0.79, 0.76, 0.73, 0.7, 0.67, 0.64]; // for a board that is too long for its place
 const WRAP = 0.06; // by how much letters may be smaller for a line that does not wrap then
 let sheets = []; // the boards that stand together, sheet by sheet
 
@@ -322,7 +322,7 @@ function fit() {
   for (const kind of ["roomy", "", "brief"]) for (const wide of [false, true]) {
     if (!fitting.length) fitting = whole(READABLE, wide, kind);
   }
-  if (!fitting.length) fitting = whole(SMALL, true, "brief");
+  if (!fitting.length) fitting = whole(SMALL, true, "brief dense");
   if (!fitting.length) fitting = [{ size: SMALL.at(-1), wraps: 0, sheets: [boards] }];
   const best = fitting.reduce((one, other) => (worth(other) > worth(one) ? other : one));
   $("pays").style.setProperty("--fit", best.size.toFixed(2));
