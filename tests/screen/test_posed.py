@@ -206,7 +206,7 @@ def test_a_win_at_another_table_covers_nothing_and_is_whole(
     """Found on an upright monitor, where it lay over the meters' heading, and ended in dots."""
     page.browser.size(size)
     for place, house in enumerate(("royal9", "grand_fortune", "sugarhouse", "lucky9")):
-        for currency in ("USD", "MOP"):
+        for currency in ("USD", "MOP") if samples.at_length else ("MOP",):
             house_counts_in(currency)
             page.speak(*(SIDE_BY_SIDE, ("zh-Hant", "en"), ("km",), ("tl", "en"))[place])
             told = posed(load(TABLES / f"{house}.toml").rules, "over", 7)
@@ -507,7 +507,7 @@ def test_hits_of_ten_figures_are_whole_in_their_panel_and_at_their_seat(
     house_counts_in(currency)
     for place, size in enumerate((*SIZES, *MORE_SIZES) if samples.at_length else TIGHT):
         page.browser.size(size)
-        for many in (1, 2, 3):
+        for many in (1, 2, 3) if samples.at_length else (place % 3 + 1,):
             languages = (SIDE_BY_SIDE, ("zh-Hant", "en"), ("km",))[many - 1]
             page.load()
             page.speak(*languages)
