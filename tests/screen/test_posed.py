@@ -217,6 +217,31 @@ def test_a_win_at_another_table_covers_nothing_and_is_whole(
             assert page.browser.unfit() == [], (house, currency)
 
 
+_LEAST_CARD = """Math.min(...[...document.querySelectorAll('.zone .card')].map(card =>
+  Math.max(card.getBoundingClientRect().height, card.getBoundingClientRect().width)) ) / innerHeight"""
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("currency", ["KRW", "VND"])
+@pytest.mark.parametrize("house", ["even_draw", "grand_fortune", "royal9", "sugarhouse"])
+def test_cards_are_read_on_an_upright_monitor_however_many_lines_the_limits_need(
+    page: Page, house_counts_in: Callable[[str], None], currency: str, house: str
+) -> None:
+    """Found in pictures: where the limits had two lines and the table had stopped, the cards were 25 px high."""
+    page.browser.size("portrait")
+    house_counts_in(currency)
+    rules = load(TABLES / f"{house}.toml").rules
+    states = ("over", "silent", "hit", "hits", "elsewhere") if rules.meters else ("over", "silent")
+    for languages in (("zh-Hant", "en"), ("km",), ("es", "en")):
+        page.speak(*languages)
+        poses = {state: posed(rules, state, 7) for state in states}
+        for state, told in {"stopped": parts(dealt(rules, 7, 12)[0].draw("??")), **poses}.items():
+            page.pose(told)
+            assert page.browser.unfit() == [], (languages, state)
+            assert page.browser.read(_LEAST_CARD) > 0.045, (languages, state)
+    page.load()
+
+
 _EMPTY = """(() => { const bottom = (each) => each.getBoundingClientRect().bottom;
   const boards = Math.max(...[...document.querySelectorAll('.pay')].map(bottom));
   return (document.getElementById('roads').getBoundingClientRect().top - boards) / innerHeight; })()"""
