@@ -282,7 +282,7 @@ class Browser:
     def unfit(self) -> list[str]:
         """What does not fit: text that is cut off, off the page or over other text, also where only the ink of a letter
         is, which may be taller than the box of its line; a page that must be scrolled; and on the players' page, text
-        smaller than 14 px where the window has 720 lines."""
+        smaller than 14 px where the window has 720 lines, or than 11 px; long pay tables may be smaller than that."""
         self._driver.execute_async_script(_PAINTED)  # before that a page has not fitted its boards to their place
         found: list[str] = self._driver.execute_script(_UNFIT)
         return found

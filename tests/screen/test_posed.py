@@ -217,8 +217,9 @@ def test_a_win_at_another_table_covers_nothing_and_is_whole(
             assert page.browser.unfit() == [], (house, currency)
 
 
-_LEAST_CARD = """Math.min(...[...document.querySelectorAll('.zone .card')].map(card =>
-  Math.max(card.getBoundingClientRect().height, card.getBoundingClientRect().width)) ) / innerHeight"""
+_LEAST_CARD = """Math.min(...[...document.querySelectorAll('.zone .card')].map(card => {
+  const { height, width } = card.getBoundingClientRect();
+  return Math.max(height, width); })) / innerHeight"""
 
 
 @pytest.mark.proof

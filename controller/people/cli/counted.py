@@ -21,7 +21,7 @@ import msgspec
 
 from controller.basics.digest import digest, program_digest
 from controller.people.par.odds import Odds
-from controller.people.par.sheet import Hands, Par, Subject, par
+from controller.people.par.sheet import Par, RoundsInShoe, Subject, par
 from controller.people.par.together import Together, together
 
 _T = TypeVar("_T", bound="_Kept")
@@ -40,7 +40,7 @@ class _Sheet(_Kept, frozen=True, forbid_unknown_fields=True):
 
     cards: int
     bets: tuple[Odds, ...]
-    hands: tuple[Hands, ...]
+    hands: tuple[RoundsInShoe, ...]
     play: tuple[str, ...]
     method: str
     left_out: tuple[str, ...]

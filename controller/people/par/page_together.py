@@ -9,7 +9,7 @@ from controller.people.par.liability import Liability, liability
 from controller.people.par.odds import Levels
 from controller.people.par.page import name_of, percent
 from controller.people.par.sensitivity import ByDecks
-from controller.people.par.sheet import Hands, Par
+from controller.people.par.sheet import Par, RoundsInShoe
 from controller.people.par.together import Together, pairs
 from controller.rules.game.wagers import Wager
 
@@ -63,7 +63,7 @@ def _why(sheet: Par) -> str:
 
 
 def sensitivity_lines(
-    sheet: Par, decks: Iterable[ByDecks], cut_cards: Sequence[tuple[int, Hands]], levels: Levels
+    sheet: Par, decks: Iterable[ByDecks], cut_cards: Sequence[tuple[int, RoundsInShoe]], levels: Levels
 ) -> Iterator[str]:
     """Each bet's edge by the number of decks, and the rounds of a shoe by the place of the cut card."""
     of_decks = {each.decks: each.sheet for each in decks} | {sheet.subject.shoe.decks: sheet}

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
-from controller.people.par.sheet import Hands, Par, Subject, par, rounds_in_a_shoe
+from controller.people.par.sheet import Par, RoundsInShoe, Subject, par, rounds_in_a_shoe
 
 _DECKS = (1, 2, 4, 6, 7, 8, 9, 10, 12)
 _BEHIND = (7, 14, 26, 52, 104)
@@ -33,7 +33,7 @@ def by_decks(of: Subject) -> Iterator[ByDecks]:
         yield ByDecks(decks, par(replace(of, shoe=replace(of.shoe, decks=decks))))
 
 
-def by_cut_card(sheet: Par) -> Iterator[tuple[int, Hands]]:
+def by_cut_card(sheet: Par) -> Iterator[tuple[int, RoundsInShoe]]:
     """By the number of cards behind the cut card, how many rounds the shoe has; with the most seats in play."""
     of = sheet.subject
     for behind in sorted({*_BEHIND, of.shoe.cut_card_from_end}):

@@ -45,7 +45,7 @@ class Subject(Struct, frozen=True):
     """The keys that are the same in every shipped game, and the value of each that holds here."""
 
 
-class Hands(Struct, frozen=True):
+class RoundsInShoe(Struct, frozen=True):
     """How many cards a round takes, and how many rounds a shoe has."""
 
     seats: int | None
@@ -70,7 +70,7 @@ class Par(Struct, frozen=True):
     subject: Subject
     cards: int
     bets: tuple[Odds, ...]
-    hands: tuple[Hands, ...]
+    hands: tuple[RoundsInShoe, ...]
     """One entry, or one for each number of seats where that number matters; empty for an open shoe."""
 
     play: tuple[str, ...]
@@ -161,12 +161,12 @@ _METHOD = (
 # How many cards a round takes, and how many rounds a shoe has.
 
 
-def _hands(of: Subject, by_cards: dict[int, Fraction], seats: int | None, dealers: Fraction) -> Hands:
+def _hands(of: Subject, by_cards: dict[int, Fraction], seats: int | None, dealers: Fraction) -> RoundsInShoe:
     mean = dealers + (seats or 1) * sum((cards * often for cards, often in by_cards.items()), Fraction())
     return rounds_in_a_shoe(of, seats, by_cards, mean)
 
 
-def rounds_in_a_shoe(of: Subject, seats: int | None, by_cards: dict[int, Fraction], mean: Fraction) -> Hands:
+def rounds_in_a_shoe(of: Subject, seats: int | None, by_cards: dict[int, Fraction], mean: Fraction) -> RoundsInShoe:
     """How many rounds the shoe has, where a round takes `mean` cards on average."""
     burned = [1 + cards_to_burn(first, of.shoe) for first in DECK]
     least, dealt, most = (
@@ -178,4 +178,4 @@ def rounds_in_a_shoe(of: Subject, seats: int | None, by_cards: dict[int, Fractio
     about = dealt / mean + Fraction(1, 2) + after
     longest, shortest = of.play.most_cards(seats or 1), 2 * ((seats or 1) + 1)
     fewest = ceil(least / longest) + min(after, first)
-    return Hands(seats, by_cards, mean, float(about), fewest, ceil(most / shortest) + max(after, first))
+    return RoundsInShoe(seats, by_cards, mean, float(about), fewest, ceil(most / shortest) + max(after, first))
