@@ -27,7 +27,7 @@ _SLOW_SYNC_MS = 5.0
 class Samples:
     """How much of everything is measured."""
 
-    hands: int
+    rounds: int
     starts: int
     quiet_s: float
     waiting: int
@@ -81,7 +81,7 @@ def _latency(folder: Path, samples: Samples) -> Iterator[Section]:
     library = syncs.build(folder)
     for added_ms in (0.0, _SLOW_SYNC_MS):
         with house(folder / f"latency-{added_ms:g}") as one:
-            yield from latency.measure(one, library, samples.hands, added_ms)
+            yield from latency.measure(one, library, samples.rounds, added_ms)
 
 
 def _running(folder: Path, samples: Samples) -> Iterator[Section]:
@@ -117,7 +117,7 @@ def _outage(folder: Path, samples: Samples) -> Iterator[Section]:
 
 def _screen(folder: Path, samples: Samples) -> Iterator[Section]:
     with house(folder / "screen") as one:
-        yield from screen.measure(one, samples.hands // 3, samples.quiet_s)
+        yield from screen.measure(one, samples.rounds // 3, samples.quiet_s)
     yield from frames.measure(folder, min(8.0, samples.quiet_s))
 
 

@@ -66,14 +66,14 @@ def _fill(path: Path, key_file: Path, rules: TableRules, events: int) -> None:
     """
     key = load_or_make_key(key_file)
     journal = Journal(path, rules.table, key, key.public)
-    hands = islice(_hands(), events - 1)
-    while some := [*islice(hands, _ROWS_A_COMMIT)]:
+    rounds = islice(_rounds(), events - 1)
+    while some := [*islice(rounds, _ROWS_A_COMMIT)]:
         journal.append(some)
     journal.append(TableUnderTest(rules).do(NewShoe()).entries)
     journal.close()
 
 
-def _hands() -> Iterator[Entry]:
+def _rounds() -> Iterator[Entry]:
     _, facts, _ = core.played(core.ROYAL9)
     makers = (facts[0], facts[-1])  # of the lock's event, and of the round's
     template, stamp = core.royal9_events(), stamp_now()

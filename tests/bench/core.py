@@ -27,12 +27,12 @@ from tests.support.five_games import wagers
 from tests.support.tables import TABLES, TableUnderTest
 
 _BY = "bench"
-_SHOE_HANDS = 80
+_SHOE_ROUNDS = 80
 
 
 @dataclass(frozen=True)
-class Hand:
-    """A hand at a table of `config/tables`: what is done before its lock, Royal 9 wagers, the cards and calls."""
+class PlannedRound:
+    """A round at a table of `config/tables`: what is done before its lock, Royal 9 wagers, the cards and calls."""
 
     table: str
     requests: tuple[Request, ...]
@@ -42,34 +42,34 @@ class Hand:
 
 _SIX_CARDS = "2C AS 3D 2D 6H 4C"
 _TWO_SEATS = (TakeSeats((2, 5), _BY),)
-ROYAL9 = Hand("royal9", (), _SIX_CARDS, sensed_seats=(2, 5))
-HANDS = (
+ROYAL9 = PlannedRound("royal9", (), _SIX_CARDS, sensed_seats=(2, 5))
+ROUNDS = (
     ROYAL9,
-    Hand("kansas_star", tuple(wagers("2 player 2000, 5 banker 2000")), _SIX_CARDS),
-    Hand("sugarhouse", tuple(wagers("2 player 2000, 5 banker 2000, 5 dragon_banker 500")), _SIX_CARDS),
-    Hand(
+    PlannedRound("kansas_star", tuple(wagers("2 player 2000, 5 banker 2000")), _SIX_CARDS),
+    PlannedRound("sugarhouse", tuple(wagers("2 player 2000, 5 banker 2000, 5 dragon_banker 500")), _SIX_CARDS),
+    PlannedRound(
         "baccarat_royal",
         (*_TWO_SEATS, ChooseActives(Actives(2, 5), _BY), *wagers("2 stake 2000, 5 stake 3000")),
         "2S 3H 2D 2C hit 8S reveal hit 4H reveal",
     ),
-    Hand("lucky9", (*_TWO_SEATS, *wagers("2 hand 1000, 5 hand 1000")), "2S 3S KD 2C 4C 5D hit TH stand reveal"),
+    PlannedRound("lucky9", (*_TWO_SEATS, *wagers("2 hand 1000, 5 hand 1000")), "2S 3S KD 2C 4C 5D hit TH stand reveal"),
 )
 
 
 def measure(times: int) -> Iterator[Section]:
-    """Each game's hand so many times."""
+    """Each game's round so many times."""
     yield Section(
         "The core",
-        "One hand from its first wager to its round event, folded by `step` alone: no journal, no lamps. Median of "
-        f"{times} hands; a step is a hand's time by the facts it has.",
-        ("game", "facts a hand", "one step us", "one hand us"),
-        [_row(hand, times) for hand in HANDS],
+        "One round from its first wager to its round event, folded by `step` alone: no journal, no lamps. Median of "
+        f"{times} rounds; a step is a round's time by the facts it has.",
+        ("game", "facts a round", "one step us", "one round us"),
+        [_row(dealt, times) for dealt in ROUNDS],
     )
 
     yield Section(
         "The roads",
-        f"A hand on all five roads, its ask marks among them, as the screen's server draws it; shoes of {_SHOE_HANDS} "
-        "hands.",
+        "A round on all five roads, its ask marks among them, as the screen's server draws it; shoes of "
+        f"{_SHOE_ROUNDS} rounds.",
         ("", "median us", "p99 us", "aim"),
         [_roads_row(times)],
     )
@@ -80,31 +80,31 @@ def _roads_row(times: int) -> tuple[str, ...]:
     taken_us = []
     for _ in range(1 + times // 10):
         roads = Roads()
-        for letter in chance.choices("BPT", (46, 45, 9), k=_SHOE_HANDS):
-            hand = rounds_from(letter)[0]
+        for letter in chance.choices("BPT", (46, 45, 9), k=_SHOE_ROUNDS):
+            dealt = rounds_from(letter)[0]
             begun = time.perf_counter()
-            roads.add(hand)
+            roads.add(dealt)
             roads.ask("banker"), roads.ask("player")
             taken_us.append(1e6 * (time.perf_counter() - begun))
     median_us, p99_us = statistics.median(taken_us), statistics.quantiles(taken_us, n=100)[98]
-    return "a hand", f"{median_us:.1f}", f"{p99_us:.1f}", f"50 us: {'met' if median_us < 50 else 'missed'}"
+    return "a round", f"{median_us:.1f}", f"{p99_us:.1f}", f"50 us: {'met' if median_us < 50 else 'missed'}"
 
 
-def played(hand: Hand) -> tuple[Table, list[Fact], list[Event]]:
-    """The table before the hand, the hand's facts, and the events they made."""
-    table = TableUnderTest(load(TABLES / f"{hand.table}.toml").rules).open_shoe("2H 3H 4H")
+def played(dealt: PlannedRound) -> tuple[Table, list[Fact], list[Event]]:
+    """The table before the round, the round's facts, and the events they made."""
+    table = TableUnderTest(load(TABLES / f"{dealt.table}.toml").rules).open_shoe("2H 3H 4H")
     before, first = table.table, len(table.entries)
-    table.do(*hand.requests).lock(*hand.sensed_seats)
-    for word in hand.cards.split():
+    table.do(*dealt.requests).lock(*dealt.sensed_seats)
+    for word in dealt.cards.split():
         table.do(MakeCall(Call(word), _BY)) if word.islower() else table.draw(word)
     entries = table.entries[first:]
     events = [event for entry in entries for event in entry.events]
-    assert events[-1].TYPE == "round", f"{hand.table}: {hand.cards} is no whole hand: {table.face}"
+    assert events[-1].TYPE == "round", f"{dealt.table}: {dealt.cards} is no whole round: {table.face}"
     return before, [entry.fact for entry in entries], events
 
 
 def numbered(shoe: int, round_: int, template: Sequence[Event]) -> list[Event]:
-    """A hand's events again, as those of another hand."""
+    """A round's events again, as those of another round."""
     return [replace(event, shoe=shoe, round=round_) for event in template]
 
 
@@ -114,10 +114,10 @@ def royal9_events() -> list[Event]:
     return [event for event in events if isinstance(event, WagersLocked | Round)]
 
 
-def _row(hand: Hand, times: int) -> tuple[str, ...]:
-    before, facts, _ = played(hand)
-    hand_us = statistics.median(_fold_us(before, facts) for _ in range(times))
-    return hand.table, str(len(facts)), f"{hand_us / len(facts):.0f}", f"{hand_us:.0f}"
+def _row(dealt: PlannedRound, times: int) -> tuple[str, ...]:
+    before, facts, _ = played(dealt)
+    round_us = statistics.median(_fold_us(before, facts) for _ in range(times))
+    return dealt.table, str(len(facts)), f"{round_us / len(facts):.0f}", f"{round_us:.0f}"
 
 
 def _fold_us(table: Table, facts: Sequence[Fact]) -> float:

@@ -1,7 +1,7 @@
-"""How long a card takes to the lamp, and a hand to the pit's acknowledgement, beside the floor (floor.py).
+"""How long a card takes to the lamp, and a round to the pit's acknowledgement, beside the floor (floor.py).
 
-Table and floor are alive together and take turns, hand by hand, on the same disk and broker, so that whatever else the
-machine does hits both. All is seen from outside: the moment before the confirming copy is written to the pty, the
+Table and floor are alive together and take turns, round by round, on the same disk and broker, so that whatever else
+the machine does hits both. All is seen from outside: the moment before the confirming copy is written to the pty, the
 end of the sync (syncs.c), a lamp's byte in the pins page, what a subscriber hears.
 
 A subscriber hears an event in the same turn of the broker in which it answers PUBACK: that moment stands for it.
@@ -38,7 +38,7 @@ from tests.bench.syncs import Syncs
 from tests.support.felt import Hand
 
 WAGERED_SEATS = (2, 5)
-HANDS_A_SHOE = 60
+ROUNDS_A_SHOE = 60
 COPY_S = 0.017
 """What a copy of a card's report takes on the shoe's wire."""
 
@@ -59,7 +59,7 @@ class Times:
     puback: list[float] = field(default_factory=list)
     acknowledged: list[float] = field(default_factory=list)
     card_cpu: list[float] = field(default_factory=list)
-    hand_cpu: list[float] = field(default_factory=list)
+    round_cpu: list[float] = field(default_factory=list)
 
 
 class Ears:
@@ -127,7 +127,7 @@ class Lamps:
 
 
 class BareTable:
-    """The bare table of the floor, played hand by hand."""
+    """The bare table of the floor, played round by round."""
 
     def __init__(self, ends: ExitStack, house: House, syncs: Syncs) -> None:
         arguments = (str(house.folder), str(house.port))
@@ -145,7 +145,7 @@ class BareTable:
         time.sleep(0.2)  # its subscription
 
     def play(self, cards: int) -> None:
-        """Play one hand of so many cards."""
+        """Play one round of so many cards."""
         for number in range(1, cards + 1):
             last = number == cards
             cpu = cpu_ms(self._process)
@@ -161,7 +161,7 @@ class BareTable:
             if last:
                 self._measure_event(begun_ns)
             time.sleep(COPY_S)
-            (self.times.hand_cpu if last else self.times.card_cpu).append(cpu_ms(self._process) - cpu)
+            (self.times.round_cpu if last else self.times.card_cpu).append(cpu_ms(self._process) - cpu)
 
     def _measure_event(self, begun_ns: int) -> None:
         heard_ns, body = self._ears.first(floor.EVENT, lambda _: True, begun_ns)
@@ -194,7 +194,7 @@ class PlayedTable:
         self._log = house.folder / "daemon.log"
         self._decks = shuffled_decks(1, 8, 0)  # each shoe is closed long before its cut card, at its end, comes
         self._deck: Deck | None = None
-        self._hands_left = 0
+        self._rounds_left = 0
         self._copies_ns: list[int] = []
         self._before: list[int] = []
         self._changed_ns: int | None = None
@@ -207,11 +207,11 @@ class PlayedTable:
             self._pins.press(f"seat_{seat}")
 
     def play(self) -> int:
-        """Play one hand, and return how many cards it had."""
-        if not self._hands_left:
+        """Play one round, and return how many cards it had."""
+        if not self._rounds_left:
             self._deck = self._open_shoe(next(self._decks))
         assert self._deck is not None
-        self._hands_left -= 1
+        self._rounds_left -= 1
         syncs, written, logged = self._syncs.count, written_bytes(self._process), self._log.stat().st_size
         self._press("deal", "wagers_locked")
         if not self._idle_share:
@@ -239,7 +239,7 @@ class PlayedTable:
         for _ in range(rules.burn_count(first)):
             self._shoe.draw(deck.draw())
         until(lambda: self._house.phase() == "wagers_open", "the burn")
-        self._hands_left = HANDS_A_SHOE
+        self._rounds_left = ROUNDS_A_SHOE
         return deck
 
     def _deal(self, deck: Deck) -> int:
@@ -264,7 +264,7 @@ class PlayedTable:
         if last:
             self._measure_event(confirmed_ns)
         idle_ms = 1000 * self._idle_share * (time.monotonic() - begun_s)
-        (self.times.hand_cpu if last else self.times.card_cpu).append(cpu_ms(self._process) - cpu - idle_ms)
+        (self.times.round_cpu if last else self.times.card_cpu).append(cpu_ms(self._process) - cpu - idle_ms)
 
     def _draw(self, card: str, lamp_changes: bool) -> int | None:
         """Draw a card, and return when its lamp was seen to change; None for a card that changes no lamp."""
@@ -305,14 +305,14 @@ class PlayedTable:
         return (cpu_ms(self._process) - cpu) / 1000 / (time.monotonic() - begun_s)
 
 
-def measure(house: House, library: Path, hands: int, added_ms: float) -> Iterator[Section]:
-    """Measure so many hands on the table and on the floor. Each sync of both lasts `added_ms` longer than the disk's
+def measure(house: House, library: Path, rounds: int, added_ms: float) -> Iterator[Section]:
+    """Measure so many rounds on the table and on the floor. Each sync of both lasts `added_ms` longer than the disk's
     own."""
     disk = f"each sync {added_ms:g} ms longer" if added_ms else "the disk as it is"
     with ExitStack() as ends:
         played = PlayedTable(ends, house, Syncs(library, house.folder / "syncs", added_ms))
         bare = BareTable(ends, house, Syncs(library, house.folder / "floor-syncs", added_ms))
-        for _ in range(hands):
+        for _ in range(rounds):
             bare.play(played.play())
     yield _latencies(played, bare, disk, aim=1.3 if added_ms else None)
     if not added_ms:
@@ -324,15 +324,15 @@ def _latencies(played: PlayedTable, bare: BareTable, disk: str, aim: float | Non
     table, least = played.times, bare.times
     return Section(
         f"Latency, {disk}",
-        f"From the moment before a card's confirming copy is written to the pty, over {played.rounds} hands; median / "
+        f"From the moment before a card's confirming copy is written to the pty, over {played.rounds} rounds; median / "
         "p99 in ms. The floor in the same run: pty, one SQLite FULL commit, lamp; paho QoS 1, a bare pit's commit and "
         "acknowledgement. Both without TLS. The aim is for the medians.",
         ("", "samples", "table ms", "floor ms", "ratio", "added ms", "aim"),
         [
             _beside("card durable", table.durable, least.durable, aim),
             _beside("card's lamp written", table.lamp, least.lamp, aim),
-            _beside("hand's event taken by the broker", table.puback, least.puback, aim),
-            _beside("hand acknowledged by the pit", table.acknowledged, least.acknowledged, aim),
+            _beside("round's event taken by the broker", table.puback, least.puback, aim),
+            _beside("round acknowledged by the pit", table.acknowledged, least.acknowledged, aim),
         ],
     )
 
@@ -357,7 +357,7 @@ def _disk(played: PlayedTable) -> Section:
     return Section(
         "Disk",
         "The daemon's `write_bytes` of /proc (the file system's own journal comes on top) and its fsync and fdatasync "
-        f"calls, from the lock to the pit's acknowledgement of the hand, {played.rounds} rounds with two Royal 9 "
+        f"calls, from the lock to the pit's acknowledgement of the round, {played.rounds} rounds with two Royal 9 "
         f"wagers, each card a commit of its own. An hour has {_ROUNDS_AN_HOUR} rounds. The log is kept in memory: what "
         "is logged is no write.",
         ("", "a round", "an hour", "aim a round"),
@@ -380,8 +380,12 @@ def _cpu(played: PlayedTable, bare: BareTable) -> Section:
             judged(of_table - of_floor, 0.5, "ms"),
         )
         for what, of_table, of_floor in (
-            ("a card inside a hand", statistics.mean(table.card_cpu), statistics.mean(least.card_cpu)),
-            ("a hand's last card, to the pit's ack", statistics.mean(table.hand_cpu), statistics.mean(least.hand_cpu)),
+            ("a card inside a round", statistics.mean(table.card_cpu), statistics.mean(least.card_cpu)),
+            (
+                "a round's last card, to the pit's ack",
+                statistics.mean(table.round_cpu),
+                statistics.mean(least.round_cpu),
+            ),
         )
     ]
     return Section(

@@ -1,4 +1,4 @@
-"""The screen: from a hand's last card at the table to its mark on the page, and what browsers cost the table."""
+"""The screen: from a round's last card at the table to its mark on the page, and what browsers cost the table."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ new MutationObserver(() => {
   requestAnimationFrame(() => requestAnimationFrame(() => { mark[1] = performance.timeOrigin + performance.now(); }));
 }).observe(document.getElementById('bead_plate'), { childList: true });
 """
-"""Each hand on the bead plate, and when the frame after the one that painted it began."""
+"""Each round on the bead plate, and when the frame after the one that painted it began."""
 
 _READERS = """
 import selectors, socket, sys
@@ -47,7 +47,7 @@ while True:
 """Browsers that read what the players' page is sent, and draw nothing."""
 
 
-def measure(house: House, hands: int, quiet_s: float) -> Iterator[Section]:
+def measure(house: House, rounds: int, quiet_s: float) -> Iterator[Section]:
     """Measure a page in Chromium at a table that is dealt, alone and with 99 other readers. Yields nothing without
     Chromium."""
     if not (PROGRAM and DRIVER):
@@ -67,15 +67,15 @@ def measure(house: House, hands: int, quiet_s: float) -> Iterator[Section]:
             if browsers > 1:
                 _let_read(house, at, stack)
                 ask(house.table, {"do": "close_shoe", "by": "bench"})
-            delays_ms = _delays_ms(house, browser, f"http://{at}/", hands)
+            delays_ms = _delays_ms(house, browser, f"http://{at}/", rounds)
             median, p99 = spread(delays_ms)
             latencies.append((str(browsers), str(len(delays_ms)), f"{median:.0f}", f"{p99:.0f}"))
             costs.append((f"{browsers} on the screen", *_at_rest(daemon, server.pid, quiet_s)))
     yield Section(
         "From the table to pixels",
-        "From the moment at which a hand's last card came to the frame after the one that painted its mark in Chromium "
-        "at 1920 x 1080, drawn without a graphics card. The commit and the feed's beat of 200 ms are in it.",
-        ("browsers", "hands", "median ms", "p99 ms"),
+        "From the moment at which a round's last card came to the frame after the one that painted its mark in "
+        "Chromium at 1920 x 1080, drawn without a graphics card. The commit and the feed's beat of 200 ms are in it.",
+        ("browsers", "rounds", "median ms", "p99 ms"),
         latencies,
     )
     yield Section(
@@ -103,12 +103,12 @@ def _at_rest(daemon: int, server: int | None, quiet_s: float) -> tuple[str, str]
     return f"{shares[0]:.2f}", "-" if server is None else f"{shares[1]:.2f}"
 
 
-def _delays_ms(house: House, browser: Browser, url: str, hands: int) -> list[float]:
+def _delays_ms(house: House, browser: Browser, url: str, rounds: int) -> list[float]:
     browser.open(url)
     browser.run(_NOTE_MARKS)
     people = ["-m", "drivers.sim", str(house.table), "--account", str(house.folder / "account"), "--seed", "2"]
-    subprocess.run(programs.python(*people, "--speed", str(_SPEED), "--rounds", str(hands)), check=True)
-    until(lambda: int(browser.text("[data-count=rounds]") or 0) >= hands, "the last hand")
+    subprocess.run(programs.python(*people, "--speed", str(_SPEED), "--rounds", str(rounds)), check=True)
+    until(lambda: int(browser.text("[data-count=rounds]") or 0) >= rounds, "the last round")
     until(lambda: browser.read("window.marks.at(-1)[1]"), "its frame")
     came_ms = [
         datetime.fromisoformat(event["at"].replace("Z", "+00:00")).timestamp() * 1000
