@@ -44,6 +44,9 @@ _STALE = "liveMs -= STALE_MS; standing()"
 WINNING = {"two_perfect_pairs": "9D 4S 9D 4S", "personal_vs_personal": "KC KC 9C 9C"}
 """Cards that win an award, by its name: a K9 is seat 4's."""
 
+_BESIDE = {"personal_vs_personal": "other_identical"}
+"""What seat 6 wins by the same cards, by seat 4's award. Where no other award stands here, the seats win the same one."""
+
 _TIED, _TIED_BY_ROLES = "9S 9H KD KC", "9S KD 9H KC"
 LEVELS = (1_234_567_890, 2_345_612, 123_400)
 _BEGUN_ANEW = 100_000  # in cents: what a meter shows once it was won
@@ -118,13 +121,15 @@ def told(rules: TableRules, state: str, seed: int) -> dict[str, Any]:
     cents = dict(zip(parts(table)["meters"]["cents"], cycle(LEVELS), strict=False))
     if state in ("hit", "hits"):
         of = face.shoe or 1, face.round or 1
-        steps = zip(won[:1] if state == "hit" else (won[0], won[-1]), LEVELS, ("pending", "verified"), strict=False)
+        spot, first = won[0]
+        second = _row(rules, _BESIDE.get(first.award or "", first.award or ""))
+        steps = [(4, first, LEVELS[0], "pending"), (6, second, second.cents or _BEGUN_ANEW, "verified")]
         hits = [
-            PublicHit(*of, spot, 4, row.award or "", row.meter, "1:1", level, step, level)
-            for (spot, row), level, step in steps
+            PublicHit(*of, spot, seat, row.award or "", row.meter, "1:1", wins, step, wins)
+            for seat, row, wins, step in steps[: 1 if state == "hit" else 2]
         ]
         face = but(face, hits=tuple(hits))
-        cents |= {each.meter or "": _BEGUN_ANEW for each in hits}
+        cents[first.meter or ""] = _BEGUN_ANEW
     win = None
     if state == "elsewhere":
         award, meter = won[0][1].award or "", won[0][1].meter or ""
@@ -136,6 +141,10 @@ def told(rules: TableRules, state: str, seed: int) -> dict[str, Any]:
 
 def _progressives(rules: TableRules) -> list[tuple[str, Row]]:
     return [(bet.spot, row) for bet in rules.bets for row in bet.rows if row.meter]
+
+
+def _row(rules: TableRules, award: str) -> Row:
+    return next(row for bet in rules.bets for row in bet.rows if row.award == award)
 
 
 def moment(rules: TableRules, state: str) -> str:

@@ -80,13 +80,6 @@ for (const card of document.querySelectorAll('.card')) {
   const box = card.getBoundingClientRect(), edge = card.closest('.zone, .seat-hand').getBoundingClientRect();
   if (box.left < edge.left || box.right > edge.right || box.top < edge.top || box.bottom > edge.bottom)
     unfit.push(`card cut off: ${card.dataset.card}`);
-  for (const [each, text] of boxes) {
-    if (each.closest('.zone, .one') !== card.closest('.zone, .one')) continue;
-    const across = Math.min(text.right, box.right) - Math.max(text.left, box.left);
-    const down = Math.min(text.bottom, box.bottom) - Math.max(text.top, box.top);
-    if (across > 2 && down > 0.15 * text.height)
-      unfit.push(`under a card: ${each.textContent.trim().slice(0, 30)}`);
-  }
 }
 const [across, down] = phone ? [480, 1] : high > wide ? [720, 1280] : [1280, 720];
 const least = 14 * Math.min(wide / across, high / down) - 0.1;
@@ -145,6 +138,16 @@ const paints = (each) => { const { backgroundColor, backgroundImage } = getCompu
 const painted = [...document.querySelectorAll('body *')].filter((each) => !each.closest('svg') || each.matches('svg'))
   .filter((each) => each.checkVisibility() && paints(each)).map((each) => [each, each.getBoundingClientRect()]);
 const named = (each) => each.textContent.trim().slice(0, 30) || each.id || each.className;
+const cards = [...document.querySelectorAll('.card')].map((each) => each.getBoundingClientRect());
+for (const [each, ink] of inks) if (!each.closest('#hit, #win') && cards.some((card) => meet(ink, card)))
+  unfit.push(`under a card: ${named(each)}`);
+for (const [each, box] of painted) {
+  if (!hit?.hidden && each.closest('#roads')) continue; // under the hit
+  let outer = each.parentElement;
+  while (outer && getComputedStyle(outer).overflow === 'visible') outer = outer.parentElement;
+  const edge = outer && outer !== document.body ? outer.getBoundingClientRect() : { top: -Infinity, bottom: Infinity };
+  if (box.bottom > edge.bottom + 0.5 || box.top < edge.top - 0.5) unfit.push(`a box is cut off: ${named(each)}`);
+}
 for (const [place, [each, ink]] of inks.entries()) {
   for (let outer = each; outer && outer !== document.body; outer = outer.parentElement) {
     const edge = outer.getBoundingClientRect(), clips = getComputedStyle(outer).overflow !== 'visible';

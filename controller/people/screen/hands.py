@@ -21,7 +21,7 @@ from controller.contract.face.table import (
     PublicHit,
     PublicSettled,
 )
-from controller.people.screen.placards import award_cents, award_name, bet_name, meters_of
+from controller.people.screen.placards import award_cents, award_name, bet_name, meter_name, meters_of
 from controller.people.screen.wording import Text, card_text, either, joined, knows, same, say
 
 _SIGNS = {
@@ -90,9 +90,8 @@ def meters_view(placard: Placard, status: Status) -> dict[str, Any]:
 
 
 def _won_elsewhere(placard: Placard, win: WinShown) -> Text:
-    award = award_name(placard, "", win.tier)
     amounts = {"amount": short(win.cents), "base": short(win.base_cents)}
-    return say("label", "won_elsewhere", table=win.table, award=award, **amounts)
+    return say("label", "won_elsewhere", table=win.table, meter=meter_name(win.meter), **amounts)
 
 
 def hand_label(hand: str) -> Text:

@@ -39,7 +39,7 @@ def placard_view(placard: Placard) -> dict[str, Any]:
             {"seat": seat.seat, "label": say("label", "seat", seat=seat.seat), "k9": (seat.k9 or "").split()}
             for seat in placard.seats
         ],
-        "meters": [{"meter": meter, "label": _name("award", meter)} for meter in meters_of(placard)],
+        "meters": [{"meter": meter, "label": meter_name(meter)} for meter in meters_of(placard)],
         "pays": list(boards(placard.bets)),
     }
 
@@ -60,6 +60,11 @@ def meters_of(placard: Placard) -> list[str]:
     """The progressive meters that the bets award, in the order of their rows."""
     rows = (row for bet in placard.bets for row in bet.rows)
     return list(dict.fromkeys(row.meter for row in rows if row.meter is not None))
+
+
+def meter_name(meter: str) -> Text:
+    """Return the name of a progressive meter, as it stands beside the meter's amount."""
+    return _name("award", meter)
 
 
 def bet_name(bets: Sequence[PlacardBet], spot: str) -> Text:
@@ -159,7 +164,8 @@ def boards(bets: Sequence[PlacardBet], *, at_length: bool = False) -> Iterator[d
             own_side = bet.spot.rpartition("_")[2]
         rows: Iterable[PlacardRow] = bet.rows
         if any(row.when.get("natural") for row in rows):  # decides before the rows of hands without one
-            rows = [replace(row, when=_without_not_natural(row.when)) for row in rows]
+            margins = any("margin" in row.when for row in rows)
+            rows = [replace(row, when=_natural_said_once(row, margins)) for row in rows]
         lines = [{"when": _row_words(row, own_side, at_length), "pays": _row_pays(row)} for row in rows]
         spots = [bet.spot] if twin is None else [bet.spot, twin.spot]
         yield {"title": title, "lines": lines, "spots": spots, "meters": _tells_of_a_meter(bet)}
@@ -177,8 +183,15 @@ def _twin(bet: PlacardBet, bets: Sequence[PlacardBet]) -> PlacardBet | None:
     return next((other for other in bets if sided and other.spot == spot and [*to_builtins(other.rows)] == rows), None)
 
 
-def _without_not_natural(when: When) -> When:
-    return {word: said for word, said in when.items() if (word, said) != ("natural", False)}
+def _natural_said_once(row: PlacardRow, margins: bool) -> When:
+    """Return the condition of a row whose bet names naturals in a row of their own. The rows of other hands need not
+    say that these are no naturals. Where other rows have `margins`, the row of the naturals that win says that the
+    margin of a natural does not count."""
+    told = {word: said for word, said in row.when.items() if (word, said) != ("natural", False)}
+    if margins and told.get("natural") and row.pays is not None:
+        del told["natural"]
+        told["natural_by_any"] = True
+    return told
 
 
 def _short_lines(bet: PlacardBet, at_length: bool) -> Iterator[dict[str, Any]]:
@@ -244,7 +257,7 @@ def _row_pays(row: PlacardRow) -> Text:
     if (meter := row.meter) is not None:
         if meter == row.award:
             return say("pays", "meter") if row.share == "1:1" else same(_percent(row.share))
-        return say("pays", "share", share=_percent(row.share), meter=_name("award", meter))
+        return say("pays", "share", share=_percent(row.share), meter=meter_name(meter))
     if row.cents is not None:
         return same(short(row.cents))
     if row.result is not None:
@@ -285,9 +298,9 @@ def when_words(when: When, own_side: str = "", *, at_length: bool = False) -> Te
 
 def _taken_as_win(others: When) -> Text:
     """Words that say that the bet's own side wins, and how. What they say is removed from the other words."""
-    if others.get("natural"):
-        del others["natural"]
-        return say("when", "wins_natural")
+    for natural in ("natural", "natural_by_any"):
+        if others.pop(natural, None):
+            return say("when", f"wins_{natural}")
     if "margin" in others:
         return say("when", "wins_margin", values=_among(others.pop("margin")))
     return say("when", "wins")

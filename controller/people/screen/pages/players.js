@@ -95,7 +95,7 @@ function card(text, third) {
   below.setAttribute("transform", "rotate(180 50 70)");
   drawn.append(
     svg("rect", { x: 0.5, y: 0.5, width: 99, height: 139, rx: 9, fill: "#fffdf7", stroke: "#b9b09a" }), half(), below,
-    svg("path", { d: SUITS[suit] || "", transform: "translate(29 49) scale(1.31)", fill }),
+    svg("path", { d: SUITS[suit] || "", transform: "translate(30.8 50.8) scale(1.2)", fill }),
   );
   return drawn;
 }
@@ -251,6 +251,10 @@ function drawSeats() {
     if (now.says) here.title = Object.values(now.says).join(" / ");
     return here;
   }));
+  // On a small panel a seat with a wide award is twice as wide; more than three of them stand in two rows.
+  const wide = [...box.children].map((here) => (here.querySelector(".wide") ? 2 : 1));
+  box.style.setProperty("--by-award", wide.map((part) => `minmax(0, ${part}fr)`).join(" "));
+  box.classList.toggle("many-wide", wide.filter((part) => part > 1).length > 3);
 }
 
 // Meters roll up to their new level. One that has fallen is at its new level at once: nobody is shown more than is paid.
@@ -435,7 +439,7 @@ function road(id, marks, draw) {
   const columns = Math.floor(wide / 10);
   const last = marks.reduce((most, [column]) => Math.max(most, column), 0);
   const newest = marks.length ? marks.at(-1)[0] : 0; // left of the end where an earlier run was long
-  const first = Math.max(0, Math.min(last + 2 - columns, newest - Math.floor(columns / 2)));
+  const first = Math.max(0, Math.min(Math.ceil(last + 1.5 - wide / 10), newest - Math.floor(columns / 2))); // half a column stays free
   where.setAttribute("viewBox", `0 0 ${wide} 60`);
   where.setAttribute("preserveAspectRatio", "xMinYMid meet");
   where.replaceChildren();
@@ -461,10 +465,12 @@ function drawBead(where, [winner, playerPair, bankerPair]) {
 }
 
 function drawCircle(where, [winner, ties]) {
-  if (winner) where.append(svg("circle", { cx: 5, cy: 5, r: 3.9, class: `ring-${winner}`, "stroke-width": 1.15 }));
+  const numbered = winner && ties > 1; // without a ring then: the letter above the slash, the number below
+  if (winner && !numbered) where.append(svg("circle", { cx: 5, cy: 5, r: 3.9, class: `ring-${winner}`, "stroke-width": 1.15 }));
   if (ties) where.append(svg("line", { x1: 0.4, y1: 9.6, x2: 9.6, y2: 0.4, class: "slash-tie", "stroke-width": 1.2 }));
-  if (winner) where.append(svg("text", { x: 5, y: 7.25, "font-size": 6.3, class: `fill-${winner}`, stroke: "#fbf7ec", "stroke-width": ties ? 0.6 : 0, "paint-order": "stroke" }, letter(winner)));
-  if (ties > 1) where.append(svg("text", { x: 8.2, y: 9.7, "font-size": 6.3, class: "fill-tie", stroke: "#fbf7ec", "stroke-width": 0.9, "paint-order": "stroke" }, ties));
+  const [x, y] = numbered ? [3.1, 5.2] : [5, 7.25];
+  if (winner) where.append(svg("text", { x, y, "font-size": 6.3, class: `fill-${winner}`, stroke: "#fbf7ec", "stroke-width": ties ? 0.6 : 0, "paint-order": "stroke" }, letter(winner)));
+  if (ties > 1) where.append(svg("text", { x: 7.8, y: 9.9, "font-size": 6.3, class: "fill-tie", stroke: "#fbf7ec", "stroke-width": 0.6, "paint-order": "stroke" }, ties));
 }
 
 // Red is whole, blue has a gap: whoever sees no colours tells them apart.
