@@ -1,4 +1,5 @@
-"""The bounds and forms of messages, as the schemas have them. Each receiver of a message checks these."""
+"""The bounds and patterns of the fields in messages between a table and its pit, as the JSON schemas state them.
+Whoever receives a message checks these."""
 
 from __future__ import annotations
 
@@ -68,12 +69,12 @@ EVENT_ID = re.compile(r"([a-z0-9-]{1,60})/([a-z0-9]{1,60})/([1-9][0-9]{0,17})")
 
 
 def is_count(value: object, least: int, most: int) -> TypeGuard[int]:
-    """Whether the value is a whole number in these bounds. True and false are not numbers."""
+    """Tell whether `value` is a whole number from `least` to `most`. True and False do not count as numbers."""
     return type(value) is int and least <= value <= most
 
 
 def whole(form: re.Pattern[str]) -> Meta:
-    """The constraint of a text that has this form from its beginning to its end."""
+    """Return the msgspec constraint that a text must match the pattern `form` from its beginning to its end."""
     return Meta(pattern=rf"\A(?:{form.pattern})\Z")
 
 

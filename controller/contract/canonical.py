@@ -1,7 +1,7 @@
 """Canonical JSON: the single byte form in which facts and events are stored, hashed, signed and sent.
 
-Keys sorted, no white space, UTF-8, no floats. Whoever parses an event and writes it again in this form gets the same
-bytes. That is why any receiver can check a signature.
+Canonical JSON has sorted keys, no white space, UTF-8 and no floats. Whoever parses an event and writes the event again
+in this form gets the same bytes. For this reason any receiver can check a signature.
 """
 
 from __future__ import annotations
@@ -11,12 +11,14 @@ from collections.abc import Mapping
 
 
 def canonical(value: Mapping[str, object]) -> bytes:
-    """The canonical bytes of a JSON object. Raises TypeError or ValueError for values that JSON does not have."""
+    """Return the canonical bytes of a JSON object. Raises TypeError or ValueError for values that JSON does not
+    have."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
 
 
 def parse_object(payload: bytes) -> dict[str, object]:
-    """The JSON object in a received payload; an empty object where the payload holds none."""
+    """Parse a received payload and return the JSON object in it, or an empty dict where the payload holds no JSON
+    object."""
     try:
         value = json.loads(payload)
     except (ValueError, RecursionError):

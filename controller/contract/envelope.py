@@ -1,8 +1,9 @@
-"""How an event becomes the bytes that are stored, signed and sent: its id, its time, its place in the chain.
+"""Turns an event into the bytes that are stored, signed and sent, with its id, its time and its place in the hash
+chain.
 
 The id is `table/epoch/seq`. `seq` has no gaps and never repeats within an epoch. An epoch is a random name; each new
-journal has a new epoch. `chain` is the journal's chain head before the row that made the event. So a pit that keeps the
-last `chain` can later prove that this very journal made the events that the pit has.
+journal has a new epoch. `chain` is the head of the journal's hash chain before the row that made the event. A pit that
+keeps the last `chain` can later prove that this very journal made the events that the pit has.
 """
 
 from __future__ import annotations
@@ -32,12 +33,12 @@ GENESIS = bytes(32)
 
 
 class Stamp(Struct, frozen=True):
-    """When a fact came.
+    """The time at which a fact reached the table.
 
-    `at_ms` is for people, not for order: ms since 1970 UTC by the wall clock. `synchronised` says whether that clock
-    was set. `boot_id` names the machine's run, and `since_boot_ms` counts from the start of that run, sleep included,
-    by a clock that nobody sets. Two stamps with the same `boot_id` tell a true duration. `boot_id` is empty where
-    unknown.
+    `at_ms` is the wall clock's time in ms since 1970 UTC. People read it; nothing is ordered by it. `synchronised` says
+    whether that clock was set. `boot_id` names the period since the machine was started. `since_boot_ms` counts from
+    that start, sleep included, by a clock that nobody sets. The difference of two stamps with the same `boot_id` is a
+    true duration. `boot_id` is empty where unknown.
     """
 
     at_ms: int
@@ -46,16 +47,17 @@ class Stamp(Struct, frozen=True):
     since_boot_ms: int = 0
 
     def text(self) -> str:
-        """RFC 3339 in UTC, to the millisecond."""
+        """Return the wall clock's time in RFC 3339, in UTC, to the millisecond."""
         moment = datetime.fromtimestamp(self.at_ms / 1000, UTC)
         return moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{self.at_ms % 1000:03d}Z"
 
 
 def chain_head(previous: bytes, fact: bytes, messages: Sequence[bytes], salt: bytes) -> bytes:
-    """The chain head after a row: SHA-256 over the head before it, its fact, its messages and its salt.
+    """Return the hash chain's head after a journal row: SHA-256 over the head before the row and the row's salt, fact
+    and messages.
 
-    Each part goes in with its length, so no two rows have the same hash. The salt keeps a face-down card from being
-    found by trying all 52 cards.
+    Each part is hashed together with its length, so no two rows have the same hash. Without the salt, somebody could
+    find a face-down card by trying all 52 cards.
     """
     digest = hashlib.sha256(previous)
     for part in (salt, fact, *messages):
@@ -65,7 +67,8 @@ def chain_head(previous: bytes, fact: bytes, messages: Sequence[bytes], salt: by
 
 
 def seal(event: Event, table: str, epoch: str, seq: int, stamp: Stamp, chain: bytes, signer: Signer | None) -> bytes:
-    """The event's canonical bytes, complete and signed. Without a signer the event has no signature."""
+    """Return the canonical bytes of the complete event, signed by `signer`. Without a signer the event has no
+    signature."""
     message: dict[str, object] = {
         **event.body(),
         "id": f"{table}/{epoch}/{seq}",

@@ -1,4 +1,4 @@
-"""An event of the stream, read into the type that it was made as. Whoever reads an event reads it through `read`."""
+"""Parses an event of a table's stream into its type from `events.py`. All readers of events use `read`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ EVENT_TYPES = tuple(sorted({name for name, _ in _TYPES}))
 
 
 def read(event: Mapping[str, Any]) -> Event | None:
-    """The event as its type; None for an event of a type that this version does not know, or of another form."""
+    """Return the event as an object of its type, or None where this version does not know the type or the fields do not
+    fit."""
     seats = "dealer" in event
     type_ = _TYPES.get((str(event.get("type")), seats))
     if type_ is None:
@@ -44,7 +45,8 @@ def read(event: Mapping[str, Any]) -> Event | None:
 
 
 class Sent(Struct, frozen=True):
-    """An event as the stream tells it: with its number, its name, its time and the chain's head before it."""
+    """An event as the table's stream carries it: with its number, its id, its time and the hash chain's head
+    before it."""
 
     seq: int
     id: str
@@ -54,7 +56,8 @@ class Sent(Struct, frozen=True):
 
 
 def sent(message: Mapping[str, Any]) -> Sent | None:
-    """The event of a message of the stream; None as in `read`."""
+    """Parse a message of a table's event stream. Returns None where `read` would, or where the message has no
+    number."""
     seq, id_, at, chain = (message.get(name) for name in ("seq", "id", "at", "chain"))
     event = read(message)
     if event is None or not isinstance(seq, int):

@@ -1,4 +1,4 @@
-"""The events of a table's durable stream as the core makes them.
+"""The types of the events in a table's durable stream, as the table's core makes them.
 
 `envelope.py` gives an event its id, its time and its place in the chain. `schemas/event.schema.json` is the written
 contract. Cards are text (`KS`), money is whole cents. `shoe` counts the shoes of the journal. `round` counts the rounds
@@ -15,7 +15,7 @@ from controller.contract.bounds import AwardName, Cents, Name, Number, TableId
 
 
 class Event(Struct, frozen=True):
-    """What every event has: its type in the stream, and its shoe and round."""
+    """The base of all events. Every event has a type (its name in the stream), a shoe and a round."""
 
     TYPE: ClassVar[str]
 
@@ -23,19 +23,20 @@ class Event(Struct, frozen=True):
     round: int | None
 
     def body(self) -> dict[str, object]:
-        """The event's own fields as JSON values, with its type."""
+        """Return the event's type and its own fields as JSON values."""
         return {"type": self.TYPE, **to_builtins(self)}
 
 
 class SeatK9(Struct, frozen=True):
-    """A seat, and the King and 9 printed there where a bet of the game needs them."""
+    """A seat, and the text of the King and 9 that are printed at that seat. `k9` is None where no bet of the game needs
+    them."""
 
     seat: int
     k9: str | None
 
 
 class ShoeOpened(Event, frozen=True):
-    """A new shoe was announced, and these are its rules."""
+    """A new shoe was announced. The fields are the rules and settings that hold for this shoe."""
 
     TYPE = "shoe_opened"
 
@@ -49,7 +50,8 @@ class ShoeOpened(Event, frozen=True):
 
 
 class WagerShown(Struct, frozen=True):
-    """Chips on a spot of a seat: the seated player's, or the back bettor's behind the seat."""
+    """The chips on one spot at a seat. `back` is True for the chips of the back bettor, who stands behind the seated
+    player."""
 
     seat: int
     back: bool
@@ -58,7 +60,7 @@ class WagerShown(Struct, frozen=True):
 
 
 class RefusedShown(Struct, frozen=True):
-    """A wager that does not play, and the code that says why."""
+    """A wager that does not play, and the code of the reason."""
 
     seat: int
     back: bool
@@ -75,8 +77,9 @@ class ActivesShown(Struct, frozen=True):
 
 
 class ProgressiveLocked(Struct, frozen=True):
-    """A progressive bet of the game when wagers were locked. Each of `seats` adds its part of `price_cents` to the
-    `meters`. The wagers of `refused_seats` do not play; `refusal` is the code of the reason."""
+    """One progressive bet of the game, at the moment when wagers were locked. Each wager of `seats` costs
+    `price_cents`, and a part of that price is added to the `meters`. The wagers of `refused_seats` do not play;
+    `refusal` is the code of the reason."""
 
     spot: str
     price_cents: int
@@ -94,8 +97,8 @@ class ProgressiveSeats(Struct, frozen=True):
 
 
 class Win(Struct, frozen=True, forbid_unknown_fields=True):
-    """A meter was won, for the screens of all tables. `seq` numbers the wins of a pit. `cents` is the amount of the
-    award, and the meter then showed `base_cents`."""
+    """The pit's announcement to all tables, for their screens, that a meter was won. `seq` numbers the wins of a pit.
+    `cents` is the amount of the award. After the win the meter showed `base_cents`."""
 
     seq: Number
     at: str
@@ -109,7 +112,8 @@ class Win(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SaidMeters(Struct, frozen=True):
-    """The pit's word on the meters, as the pit signed it (`pit_words.MetersWord`)."""
+    """The pit's signed message with the levels of its meters (`pit_words.MetersWord`), with the signature that the pit
+    made."""
 
     seq: int
     at: str
@@ -119,17 +123,19 @@ class SaidMeters(Struct, frozen=True):
 
 
 class Told(Struct, frozen=True):
-    """The pit's word by which the table showed its meters at the lock. The word had come `ago_ms` before the lock."""
+    """The pit's message from which the table showed its meters when wagers were locked. The message had arrived
+    `ago_ms` milliseconds before the lock."""
 
     word: SaidMeters
     ago_ms: int
 
 
 class WagersLocked(Event, frozen=True):
-    """Wagers were locked. `progressive` has every progressive bet of the game.
+    """Wagers were locked, so nobody may bet on this round any more. `progressive` has every progressive bet of the
+    game.
 
-    `wagers` play and `refused` do not; both are None where the table does not know wagers. `in_play` are the seats that
-    play at Lucky 9, in order. `told` is None where no progressive wager plays, and in an older journal.
+    `wagers` play and `refused` do not; both are empty where the table does not know wagers. `in_play` are the seats
+    that play at Lucky 9, in order. `told` is None where no progressive wager plays, and in an older journal.
     """
 
     TYPE = "wagers_locked"
@@ -144,11 +150,11 @@ class WagersLocked(Event, frozen=True):
 
 
 class SettledShown(Struct, frozen=True):
-    """What became of one wager: "won", "lost", "pushed", "half_lost" or "returned".
+    """The result of one wager: "won", "lost", "pushed", "half_lost" or "returned".
 
     `hand` counts a split seat's hands from the left. `pays_cents` is what the wager won. `returned_cents` is everything
-    that goes back to the circle. A win of a meter, or of a part of a meter, names the `meter` and no amount: only the
-    pit knows the amount.
+    that goes back to the bettor's circle. A wager that wins a meter, or a part of a meter, names the `meter` and no
+    amount, because only the pit knows the amount.
     """
 
     seat: int
@@ -164,7 +170,8 @@ class SettledShown(Struct, frozen=True):
 
 
 class TotalsShown(Struct, frozen=True):
-    """A round's money: staked is returned plus house plus commission taken. Owed commission has not moved yet."""
+    """The totals of a round's money. What was staked equals what is returned, plus what the house keeps, plus the
+    commission taken. Owed commission is not in that sum, because it has not been paid yet."""
 
     staked_cents: int
     returned_cents: int
@@ -174,7 +181,7 @@ class TotalsShown(Struct, frozen=True):
 
 
 class SettlementShown(Struct, frozen=True):
-    """Every wager's result, the traditional bets first."""
+    """The results of all wagers of a round, the traditional bets first, and the totals."""
 
     wagers: tuple[SettledShown, ...]
     totals: TotalsShown
@@ -185,10 +192,10 @@ FACE_DOWN = "--"
 
 
 class NotRead(Struct, frozen=True):
-    """A card of a round that the shoe did not read. It was the `drawn`-th card of the round, from 1.
+    """A card of a round that the shoe did not read. `drawn` is its place among the cards of the round, from 1.
 
-    `how` is "typed": a person named the card, as the shoe could not read it or nobody heard the shoe. `by` typed it,
-    and `witness` agreed where two people had to.
+    `how` is "typed": a person named the card, because the shoe could not read it or no report from the shoe arrived.
+    `by` typed the card, and `witness` agreed where two people had to.
     """
 
     drawn: int
@@ -199,21 +206,22 @@ class NotRead(Struct, frozen=True):
 
 
 class HandShown(Struct, frozen=True):
-    """A hand's cards in the order in which they came, and its total."""
+    """The cards of a hand in the order in which they were dealt, and the hand's total."""
 
     cards: tuple[str, ...]
     total: int
 
 
 class Pairs(Struct, frozen=True):
-    """For each hand, whether its first two cards have the same rank."""
+    """States for Player's hand and for Banker's whether the first two cards have the same rank."""
 
     player: bool
     banker: bool
 
 
 class DragonBonusShown(Struct, frozen=True):
-    """The Dragon Bonus on either hand: "win", "push" or "lose"; and what a winning wager on it pays, to one."""
+    """The result of the Dragon Bonus on each of the two hands: "win", "push" or "lose". `pays_to_one` is the odds that
+    a winning wager is paid, to one."""
 
     player: str
     banker: str
@@ -221,7 +229,7 @@ class DragonBonusShown(Struct, frozen=True):
 
 
 class AwardWon(Struct, frozen=True):
-    """A seat whose wager on a progressive bet won, and the tier that it won."""
+    """A seat whose wager on a progressive bet won, and the tier of the award."""
 
     spot: str
     seat: int
@@ -231,9 +239,9 @@ class AwardWon(Struct, frozen=True):
 class Round(Event, frozen=True):
     """A finished round of two hands.
 
-    `progressive` has each progressive bet that any seat wagered on. `awards` are the wagers that won: by bet, then the
-    best tier first, then by seat. `settlement` is None where the table does not know wagers. `dragon_bonus` and
-    `actives` are None where the game does not have them.
+    `progressive` has each progressive bet on which any seat wagered. `awards` are the wagers on them that won, sorted
+    by bet, then the best tier first, then by seat. `settlement` is None where the table does not know wagers.
+    `dragon_bonus` and `actives` are None where the game does not have them.
     """
 
     TYPE = "round"
@@ -256,7 +264,8 @@ class Round(Event, frozen=True):
 
 
 class SeatHandShown(Struct, frozen=True):
-    """A seat's hand at Lucky 9, and what became of a wager on it. `hand` counts a split seat's hands from the left."""
+    """A seat's hand at Lucky 9, and the result of a wager on that hand. `hand` counts a split seat's hands from the
+    left."""
 
     seat: int
     hand: int
@@ -280,8 +289,8 @@ class SeatsRound(Event, frozen=True):
 
 
 class Progressive(Struct, frozen=True):
-    """An award of a `share` of a meter, such as "1:1". `shown_cents` is what the table last showed on the meter; it is
-    None where the table showed nothing."""
+    """An award of a `share` of a meter, such as "1:1". `shown_cents` is the level that the table last showed for the
+    meter, or None where the table showed nothing."""
 
     meter: str
     share: str
@@ -295,10 +304,12 @@ class Fixed(Struct, frozen=True):
 
 
 class Hit(Event, frozen=True):
-    """One winning wager on a progressive bet. It wins a meter (`progressive`) or an amount (`fixed`), never both.
+    """One winning wager on a progressive bet. It wins either from a meter (`progressive`) or an amount (`fixed`), never
+    both.
 
-    `not_read` is as in the round's own event: an award may rest on a card that a person typed. `doubts` are codes of
-    what speaks against the round's cards. People decide before such an award is verified.
+    `not_read` lists the cards that the shoe did not read, as in the round's own event: an award may rest on a card that
+    a person typed. `doubts` are codes of reasons to doubt the round's cards. People decide before such an award is
+    verified.
     """
 
     TYPE = "hit"
@@ -315,7 +326,8 @@ class Hit(Event, frozen=True):
 
 
 class Award(Event, frozen=True):
-    """A step of an award at the pit, as the table heard it. `hit` is the id of the hit's event."""
+    """The news, received by the table, that the pit moved an award to a new step. `hit` is the id of the hit's
+    event."""
 
     TYPE = "award"
 
@@ -331,8 +343,8 @@ class Award(Event, frozen=True):
 
 
 class WinTold(Event, frozen=True):
-    """The table heard of a win, and its screen told it where it was `shown`: the win was another table's, and less
-    than a minute old. `word_seq` is the number of the pit's word that told it."""
+    """The pit told the table that a meter was won. `shown` says whether the table's screen announced the win, which the
+    screen does for a win at another table less than a minute ago. `word_seq` is the number of the pit's message."""
 
     TYPE = "win_told"
 
@@ -342,7 +354,7 @@ class WinTold(Event, frozen=True):
 
 
 class HitReset(Event, frozen=True):
-    """A person has handled these seats' hits: their lamps went out."""
+    """A person has handled the hits of these seats, and the lamps of the hits went out."""
 
     TYPE = "hit_reset"
 
@@ -360,9 +372,10 @@ class TestHit(Event, frozen=True):
 
 
 class Correction(Event, frozen=True):
-    """A finished round of two hands was corrected. `shoe` and `round` name that round; the other fields hold from now.
+    """A finished round of two hands was corrected. `shoe` and `round` name that round. The other fields replace what
+    the round's event said.
 
-    `awards_before` and `settlement_before` are what the round's event, or its last correction, said.
+    `awards_before` and `settlement_before` are the values in the round's event, or in its last correction.
     """
 
     TYPE = "correction"
@@ -383,7 +396,7 @@ class Correction(Event, frozen=True):
 
 
 class SeatsCorrection(Event, frozen=True):
-    """A finished round of Lucky 9 was corrected. The fields mean what they mean in `Correction`."""
+    """A finished round of Lucky 9 was corrected. The fields have the same meaning as in `Correction`."""
 
     TYPE = "correction"
 
@@ -396,20 +409,21 @@ class SeatsCorrection(Event, frozen=True):
 
 
 class HandOfVoid(Struct, frozen=True):
-    """A hand of a void round: the cards that people saw, in order. A card that lay face down is "--"."""
+    """A hand of a void round: the cards that people saw, in the order dealt. "--" stands for a card that lay
+    face down."""
 
     hand: str
     cards: tuple[str, ...]
 
 
 class Void(Event, frozen=True):
-    """A round ended without a result. Its wagers go back, and the parts that the `progressive` wagers added to the
-    meters are taken off.
+    """A round ended without a result. Its wagers go back, and the parts that the `progressive` wagers had added to the
+    meters are taken off again.
 
-    `settlement` returns each wager; None where the table knew no wagers. `witness` is the second person, where two had
-    to agree. `hands` are the hands as people saw them, and `held` the cards that waited for a person's decision.
-    `awards` would have been won whatever cards came next, each at least so high. `would_settle` is the settlement,
-    where every end of the round would have given the same.
+    `settlement` returns each wager; it is None where the table knew no wagers. `witness` is the second person, where
+    two had to agree. `hands` are the hands as people saw them, and `held` the cards that waited for a person's
+    decision. `awards` would have been won at this tier or a better one, whatever cards came next. `would_settle` is the
+    settlement that every possible end of the round would have given, or None where there is no such settlement.
     """
 
     TYPE = "void"
@@ -427,11 +441,12 @@ class Void(Event, frozen=True):
 
 
 class OddCard(Event, frozen=True):
-    """Cards left the shoe that no round needed: `cards` is their number, and `fate` is "simulated_hand", "next_card" or
-    "burn".
+    """Cards left the shoe that no round needed. `cards` is their number, and `fate` says what becomes of them:
+    "simulated_hand", "next_card" or "burn".
 
-    `by` is "rules" where the house's rules decide, or the person who said that nobody had seen the card; `witness` is
-    the second person where two said so. The cards themselves are not told: they may lie face down.
+    `by` is "rules" where the house's rules decide, or else the person who said that nobody had seen the card. `witness`
+    is the second person where two people had to say so. The event does not name the cards, because they may lie face
+    down.
     """
 
     TYPE = "odd_card"
@@ -443,14 +458,15 @@ class OddCard(Event, frozen=True):
 
 
 class SeatCents(Struct, frozen=True):
-    """A seat and an amount."""
+    """A seat and an amount of money in cents."""
 
     seat: int
     cents: int
 
 
 class Commission(Event, frozen=True):
-    """A seat paid the commission that it owed. Below 0: the seat got back what a correction found to be too much."""
+    """A seat paid the commission that it owed. Where `cents` is below 0, the seat got back what a correction found to
+    be too much."""
 
     TYPE = "commission"
 
@@ -460,7 +476,7 @@ class Commission(Event, frozen=True):
 
 
 class ShoeClosed(Event, frozen=True):
-    """A shoe came to its end: "final_round", "too_few_cards", "exhausted" or "closed_early".
+    """A shoe came to its end. `reason` is "final_round", "too_few_cards", "exhausted" or "closed_early".
 
     `commission_owed` must be collected before the next shoe.
     """
@@ -476,12 +492,13 @@ class ShoeClosed(Event, frozen=True):
 
 
 class ShoeReconciled(Event, frozen=True):
-    """Somebody read the cards that an ended shoe still held. `cards` is how many its decks have, `gone` how many left
-    the shoe, `burned` of them before the first round and `unnamed` without a name; `rest` is how many it still held.
+    """After a shoe had ended, somebody had the table read the cards that were still in it. `cards` is the number of
+    cards in its decks. `gone` cards had left the shoe: `burned` of them before the first round, `unnamed` of them
+    without a name. `rest` cards were still in it.
 
-    `missing` are the cards, by rank and suit, that neither left the shoe under their name nor were in it at the end,
-    and `extra` those of which there were more than its decks have. `complete`: none is extra, and just `unnamed` are
-    missing.
+    `missing` are the cards, by rank and suit, that neither left the shoe under their name nor were in it at the end.
+    `extra` are the cards of which there were more than the decks have. `complete` is True where no card is extra and
+    exactly `unnamed` cards are missing.
     """
 
     TYPE = "shoe_reconciled"
@@ -508,7 +525,7 @@ class ShoeInspected(Event, frozen=True):
 
 
 class Fault(Event, frozen=True):
-    """The table stopped. `exits` are the acts that leave the fault."""
+    """The table stopped because of a fault. `exits` are the acts by which a person may clear the fault."""
 
     TYPE = "fault"
 
@@ -518,7 +535,7 @@ class Fault(Event, frozen=True):
 
 
 class FaultCleared(Event, frozen=True):
-    """A person left the fault by one of its exits."""
+    """A person cleared the fault by one of the acts that its `exits` allowed."""
 
     TYPE = "fault_cleared"
 
@@ -528,7 +545,7 @@ class FaultCleared(Event, frozen=True):
     cards_unheard: int | None = None  # cards that left the shoe without a report; only a count finds them
 
     def body(self) -> dict[str, object]:
-        """As every event's body, but without a `cards_unheard` of None."""
+        """Return the event's type and fields as JSON values. The field `cards_unheard` is left out where it is None."""
         body = Event.body(self)
         if self.cards_unheard is None:
             del body["cards_unheard"]
@@ -536,7 +553,7 @@ class FaultCleared(Event, frozen=True):
 
 
 class Alarm(Event, frozen=True):
-    """Something that the pit or the house must look at while the table goes on."""
+    """A problem that the pit or the house must look at while the table goes on."""
 
     TYPE = "alarm"
 

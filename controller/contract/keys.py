@@ -1,4 +1,4 @@
-"""The Ed25519 keys of tables and pits: made once, kept in a file that only their own user can read.
+"""The Ed25519 signing keys of tables and pits. A key is made once and kept in a file that only its own user can read.
 
 A table's key lies beside its journal, the pit's key beside its ledger. The pit's key may be rotated: the former key
 signs the new key. The file `KEY.rotations` keeps these signatures for tables that know the former key.
@@ -26,19 +26,21 @@ _SIZE = 32
 
 
 class SigningKey:
-    """A signing key. `public` is its public half, 32 bytes, which the other side adopts or pins."""
+    """An Ed25519 signing key. `public` is its public half, 32 bytes: the pit adopts a table's, and a table pins the
+    pit's."""
 
     def __init__(self, private: bytes) -> None:
         self._key = Ed25519PrivateKey.from_private_bytes(private)
         self.public = self._key.public_key().public_bytes_raw()
 
     def sign(self, data: bytes) -> bytes:
-        """The signature of `data`, 64 bytes."""
+        """Return the Ed25519 signature of `data`, 64 bytes."""
         return self._key.sign(data)
 
 
 def signature_holds(message: Mapping[str, object], public_key: bytes) -> bool:
-    """Whether this key signed the message: Ed25519 over its canonical form without the signature."""
+    """Tell whether this key signed the message. The signature is Ed25519 over the message's canonical JSON without the
+    field `signature`."""
     try:
         signature, unsigned = signed_part(message)
         Ed25519PublicKey.from_public_bytes(public_key).verify(signature, unsigned)
@@ -48,9 +50,10 @@ def signature_holds(message: Mapping[str, object], public_key: bytes) -> bool:
 
 
 def load_or_make_key(path: Path) -> SigningKey:
-    """The key in the file at `path`, 32 raw bytes. Where there is no file, a key is made there.
+    """Load the signing key from the file at `path`, 32 raw bytes. Where there is no file, make a new key and write it
+    there.
 
-    Raises TableError `signing_key_unusable` when the file is not a key, is open to others, or cannot be made.
+    Raises TableError `signing_key_unusable` where the file is not a key, is open to others, or cannot be made.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -72,9 +75,10 @@ def load_or_make_key(path: Path) -> SigningKey:
 
 
 def rotations_of(path: Path, public_key: bytes) -> tuple[Rotation, ...]:
-    """The rotations that led to the key in the file at `path`, which has this public half; the oldest first.
+    """Return the rotations that led to the key in the file at `path`, the oldest first. `public_key` is that key's
+    public half.
 
-    Raises TableError `signing_key_unusable` where the file beside it cannot be read.
+    Raises TableError `signing_key_unusable` where the file of rotations beside the key cannot be read.
     """
     beside = _rotations_file(path)
     try:
@@ -94,7 +98,8 @@ def rotations_of(path: Path, public_key: bytes) -> tuple[Rotation, ...]:
 
 
 def rotate_key(path: Path) -> SigningKey:
-    """Put a new key in the place of the key at `path`. The former key signs the new key, and is then gone.
+    """Replace the key at `path` by a new key, and return the new key. The former key signs the new key, and is then
+    deleted.
 
     Raises TableError `signing_key_unusable`.
     """
@@ -125,7 +130,7 @@ def _unusable(path: Path, error: OSError) -> TableError:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write the whole file or nothing, for its user alone, and have it on the disk. Raises OSError."""
+    """Write the file at `path` atomically, readable by its user alone, and sync it to the disk. Raises OSError."""
     half = path.with_name(path.name + ".new")
     half.unlink(missing_ok=True)
     handle = os.open(half, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -138,7 +143,7 @@ def write_whole(path: Path, content: bytes) -> None:
 
 
 def for_owner(path: Path, folder: Path) -> None:
-    """Give a file that root has written to the owner of its folder. Raises OSError."""
+    """Give the file at `path` to the owner of `folder`, where the program runs as root. Raises OSError."""
     if os.geteuid() == 0:
         of = folder.stat()
         os.chown(path, of.st_uid, of.st_gid)

@@ -1,7 +1,7 @@
-"""A Merkle tree as RFC 6962 states it: its hashes, and proofs that something stands in it or that it only grew. Pure.
+"""A Merkle tree after RFC 6962: its hashes, proofs that a leaf is in it, and proofs that it only grew. Pure functions.
 
 A tree of n leaves is split at the largest power of two below n. A *whole* subtree has 2 to the power of `level` leaves,
-and is the `place`-th of its size, from 0. Nothing in a whole subtree changes when the tree grows.
+and `place` is its number among the subtrees of that size, from 0. A whole subtree never changes when the tree grows.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ Whole = Callable[[int, int], bytes]
 
 
 def leaf_hash(entry: bytes) -> bytes:
-    """The hash of a leaf that holds this entry."""
+    """Return the hash of a leaf that holds this entry."""
     return sha256(b"\x00" + entry).digest()
 
 
 def node_hash(left: bytes, right: bytes) -> bytes:
-    """The hash of two subtrees side by side."""
+    """Return the hash of the node whose two subtrees have these hashes."""
     return sha256(b"\x01" + left + right).digest()
 
 
 class Node(Struct, frozen=True):
-    """A whole subtree that a tree has."""
+    """A whole subtree: 2 to the power of `level` leaves, the `place`-th of its size from 0, and its hash."""
 
     level: int
     place: int
@@ -37,14 +37,14 @@ class Node(Struct, frozen=True):
 
 
 class Edge(Struct, frozen=True):
-    """A tree that can grow: how many leaves it has, and the hashes of the whole subtrees it consists of, the largest
-    first. That is at most one hash for each level."""
+    """The part of a Merkle tree that is needed to add leaves: the number of leaves, and the hashes of the whole
+    subtrees of which the tree consists, the largest first. There is at most one hash for each level."""
 
     size: int = 0
     hashes: tuple[bytes, ...] = ()
 
     def grown(self, leaf: bytes) -> tuple[Edge, list[Node]]:
-        """The tree with one more leaf, and the subtrees above the leaf that are whole now."""
+        """Return the tree with one more leaf, and the subtrees above that leaf which the leaf completed."""
         hashes, node, made = [*self.hashes], Node(0, self.size, leaf), []
         while node.place & 1:
             node = Node(node.level + 1, node.place >> 1, node_hash(hashes.pop(), node.hash))
@@ -52,7 +52,7 @@ class Edge(Struct, frozen=True):
         return Edge(self.size + 1, (*hashes, node.hash)), made
 
     def root(self) -> bytes:
-        """The root of the tree."""
+        """Return the 32-byte root hash of the Merkle tree over the leaves added so far."""
         if not self.hashes:
             return EMPTY
         *left, root = self.hashes
@@ -62,12 +62,13 @@ class Edge(Struct, frozen=True):
 
 
 def edge_of(size: int, whole: Whole) -> Edge:
-    """The edge of a tree of this size."""
+    """Return the edge of a tree with `size` leaves. `whole` gives the hash of each whole subtree."""
     return Edge(size, tuple(whole(level, place) for level, place in wholes(0, size)))
 
 
 def consistency_proof(old: int, size: int, whole: Whole) -> list[bytes]:
-    """Why the tree of `size` leaves begins with the tree of its first `old` leaves (RFC 6962, 2.1.2)."""
+    """Return the proof that the tree of `size` leaves begins with the tree of its first `old` leaves (RFC 6962,
+    2.1.2)."""
 
     def proof(old: int, first: int, size: int, known: bool) -> Iterator[bytes]:
         if old == size:
@@ -86,7 +87,7 @@ def consistency_proof(old: int, size: int, whole: Whole) -> list[bytes]:
 
 
 def is_consistent(old: int, old_root: bytes, size: int, root: bytes, proof: Sequence[bytes]) -> bool:
-    """Whether the proof shows that the tree of `size` leaves begins with the tree of its first `old` leaves."""
+    """Tell whether the proof shows that the tree of `size` leaves begins with the tree of its first `old` leaves."""
     if not 0 < old <= size:
         return old == 0 <= size and old_root == EMPTY and not proof
     rest = iter(proof)
@@ -111,8 +112,9 @@ def is_consistent(old: int, old_root: bytes, size: int, root: bytes, proof: Sequ
 
 
 def opening_proof(opened: Collection[int], size: int, whole: Whole) -> list[bytes]:
-    """What shows these leaves, numbered from 0, in the tree: the hashes of the largest parts that hold none of them,
-    from left to right. For one leaf these are the hashes of its inclusion proof (RFC 6962, 2.1.1)."""
+    """Return the hashes that prove that the leaves numbered `opened`, from 0, stand in the tree: those of the largest
+    subtrees that contain none of these leaves, from left to right. For one leaf they are its inclusion proof (RFC 6962,
+    2.1.1)."""
 
     def proof(first: int, size: int) -> Iterator[bytes]:
         if not any(first <= each < first + size for each in opened):
@@ -126,17 +128,18 @@ def opening_proof(opened: Collection[int], size: int, whole: Whole) -> list[byte
 
 
 def _left(size: int) -> int:
-    """How many leaves stand left of the split: the largest power of two below the size."""
+    """Return how many leaves stand left of the tree's split: the largest power of two below `size`."""
     return 1 << (size - 1).bit_length() - 1
 
 
 def _range(first: int, size: int, whole: Whole) -> bytes:
-    """The hash of a part of the tree."""
+    """Return the root hash over the `size` leaves from number `first` on."""
     return Edge(size, tuple(whole(level, place) for level, place in wholes(first, size))).root()
 
 
 def wholes(first: int, size: int) -> Iterator[tuple[int, int]]:
-    """The whole subtrees of which a part consists, the largest first. The part begins where a split does."""
+    """Yield the level and the place of each whole subtree among the `size` leaves from number `first` on, the largest
+    first. `first` must be a place at which the tree is split."""
     while size:
         level = size.bit_length() - 1
         yield level, first >> level

@@ -1,4 +1,4 @@
-"""Whether two names belong to one person. Where two people decide, the second must be another person than the first."""
+"""Compares the names of two people. Where two people must agree, the second must be another person than the first."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from unicodedata import normalize
 
 
 def same_name(one: str, other: str) -> bool:
-    """Whether two names belong to one person, however they are written. Example: "Ann" and "ann." do."""
+    """Tell whether two names belong to one person, however they are written. Example: "Ann" and "ann." do."""
     return _folded(one) == _folded(other)
 
 

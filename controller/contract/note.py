@@ -1,11 +1,11 @@
 """A checkpoint of a table's journal as a signed note, in the text forms of C2SP: signed-note, tlog-checkpoint and
 tlog-cosignature.
 
-A note is a text, an empty line, and a line for each signature. A checkpoint's text says of which log it is (its
-*origin*), how many leaves the log's tree has, and the tree's root. The table signs the text. A witness signs that this
-is the largest consistent tree of this origin that it has seen by then.
+A note is a text, an empty line, and a line for each signature. A checkpoint's text names the log (its *origin*), the
+number of leaves in the log's Merkle tree, and the tree's root. The table signs the text. A witness signs that this is
+the largest consistent tree of this origin that it has seen by that time.
 
-The name of a signature's type stands in its key's id. So another type than Ed25519 can come beside it.
+The id of a key depends on the signature's type too. So signatures of other types than Ed25519 can be added later.
 """
 
 from __future__ import annotations
@@ -37,19 +37,20 @@ _SIZE = re.compile(r"0|[1-9][0-9]{0,17}")
 
 
 class Checkpoint(Struct, frozen=True):
-    """The log of this origin has `size` leaves, and its tree this root."""
+    """The statement that the log `origin` has `size` leaves, and that its Merkle tree has this root hash."""
 
     origin: str
     size: int
     root: bytes
 
     def text(self) -> str:
-        """The text that is signed."""
+        """Return the checkpoint's text, which is what gets signed."""
         return f"{self.origin}\n{self.size}\n{base64.b64encode(self.root).decode()}\n"
 
 
 class Note(Struct, frozen=True):
-    """A signed text. A signature is the name of its key and the bytes that its line holds: the key's id first."""
+    """A text and its signatures. Each signature is the name of its key, and the bytes in its line: the key's id comes
+    first."""
 
     text: str
     signatures: tuple[tuple[str, bytes], ...]
@@ -59,11 +60,12 @@ class Note(Struct, frozen=True):
         return f"{self.text}\n{lines}"
 
     def framed(self) -> str:
-        """The text and its first signature in a line, as the screen shows them to a camera; `read_frame` reads it."""
+        """Return the text and the first signature in one line, as the screen shows them to a camera. `read_frame` reads
+        the line."""
         return " ".join((*self.text.split(), base64.b64encode(self.signatures[0][1]).decode()))
 
     def checkpoint(self) -> Checkpoint | None:
-        """What the text says; None where it is no checkpoint."""
+        """Parse the note's text as a checkpoint. Returns None where the text is not a checkpoint."""
         match self.text.split("\n"):
             case [origin, size, root, ""] if _NAME.fullmatch(origin) and _SIZE.fullmatch(size):
                 said = Checkpoint(origin, int(size), _unspelt(root) or b"")
@@ -72,13 +74,15 @@ class Note(Struct, frozen=True):
                 return None
 
     def signed_by(self, name: str, key: bytes) -> bool:
-        """Whether the key of this name signed the text. False also where a line of that key holds no signature."""
+        """Tell whether the key of this name signed the text. Return False too where a line of that key has an invalid
+        signature."""
         own = key_id(name, ED25519, key)
         lines = [line[4:] for named, line in self.signatures if named == name and line[:4] == own]
         return bool(lines) and all(_holds(key, line, self.text.encode()) for line in lines)
 
     def cosigned_at_s(self, name: str, key: bytes) -> int | None:
-        """When the witness of this name and key cosigned, in seconds since 1970; None where it did not."""
+        """Return the time at which the witness of this name and key cosigned, in seconds since 1970. Returns None where
+        there is no valid cosignature of this witness."""
         own = key_id(name, COSIGNATURE, key)
         lines = [line[4:] for named, line in self.signatures if named == name and line[:4] == own]
         if not lines or not all(len(line) == 72 and _holds(key, line[8:], self._seen(line[:8])) for line in lines):
@@ -86,28 +90,29 @@ class Note(Struct, frozen=True):
         return int.from_bytes(lines[-1][:8], "big")
 
     def signed(self, name: str, signer: Signer, key: bytes) -> Note:
-        """This note with a signature of this key."""
+        """Return this note with one more signature, made by `signer` with this key."""
         line = key_id(name, ED25519, key) + signer.sign(self.text.encode())
         return Note(self.text, (*self.signatures, (name, line)))
 
     def cosigned(self, name: str, signer: Signer, key: bytes, at_s: int) -> Note:
-        """This note with the cosignature of a witness, who saw it at this time in seconds since 1970."""
+        """Return this note with the cosignature of a witness, who saw it at the time `at_s`, in seconds since 1970."""
         at = struct.pack(">Q", at_s)
         line = key_id(name, COSIGNATURE, key) + at + signer.sign(self._seen(at))
         return Note(self.text, (*self.signatures, (name, line)))
 
     def _seen(self, at: bytes) -> bytes:
-        """What a witness signs."""
+        """Return the bytes that a witness signs: a heading, the time `at`, and the note's text."""
         return f"cosignature/v1\ntime {int.from_bytes(at, 'big')}\n{self.text}".encode()
 
 
 def key_id(name: str, type_: bytes, key: bytes) -> bytes:
-    """The four bytes by which a line of a note says which key, of which name and type, signed it."""
+    """Return the four bytes that identify a signing key in a line of a note: a hash of the key's name, type and
+    value."""
     return sha256(name.encode() + b"\n" + type_ + key).digest()[:4]
 
 
 def read_note(text: str) -> Note | None:
-    """The note in this text; None where it is none, or is not spelt as a note must be."""
+    """Parse a note. Returns None where the text is not a note, or not spelt exactly as a note must be."""
     body, gap, rest = text.rpartition("\n\n")
     lines = rest.split("\n")
     if not gap or len(text) > MOST_NOTE_BYTES or lines.pop() or not 1 <= len(lines) <= _SIGNATURES:
@@ -119,7 +124,7 @@ def read_note(text: str) -> Note | None:
 
 
 def read_frame(frame: str) -> Note | None:
-    """The note whose `framed` this is; None where it is none's."""
+    """Parse the line that `Note.framed` made. Returns None where the text is no such line."""
     match frame.split(" "):
         case [origin, size, root, line]:
             return read_note(f"{origin}\n{size}\n{root}\n\n— {origin} {line}\n")
@@ -128,7 +133,7 @@ def read_frame(frame: str) -> Note | None:
 
 
 def _unspelt(text: str) -> bytes | None:
-    """The bytes of a text in Base64, which has one spelling; None where it has another."""
+    """Decode a text in Base64. Returns None where the text is not the one standard spelling of its bytes."""
     try:
         value = base64.b64decode(text, validate=True)
     except ValueError:

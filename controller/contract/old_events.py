@@ -1,9 +1,9 @@
-"""Events of earlier versions of the contract, translated into the words of this version.
+"""Translates events of earlier contract versions into the words of this version.
 
 Until version 2 the only progressive bet was Royal 9, and fields were named after that bet. A journal or a ledger keeps
-an event as it was signed then. Whoever reads an event reads it through `as_now`. Version 4 added fields, and writes
-"round" where earlier versions wrote "hand". An older event is read as if it had the added fields, with the values of
-`NEW_IN_4`.
+an event as it was signed at the time. Whoever reads an event reads it through `as_now`. Version 4 added fields, and
+writes "round" where earlier versions wrote "hand". An older event is read as if it had the added fields, with the
+values of `NEW_IN_4`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _CODES = {"royal9_wagers_differ": "wagers_differ"}
 
 
 def as_now(event: Mapping[str, Any], meters: Sequence[str] = ()) -> dict[str, Any]:
-    """The event in the words of this version of the contract. An event of this version stays as it is.
+    """Return the event in the words of this contract version. An event of this version stays as it is.
 
     `meters` are the meters to which the wagers added their parts. An old event did not name these meters: a table gives
     the meters of its bet, and the pit gives all meters. A message that is no event of the contract raises no error.
@@ -43,7 +43,8 @@ _ROUNDS = {"last_hand": "final_round", "wagered_hands": "wagered_rounds"}
 
 
 def _of_rounds(event: dict[str, Any]) -> dict[str, Any]:
-    """The event with the word "round" where versions before 4 wrote "hand", in the events `round` and `shoe_closed`."""
+    """Return the event with the word "round" where contract versions before 4 wrote "hand", in the events `round` and
+    `shoe_closed`."""
     if event.get("type") not in ("round", "shoe_closed"):
         return event
     now = {_ROUNDS.get(name, name): value for name, value in event.items()}

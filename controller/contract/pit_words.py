@@ -1,8 +1,9 @@
-"""What the pit says: its key, its acks, the steps of awards, the meters, and what it has cosigned.
+"""The signed messages of a pit: its key, its acknowledgements, the steps of awards, the meters, and what it has
+cosigned.
 
-Each type here writes such a word and reads it. `payload` makes the bytes that are published. `read` takes a received
-JSON object, and gives None where that is no such word (`schemas/` has the same rules). Neither proves who said the
-word: `signature_holds` (`keys.py`) does.
+Each type here writes and reads one kind of message. `payload` makes the bytes that are published. `read` takes a
+received JSON object, and returns None where the object is no such message (`schemas/` has the same rules). Neither
+proves who sent the message: `signature_holds` (`keys.py`) does.
 """
 
 from __future__ import annotations
@@ -44,7 +45,8 @@ _LONGEST_NAME_OF_A_PERSON = 200
 
 
 def moment_ms(at: str) -> int | None:
-    """Milliseconds since 1970 of an `at` (RFC 3339, UTC, to the millisecond); None where the text is no such time."""
+    """Parse the time of a message (RFC 3339, UTC, to the millisecond) into milliseconds since 1970. Returns None where
+    the text is no such time."""
     try:
         return round(datetime.fromisoformat(at).timestamp() * 1000) if _AT.fullmatch(at) else None
     except ValueError:
@@ -55,12 +57,12 @@ _Count = Annotated[int, Meta(ge=0, le=MOST_SEQ)]
 
 
 class Word(Struct, frozen=True, forbid_unknown_fields=True):
-    """A word that its speaker signs: the pit, or bet recognition. Every word has `at`: when it was said, by the
-    speaker's clock."""
+    """The base of the messages that their sender signs: the pit or a bet-recognition system. Every message has `at`,
+    the time at which it was sent, by the sender's clock."""
 
     @classmethod
     def read(cls, message: Mapping[str, object]) -> Self | None:
-        """The word in the message; None where the message is no such word."""
+        """Parse a received message as this type. Returns None where the message is not of this type."""
         at = message.get("at")
         if not isinstance(at, str) or moment_ms(at) is None or not isinstance(message.get("signature"), str):
             return None
@@ -71,17 +73,17 @@ class Word(Struct, frozen=True, forbid_unknown_fields=True):
         return word if word._fits() else None
 
     def _fits(self) -> bool:
-        """Whether the word keeps what its types do not say."""
+        """Tell whether the message keeps the rules that its field types cannot express. The base has no such rules."""
         return True
 
     def payload(self, signer: Signer) -> bytes:
-        """The bytes that are published."""
+        """Return the bytes to publish: the message with the signature of `signer`."""
         return signed(to_builtins(self), signer)
 
 
 class AckWord(Word, frozen=True):
-    """The pit has committed this table's events through number `seq`. `chain` is the chain value of that event, or 64
-    zeros where `seq` is 0."""
+    """The pit's acknowledgement that it has committed this table's events up to number `seq`. `chain` is the chain
+    value of that event, or 64 zeros where `seq` is 0."""
 
     table: TableId
     epoch: EpochName
@@ -91,10 +93,12 @@ class AckWord(Word, frozen=True):
 
 
 class CosignedWord(Word, frozen=True):
-    """The last checkpoint of this journal that the pit has cosigned has `size` leaves; 0 where it has cosigned none.
+    """The pit's message that the last checkpoint of this journal which it has cosigned has `size` leaves, or 0 for
+    none.
 
-    `cosignature` is what the pit's line in the note has, in Base64: empty at size 0. `refused` says why the pit has not
-    cosigned what the table showed last, a code of REFUSED_CHECKPOINTS; None where it refuses nothing.
+    `cosignature` is the pit's signature line in the note, in Base64; it is empty at size 0. `refused` is the reason why
+    the pit has not cosigned the checkpoint that the table showed last, a code of REFUSED_CHECKPOINTS; None where it
+    refuses nothing.
     """
 
     table: TableId
@@ -109,8 +113,8 @@ class CosignedWord(Word, frozen=True):
 
 
 class MeasureWord(Word, frozen=True):
-    """The pit asks what runs at this table: the table measures its program's files now. `nonce` is 64 random
-    hexadecimal digits, which no question had before."""
+    """The pit's question which program runs at this table. The table answers by hashing its program's files afresh. The
+    `nonce` is 64 random hexadecimal digits, which no earlier question had."""
 
     table: TableId
     epoch: EpochName
@@ -119,7 +123,8 @@ class MeasureWord(Word, frozen=True):
 
 
 class AwardStep(Word, frozen=True):
-    """A step of an award. `seq` numbers the steps of one table's awards. `hit` is the id of the hit's event."""
+    """The pit's message that an award has reached a step. `seq` numbers the steps of all awards of one table. `hit` is
+    the id of the hit's event."""
 
     award: AwardName
     hit: Annotated[str, whole(EVENT_ID)]
@@ -138,18 +143,18 @@ class AwardStep(Word, frozen=True):
 
     @property
     def epoch(self) -> str:
-        """The epoch of the hit's event."""
+        """The epoch of the hit's event: the name of the journal that holds the event."""
         return self.hit.split("/")[1]
 
     @property
     def hit_seq(self) -> int:
-        """The number of the hit's event."""
+        """The number (`seq`) of the hit's event."""
         return int(self.hit.split("/")[2])
 
 
 class MetersWord(Word, frozen=True):
-    """The levels of all meters in cents, for all tables, and the last win that the pit tells them of. A pit of an
-    earlier version names no win."""
+    """The pit's message to all tables with the levels of all meters in cents, and the last win of a meter that the pit
+    announces. A pit of an earlier version names no win."""
 
     seq: Number
     at: str
@@ -161,7 +166,8 @@ class MetersWord(Word, frozen=True):
 
 
 class Rotation(Struct, frozen=True, forbid_unknown_fields=True):
-    """A key replaced a former key, and the former key signed that. Both are public keys, in hex."""
+    """The replacement of a former key by the key `public_key`, signed by the former key. Both are public keys,
+    in hex."""
 
     former: Hash
     public_key: Hash
@@ -169,13 +175,13 @@ class Rotation(Struct, frozen=True, forbid_unknown_fields=True):
 
     @classmethod
     def by(cls, former: str, signer: Signer, public_key: str) -> Self:
-        """The rotation by which the former key, with its `signer`, hands over to the key `public_key`."""
+        """Make the rotation by which the former key hands over to `public_key`. `signer` signs with the former key."""
         handed_over: dict[str, object] = {"former": former, "public_key": public_key}
         return cls(former, public_key, signature_of(handed_over, signer))
 
     @classmethod
     def read(cls, message: object) -> Self | None:
-        """The rotation in the message; None where the message is no rotation."""
+        """Parse a received rotation. Returns None where the message is not a rotation."""
         try:
             return convert(message, cls)
         except (ValidationError, ValueError):
@@ -183,7 +189,8 @@ class Rotation(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class PitKeyWord(Word, frozen=True):
-    """The pit's public key in hex, signed by itself, and the rotations that led to it, the oldest first."""
+    """The pit's message with its public key in hex, signed by that key, and the rotations that led to it, the oldest
+    first."""
 
     public_key: Hash
     at: str
@@ -191,5 +198,6 @@ class PitKeyWord(Word, frozen=True):
 
 
 def is_name_of_a_person(by: str) -> bool:
-    """Whether a message may hold this name of a person: printable letters, and not too many."""
+    """Tell whether a message may hold this text as a person's name: printable, not blank, and at most 200
+    characters."""
     return by.isprintable() and bool(by.strip()) and len(by) <= _LONGEST_NAME_OF_A_PERSON

@@ -1,7 +1,7 @@
-"""A page to print that needs no other file, and of which each byte is signed.
+"""A page to print that needs no other file. A signature covers every byte of the page.
 
-The page holds what it says a second time, as JSON. The signature is in that JSON and covers all of it. The JSON has the
-digest of the rest of the page, so a changed title, style or cell is found too.
+The page holds its content a second time, as JSON. The signature is in that JSON and covers all of it. The JSON also has
+the digest of the rest of the page, so a changed title, style or cell is found too.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ HELD = f"{_BEGIN}{_END}"
 
 
 def signed_page(page: str, content: Mapping[str, Any], key: SigningKey | None) -> str:
-    """The page, which holds `content` with the signature of `key`. Without a key the page is not signed."""
+    """Return the page with `content` in it as JSON, signed with `key`. Without a key the page is not signed."""
     before, after = page.split(HELD)
     whole = {**content, "page_sha256": _digest(before, after)}
     if key is not None:
@@ -32,7 +32,8 @@ def signed_page(page: str, content: Mapping[str, Any], key: SigningKey | None) -
 
 
 def said_by(path: Path, written_by: str) -> dict[str, Any]:
-    """What this page says, once its signature was checked. `public_key` in it is the signer's, in hex.
+    """Check the signature of the page at `path`, and return the JSON that it holds. `public_key` in that JSON is the
+    signer's key, in hex.
 
     `written_by` is the command that writes such pages. Raises TableError `report_unreadable`, `report_altered`.
     """
@@ -56,5 +57,6 @@ def _as_held(content: Mapping[str, Any]) -> str:
 
 
 def _digest(before: str, after: str) -> str:
-    """SHA-256 of all of the page but the JSON that it holds."""
+    """Return the SHA-256 of the whole page except the JSON in it, in hex. The page is `before`, the JSON, and
+    `after`."""
     return hashlib.sha256(f"{before}{HELD}{after}".encode()).hexdigest()

@@ -1,7 +1,7 @@
-"""How a message is signed: Ed25519 over its canonical form without `signature`, which is then added in Base64.
+"""How a message is signed: Ed25519 over its canonical JSON without `signature`, which is then added in Base64.
 
-Both sides sign in this way: a table its events, the pit its words. Each kind of message has an exact set of fields, and
-no two kinds have the same set. So a signature of one kind holds for no other kind.
+Both sides sign in this way: a table signs its events, and the pit signs its messages. Each kind of message has an exact
+set of fields, and no two kinds have the same set. So the signature of one kind is not valid for another kind.
 """
 
 from __future__ import annotations
@@ -14,26 +14,27 @@ from controller.contract.canonical import canonical
 
 
 class Signer(Protocol):
-    """Whoever signs: a table, or the pit."""
+    """Any object that can sign: the key of a table or of the pit."""
 
     def sign(self, data: bytes) -> bytes:
-        """The Ed25519 signature of `data`, 64 bytes."""
+        """Return the Ed25519 signature of `data`, 64 bytes."""
 
 
 def signed(message: Mapping[str, object], signer: Signer) -> bytes:
-    """The message's canonical bytes with its signature."""
+    """Return the message's canonical bytes with its signature in them."""
     return canonical({**message, "signature": signature_of(message, signer)})
 
 
 def signature_of(message: Mapping[str, object], signer: Signer) -> str:
-    """The signature that belongs into the message."""
+    """Return the signature of the message in Base64, to be put into the message as `signature`."""
     return base64.b64encode(signer.sign(canonical(message))).decode()
 
 
 def signed_part(message: Mapping[str, object]) -> tuple[bytes, bytes]:
-    """The signature of a received message, and the bytes that are signed. Raises ValueError where it has none.
+    """Return the signature of a received message, and the bytes that it signs. Raises ValueError where the message has
+    no signature, or a signature that is not spelt in the one valid way.
 
-    A signature has one spelling: Base64 leaves the last letter's four low bits unused, and they must be zero.
+    Base64 leaves the last letter's four low bits unused; here they must be zero.
     """
     text = message.get("signature")
     if not isinstance(text, str):

@@ -1,4 +1,5 @@
-"""The retained state of a table: how the table is while its program is connected, and that the program is gone."""
+"""The two retained states of a table at the broker: its state while its program is connected, and the notice that the
+program is gone."""
 
 from __future__ import annotations
 
@@ -10,12 +11,12 @@ from controller.contract.face.state import Presence, State
 
 
 def online_state(state: State) -> bytes:
-    """The state of a connected table."""
+    """Return the bytes to publish as the state of a connected table."""
     return canonical(to_builtins(state))
 
 
 def offline_state(table: str, epoch: str, boot: int) -> bytes:
-    """The state of a table that is gone: published by the table as its last message, or by the broker as its will.
-    `boot` names the run of the program."""
+    """Return the bytes that say that a table is disconnected. The table publishes them as its last message, or the
+    broker does as the table's MQTT will. `boot` numbers the run of the program."""
     gone = Presence(online=False, table=table, epoch=epoch, boot=boot, contract=CONTRACT_VERSION)
     return canonical(to_builtins(gone))

@@ -1,4 +1,5 @@
-"""What a bet-recognition system says of a seat's chips on the table's `wager` topic, and the table's refusal."""
+"""The message in which a bet-recognition system reports a seat's chips, on the table's `wager` topic, and the message
+in which the table refuses them."""
 
 from __future__ import annotations
 
@@ -16,13 +17,13 @@ BET_RECOGNITION = "bet recognition"
 
 
 class WagerWord(Word, frozen=True):
-    """Chips that were seen at one table, in one epoch of its journal, for one round of one shoe.
+    """A bet-recognition system's report of chips at one table, in one epoch of its journal, for one round of one shoe.
 
-    The word counts in that round alone. Without the round, a word that the network kept would play in the next round.
-    `seq` is higher in each word than in every word before. Without it, an earlier word that comes once more would put
-    chips back that were taken away since. `at` is when the word was said, by the recognition system's clock.
+    The report counts in that round alone: otherwise a report that the network delayed would play in the next round.
+    `seq` is higher in each report than in every earlier one: otherwise an earlier report that arrives twice would put
+    back chips that were taken away since. `at` is the time of the report, by the recognition system's clock.
 
-    `read` does not prove who said the word: `signature_holds` (`controller/contract/keys.py`) does.
+    `read` does not prove who sent the report: `signature_holds` (`controller/contract/keys.py`) does.
     """
 
     table: TableId
@@ -38,10 +39,12 @@ class WagerWord(Word, frozen=True):
 
     @property
     def wager(self) -> Wager:
-        """The wager that was seen. 0 cents: its chips were taken away. The table judges whether it has such a spot."""
+        """The wager that was seen. 0 cents mean that the chips were taken away. The table checks whether it has such a
+        spot."""
         return Wager(self.seat, self.spot, self.cents, self.back)
 
 
 def refused_wager(wager: Wager, seq: int, code: str) -> bytes:
-    """The table's answer to the word with this number, whose wager is refused with this code."""
+    """Return the bytes of the table's answer that it refuses this wager. `seq` is the number of the report that named
+    the wager, and `code` is the reason."""
     return canonical(to_builtins(wager) | {"seq": seq, "code": code})

@@ -1,7 +1,8 @@
-"""A table shows its pit a checkpoint of its journal, and why the journal only grew since the last cosigned one.
+"""The message in which a table shows its pit a checkpoint of its journal, with the proof that the journal only grew
+since the last cosigned checkpoint.
 
-The pit cosigns only what extends all that it has cosigned of this journal before. So a table with two histories has at
-most one of them cosigned.
+The pit cosigns only a checkpoint that extends everything it has cosigned of this journal before. So a table with two
+histories has at most one of them cosigned.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ _HASH_BYTES = 32
 
 
 class ShownCheckpoint(Struct, frozen=True):
-    """A checkpoint that the table has signed, as a note, and the proof that its tree begins with that of `old` leaves.
+    """A checkpoint that the table has signed, as a note, and the proof that its tree begins with the tree of its first
+    `old` leaves.
 
     The proof's hashes are in Base64. The note has the table's signature, so the message needs none.
     """
@@ -36,16 +38,16 @@ class ShownCheckpoint(Struct, frozen=True):
 
     @classmethod
     def of(cls, note: Note, old: int, proof: Sequence[bytes]) -> Self:
-        """The message that shows this note."""
+        """Make the message that shows this note and this proof to the pit."""
         return cls(str(note), old, tuple(base64.b64encode(each).decode() for each in proof))
 
     def payload(self) -> bytes:
-        """The bytes that are published."""
+        """Return the bytes to publish."""
         return canonical(to_builtins(self))
 
     @classmethod
     def read(cls, message: Mapping[str, object]) -> Self | None:
-        """What the message shows; None where it is no such message."""
+        """Parse a received message. Returns None where the message does not show a checkpoint."""
         match message:
             case {"note": str(note), "old": int(old), "proof": list(proof), **others} if (
                 not others
@@ -59,13 +61,14 @@ class ShownCheckpoint(Struct, frozen=True):
                 return None
 
     def read_note(self) -> tuple[Note, Checkpoint] | None:
-        """The note and its checkpoint; None where the text is no checkpoint."""
+        """Return the note and the checkpoint in it, or None where the text is not a checkpoint."""
         note = read_note(self.note)
         point = None if note is None else note.checkpoint()
         return None if note is None or point is None else (note, point)
 
     def extends(self, before: Checkpoint | None, point: Checkpoint) -> bool:
-        """Whether the proof shows that the checkpoint's tree begins with the tree of the checkpoint `before`."""
+        """Tell whether the proof shows that the tree of `point` begins with the tree of the earlier checkpoint
+        `before`."""
         hashes = [base64.b64decode(each) for each in self.proof]
         if before is None:
             return self.old == 0 and not hashes
@@ -73,7 +76,7 @@ class ShownCheckpoint(Struct, frozen=True):
 
 
 def _is_hash(text: object) -> bool:
-    """Whether the text is 32 bytes in Base64, in the one spelling that they have."""
+    """Tell whether the text is 32 bytes in Base64, in the one standard spelling."""
     if not isinstance(text, str):
         return False
     try:
