@@ -1,8 +1,9 @@
-"""What a table says of itself, as frozen types: its status, its feed, its answers on the control socket, and its state
-for the pit. Whoever makes them and whoever reads them has these types alone.
+"""The types in which a table describes itself: its status, its feed, its answers on the control socket, and its state
+for the pit. The types are frozen. Writers and readers share them.
 
 The JSON of a type has its fields by name, in their order. A reader skips a field that it does not know. So a new field
-changes nothing for a reader of an older version; a field that goes, or means something else, raises `FACE_VERSION`.
+changes nothing for a reader of an older version. A field that is removed, or changes its meaning, raises
+`FACE_VERSION`.
 """
 
 FACE_VERSION = 1

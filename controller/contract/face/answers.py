@@ -1,4 +1,4 @@
-"""The answers on a table's control socket. `controller/daemon/control/server.py` makes them."""
+"""The type of the answers on a table's control socket. `controller/daemon/control/server.py` makes them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from controller.contract.face.status import Status, Waits
 
 
 class Answer(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """What a table answers to a request. Its JSON has `ok`, and the fields that belong to the request."""
+    """A table's answer to a request on its control socket. Its JSON has `ok`, and the fields that belong to the
+    request."""
 
     ok: bool
     """Whether the table did it, or told it. False: `code`, `what` and `do` say why not."""

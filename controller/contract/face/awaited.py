@@ -1,4 +1,5 @@
-"""What a table waits for, as a code: what the table does next, and who is asked. Each page has its own words for it."""
+"""Derives from a table's public face what the table waits for, as a code: the table's next step, and who is asked for
+it. Each page has its own text for the code."""
 
 from __future__ import annotations
 
@@ -6,9 +7,11 @@ from controller.contract.face.table import Public
 
 
 def awaited(face: Public) -> str:
-    """What the table waits for, a key of the words' section `waiting` and of the players' section `waits`.
+    """Return the code of what the table waits for. The code is a key in the sections `waiting` and `waits` of the
+    language files; `waits` is the section for players.
 
-    While a fault stands the table waits for a supervisor; then the code says what its phase would wait for.
+    While a fault stands, the table waits for a supervisor. The code then says what the table would wait for without the
+    fault.
     """
     if face.choice is not None:
         return "choice"

@@ -1,5 +1,5 @@
-"""The lines of the feed, which everybody on the table's machine may read. `controller/daemon/control/feed.py` makes
-them."""
+"""The lines of a table's feed, which everybody on the table's machine may read. `controller/daemon/control/feed.py`
+makes them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Rounds(msgspec.Struct, frozen=True):
 
 
 class Wiring(msgspec.Struct, frozen=True):
-    """The BCM number and the header place of each lamp and input. The place is None for a pin that is not on the
+    """The BCM number and the header pin of each lamp and input. The header pin is None for a pin that is not on the
     header."""
 
     digest: str
@@ -31,7 +31,8 @@ class Wiring(msgspec.Struct, frozen=True):
 
 
 class FeedLine(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """A line of the feed. It has one of these fields, and is sent when the value of that field has changed."""
+    """A line of the feed. Each line has exactly one of these fields, and is sent when that field's value has
+    changed."""
 
     placard: Placard | None = None
     rounds: Rounds | None = None

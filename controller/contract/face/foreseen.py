@@ -1,5 +1,5 @@
-"""What an act would do, as a person reads it before a yes. `controller/table/foreseen.py` makes it of the event that
-the act would make."""
+"""The consequences of an act, as a person reads them before confirming the act. `controller/table/foreseen.py` derives
+them from the event that the act would make."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from controller.contract.face.table import PublicHand
 
 
 class Worth(msgspec.Struct, frozen=True):
-    """What an award of a progressive bet is worth: cents, or a share of a meter."""
+    """The value of an award of a progressive bet: an amount in cents, or a share of a meter."""
 
     cents: int | None
     meter: str | None
@@ -20,7 +20,7 @@ class Worth(msgspec.Struct, frozen=True):
 
 
 class WouldCorrect(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="correction"):
-    """A correction of a finished round."""
+    """What the correction of a finished round would change."""
 
     shoe: int
     round: int
@@ -42,7 +42,7 @@ class WouldCorrect(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", 
 
 
 class WouldVoid(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="void"):
-    """The end of a round without a result."""
+    """What would happen if the round ended without a result."""
 
     shoe: int
     round: int
@@ -54,7 +54,7 @@ class WouldVoid(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag
 
 
 class WouldClose(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="shoe_closed"):
-    """The end of a shoe."""
+    """What the end of the shoe would leave: its rounds, the cards in it, and the commission owed."""
 
     shoe: int
     rounds: int
@@ -66,6 +66,6 @@ Would = WouldCorrect | WouldVoid | WouldClose
 
 
 def would(answer: dict[str, Any]) -> Would | None:
-    """What `Answer.would` says; None for an act that shows nothing. Raises ValueError for an answer of another
-    version."""
+    """Parse `Answer.would`. Returns None for an act that has no consequences to show. Raises ValueError for an answer
+    of another version."""
     return msgspec.convert(answer, Would) if answer else None

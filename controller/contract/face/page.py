@@ -1,4 +1,4 @@
-"""What a screen tells of its players' page to the programs of its machine."""
+"""What the screen of a table reports about its players' page to the programs on its machine."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PAGE_STANDING = "/standing"
 
 
 class PageStanding(Struct, frozen=True):
-    """How the players' page of this table stands, and for how long, as far as the screen has seen."""
+    """Who sees the players' page of this table, as a code, and for how many seconds, as far as the screen knows."""
 
     table: str
     code: PageCode

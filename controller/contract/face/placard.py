@@ -1,4 +1,4 @@
-"""What is on a table's placard: its game, limits, bets and pays. `controller/table/placard.py` makes the placard."""
+"""The types of a table's placard: its game, limits, bets and pays. `controller/table/placard.py` makes the placard."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ When = dict[str, Any]
 
 
 class SeatK9(msgspec.Struct, frozen=True):
-    """A seat, and the King and 9 printed there where a bet of the game needs them."""
+    """A seat, and the text of the King and 9 that are printed at that seat. `k9` is None where no bet of the game needs
+    them."""
 
     seat: int
     k9: str | None
 
 
 class Limits(msgspec.Struct, frozen=True):
-    """The limits of all wagers, as a game's file has them."""
+    """The limits of all wagers, as the game file states them."""
 
     circle_minimum_cents: int
     circle_maximum_cents: int
@@ -40,7 +41,7 @@ class Limits(msgspec.Struct, frozen=True):
 
 
 class BankerDraws(msgspec.Struct, frozen=True):
-    """What Banker does with one total of his first two cards: "draw", "stand" or "choose"."""
+    """What Banker does on one total of Banker's first two cards: "draw", "stand" or "choose"."""
 
     player_stood: str
     on_third_card: tuple[str, ...]
@@ -48,8 +49,9 @@ class BankerDraws(msgspec.Struct, frozen=True):
 
 
 class Drawing(msgspec.Struct, frozen=True):
-    """Who draws a third card: what each hand does, by its total from 0 up. The totals after the last are naturals. A
-    hand that the game does not have, or that its player plays freely, is empty."""
+    """The rules for third cards. Each field lists what one hand does, by the hand's total from 0 up. The totals after
+    the last entry are naturals. The field is empty for a hand that the game does not have, or that its player plays
+    freely."""
 
     player: tuple[str, ...] = ()
     banker: tuple[BankerDraws, ...] = ()
@@ -57,7 +59,8 @@ class Drawing(msgspec.Struct, frozen=True):
 
 
 class PlacardRow(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A row of a bet: its condition, and what becomes of the wager. The JSON leaves out what the row does not have."""
+    """A row of a bet: a condition, and the result of the wager where the condition holds. The JSON leaves out the
+    fields that the row does not have."""
 
     when: When
     pays: str | None = None
@@ -87,7 +90,7 @@ class PlacardRow(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class PlacardBet(msgspec.Struct, frozen=True):
-    """A bet of the game: its place on the layout, its limits and its rows."""
+    """A bet of the game: its spot on the layout, its limits, and the rows that decide it."""
 
     spot: str
     limits: str
@@ -127,7 +130,7 @@ class PlacardBet(msgspec.Struct, frozen=True):
 
 
 class Placard(msgspec.Struct, frozen=True):
-    """The rules that players go by. Money is cents, odds are text."""
+    """The rules of a table that its players may read. Money is cents, odds are text."""
 
     name: str
     """What people call the table."""

@@ -1,4 +1,5 @@
-"""A finished round as its journal has it, step by step. `controller/daemon/round_record.py` makes the record."""
+"""The record of a finished round from the journal, step by step. `controller/daemon/round_record.py` makes the
+record."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from controller.contract.face.table import PublicHand, PublicWager
 
 
 class RowTold(msgspec.Struct, frozen=True, kw_only=True):
-    """A row of the journal."""
+    """A row of the journal, for people: its time, its source, its fact in words, and its events."""
 
     row: int
     at: str
@@ -30,7 +31,7 @@ class RowTold(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Step(RowTold, frozen=True, kw_only=True, omit_defaults=True):
-    """A row of the round, and the table after it."""
+    """A row of the journal in the round, and how the table stood after that row."""
 
     failed: bool
     """Whether the program failed on this row."""
@@ -51,7 +52,7 @@ class Step(RowTold, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class RoundRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """The record of a finished round."""
+    """The record of one finished round: its rows in the journal, its events, and its corrections."""
 
     round: str
     """The shoe and the round: "3/12"."""

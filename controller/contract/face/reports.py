@@ -1,4 +1,4 @@
-"""What the commands that report print with `--json`, a type for each."""
+"""The types of the JSON reports that `tablectl` commands print with `--json`, one for each command."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import msgspec
 
 
 class CheckMistake(msgspec.Struct, frozen=True):
-    """A mistake in a configuration."""
+    """A mistake in a configuration file, and what to write instead."""
 
     file: str
     key: str
@@ -18,7 +18,7 @@ class CheckMistake(msgspec.Struct, frozen=True):
 
 
 class CheckReport(msgspec.Struct, frozen=True, kw_only=True):
-    """What `tablectl check --json` found. The exit code is that of the command without `--json`."""
+    """The report of `tablectl check --json`. The exit code is the same as without `--json`."""
 
     file: str
     is_right: bool
@@ -31,7 +31,7 @@ class CheckReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DigestReport(msgspec.Struct, frozen=True):
-    """What `tablectl digest --json` tells: SHA-256 in hex."""
+    """The report of `tablectl digest --json`: SHA-256 digests in hex."""
 
     version: str
     program: str
@@ -41,14 +41,14 @@ class DigestReport(msgspec.Struct, frozen=True):
 
 
 class RoundsReport(msgspec.Struct, frozen=True):
-    """What `tablectl rounds --json` tells."""
+    """The report of `tablectl rounds --json`."""
 
     events: tuple[dict[str, Any], ...]
     """The events `round`, `void` and `correction` of the journal and its archives, in order, as in the contract."""
 
 
 class VerifyReport(msgspec.Struct, frozen=True, kw_only=True):
-    """What `tablectl verify --json` found good. A bad row is an error, as it is without `--json`."""
+    """The report of `tablectl verify --json` on a sound journal. A bad row is an error, with or without `--json`."""
 
     table: str
     epoch: str
@@ -66,7 +66,7 @@ class VerifyReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class BackupReport(msgspec.Struct, frozen=True, kw_only=True):
-    """What `tablectl verify BACKUP --json` found good."""
+    """The report of `tablectl verify BACKUP --json` on a sound backup."""
 
     table: str
     epoch: str
@@ -90,7 +90,7 @@ class BackupReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class VersionTold(msgspec.Struct, frozen=True, kw_only=True):
-    """An installed version of the program."""
+    """An installed version of the program, with or without a request to run it."""
 
     version: str
     runs: bool
@@ -102,7 +102,7 @@ class VersionTold(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class VersionsReport(msgspec.Struct, frozen=True, kw_only=True):
-    """What `tablectl versions --json` tells."""
+    """The report of `tablectl versions --json`."""
 
     this_program: str
     """The version of the program that tells this."""

@@ -1,5 +1,5 @@
-"""The table's retained state at the broker. The contract has its schema: `contract/schemas`, and `contract/state.py`
-makes its bytes."""
+"""The types of the state that a table has retained at the broker. `contract/schemas` has its JSON schema, and
+`contract/state.py` makes its bytes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import msgspec
 
 
 class Links(msgspec.Struct, frozen=True):
-    """Which links work."""
+    """Which of the table's links work: to the shoe, and to the journal on the disk."""
 
     shoe: bool
     journal: bool
@@ -15,7 +15,7 @@ class Links(msgspec.Struct, frozen=True):
 
 
 class TableState(msgspec.Struct, frozen=True, kw_only=True):
-    """What the table itself says in its state."""
+    """The part of the retained state that comes from the table's rules, and not from its link to the pit."""
 
     version: str
     program_digest: str
@@ -33,7 +33,7 @@ class TableState(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class State(TableState, frozen=True, kw_only=True):
-    """The retained state of a connected table."""
+    """The state that the broker retains for a connected table."""
 
     online: bool
     table: str
@@ -48,7 +48,8 @@ class State(TableState, frozen=True, kw_only=True):
 
 
 class Presence(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether a table is connected, and with which run of its program. A table that is gone has no other state."""
+    """Whether a table is connected, and the number of its program's run. This is the whole state of a disconnected
+    table."""
 
     online: bool
     table: str

@@ -1,5 +1,5 @@
-"""A running table's status: its public face, and everything around it. `controller/daemon/runtime.py` makes the
-status."""
+"""The status of a running table: its public face, and the state of everything around it. `controller/daemon/runtime.py`
+makes the status."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from controller.contract.face.table import Public
 
 
 class Waits(msgspec.Struct, frozen=True):
-    """An act that waits for a second person."""
+    """An act that waits until a second person confirms it."""
 
     id: int
     """The number by which that person confirms it."""
@@ -34,7 +34,7 @@ class Waits(msgspec.Struct, frozen=True):
 
 
 class ShoeLine(msgspec.Struct, frozen=True):
-    """The line to the card shoe."""
+    """The state of the serial line to the card shoe."""
 
     up: bool
     why: str
@@ -48,7 +48,7 @@ class ShoeLine(msgspec.Struct, frozen=True):
 
 
 class Standing(msgspec.Struct, frozen=True):
-    """How the table finds the pit."""
+    """The table's judgement of the pit, as a code with details."""
 
     code: str
     """A key of a language's section `pit`."""
@@ -58,7 +58,7 @@ class Standing(msgspec.Struct, frozen=True):
 
 
 class MetersRefused(msgspec.Struct, frozen=True):
-    """The pit's last word on the meters, where the table refuses that word."""
+    """The last message about the meters that the pit sent, where the table refuses that message, and why."""
 
     seq: int
     at: str
@@ -67,7 +67,7 @@ class MetersRefused(msgspec.Struct, frozen=True):
 
 
 class PitKeys(msgspec.Struct, frozen=True):
-    """The pit's key as fingerprints that people compare."""
+    """The pit's pinned and offered keys, as fingerprints that people can compare."""
 
     pinned: str | None
     offered: str | None
@@ -76,7 +76,7 @@ class PitKeys(msgspec.Struct, frozen=True):
 
 
 class WinShown(msgspec.Struct, frozen=True):
-    """A win of a meter at another table."""
+    """A meter's win at another table, as this table's screen shows it."""
 
     at: str
     """When the pit committed the win, by the pit's clock."""
@@ -97,7 +97,7 @@ class WinShown(msgspec.Struct, frozen=True):
 
 
 class PitLink(msgspec.Struct, frozen=True):
-    """The stream of events to the pit, and what the pit says."""
+    """The state of the link to the pit: how far the stream of events has got, and what the pit has said."""
 
     connected: bool
     """Whether the broker is."""
@@ -137,7 +137,7 @@ class PitLink(msgspec.Struct, frozen=True):
 
 
 class Recognition(msgspec.Struct, frozen=True):
-    """Whose word the table takes for bet recognition's."""
+    """The state of the link to the bet-recognition system: which key the table trusts, and what it did not believe."""
 
     expected: bool
     """Whether the table's file expects bet recognition."""
@@ -150,7 +150,7 @@ class Recognition(msgspec.Struct, frozen=True):
 
 
 class Journal(msgspec.Struct, frozen=True):
-    """The table's record on its disk."""
+    """The state of the table's journal on its disk."""
 
     path: str
     boot: int
@@ -164,7 +164,7 @@ class Journal(msgspec.Struct, frozen=True):
 
 
 class Status(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything a person may know of the running table."""
+    """Everything that a person may know about the running table."""
 
     version: str
     """The version of the program."""

@@ -1,7 +1,8 @@
-"""The table's public face: all that lamps, status, screen, log lines and the pit's `state` may see of it.
+"""The table's public face: everything that lamps, status, screen, log lines and the pit's `state` may see of the table.
 
-The face holds no card that lies face down, and nothing that such a card could be told from. Of the burned cards the
-face says only how many are left to burn. `controller/table/public.py` makes the face.
+The face holds no card that lies face down, and nothing from which such a card could be worked out. Of the burned cards
+the face gives only the number that are left to burn, and how many were put away. `controller/table/public.py` makes the
+face.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ BETWEEN_SHOES = ("no_shoe", "shoe_ended")
 
 
 class PublicHand(msgspec.Struct, frozen=True):
-    """A hand on the layout: its cards as text, and their total, which is None while a card lies face down."""
+    """A hand on the layout: its cards as text, and their total. The total is None while a card lies face down."""
 
     hand: str
     """One of "player", "banker", "dealer", or a seat's: "seat_3", "seat_3_hand_2"."""
@@ -23,7 +24,7 @@ class PublicHand(msgspec.Struct, frozen=True):
 
 
 class PublicResult(msgspec.Struct, frozen=True):
-    """What became of a hand that a seat played, settled."""
+    """The result of a hand that a seat played, once its wager was settled."""
 
     seat: int
     hand: str
@@ -32,7 +33,7 @@ class PublicResult(msgspec.Struct, frozen=True):
 
 
 class PublicSettled(msgspec.Struct, frozen=True):
-    """What became of all wagers of a seated player together."""
+    """The result of all wagers of one seated player, taken together."""
 
     result: str
     """One of "won", "lost" and "even". A progressive award is won, whatever its amount."""
@@ -42,7 +43,7 @@ class PublicSettled(msgspec.Struct, frozen=True):
 
 
 class PublicChoice(msgspec.Struct, frozen=True):
-    """A seat's turn to choose."""
+    """A seat that has to choose now, with the options for its hand."""
 
     seat: int
     hand: str
@@ -51,7 +52,7 @@ class PublicChoice(msgspec.Struct, frozen=True):
 
 
 class PublicFault(msgspec.Struct, frozen=True):
-    """The standing fault as people are told of it."""
+    """The fault for which the table stands still, without anything that players must not see."""
 
     id: str
     """The name of this one stop, such as "3-2": an act that leaves the fault names it."""
@@ -66,7 +67,7 @@ class PublicFault(msgspec.Struct, frozen=True):
 
 
 class PublicHit(msgspec.Struct, frozen=True):
-    """A seat's winning wager on a progressive bet, and how far the pit has got with it."""
+    """A seat's winning wager on a progressive bet, and the last step of its award at the pit."""
 
     shoe: int
     round: int
@@ -93,7 +94,7 @@ class PublicHit(msgspec.Struct, frozen=True):
 
 
 class PublicWager(msgspec.Struct, frozen=True):
-    """Chips on a spot."""
+    """The chips on one spot at a seat."""
 
     seat: int
     back: bool
@@ -106,7 +107,7 @@ class PublicWager(msgspec.Struct, frozen=True):
 
 
 class PublicProgressive(msgspec.Struct, frozen=True):
-    """The wagers on one progressive bet at the lock: the seats that stand, and the seats that are refused and why."""
+    """One progressive bet once wagers are locked: the seats whose wagers play, the refused seats, and the reason."""
 
     spot: str
     seats: tuple[int, ...] = ()
@@ -116,7 +117,7 @@ class PublicProgressive(msgspec.Struct, frozen=True):
 
 
 class Public(msgspec.Struct, frozen=True):
-    """Everything that may be shown of the table."""
+    """Everything that may be shown of the table to anybody."""
 
     table: str
     """The table's id."""
@@ -201,7 +202,8 @@ class Public(msgspec.Struct, frozen=True):
 
 
 class PublicRound(msgspec.Struct, frozen=True):
-    """A finished round of the open shoe, as corrected. `outcome`, `natural` and pairs exist in games of two hands."""
+    """A finished round of the open shoe, with any correction applied. `outcome`, `natural` and the pairs exist only in
+    games of two hands."""
 
     number: int
     simulated: bool

@@ -1,8 +1,8 @@
-"""Files in one compressed file whose head is signed: how a table and a pit pack their backups.
+"""Packs several files into one compressed file with a signed head. Tables and pits pack their backups so.
 
-The first member is the head, `backup.json`: what the file says of itself, and of each further member its name and its
-SHA-256. Whoever reads such a file believes nothing in it. What it would unpack to is bounded before anything is
-unpacked, each member must be an ordinary file, in the order of the head, and each is compared with its SHA-256.
+The first member is the head, `backup.json`. It describes the packed file, and gives the name and the SHA-256 of each
+further member. The reader trusts nothing in such a file. The unpacked size is bounded before anything is unpacked. Each
+member must be an ordinary file, in the order of the head, and its SHA-256 is compared.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _PIECE = 1 << 20
 
 
 class Member(NamedTuple):
-    """A file of a packed file: its name there, and its SHA-256."""
+    """A file inside a packed file: its name in the pack, and its SHA-256."""
 
     name: str
     sha256: str
@@ -43,7 +43,7 @@ Content = Path | bytes
 
 
 def member_of(name: str, content: Content) -> Member:
-    """The member of this name and content. Raises OSError."""
+    """Return the member with this name, with the SHA-256 of the content. Raises OSError."""
     if isinstance(content, bytes):
         return Member(name, hashlib.sha256(content).hexdigest())
     with content.open("rb") as file:
@@ -51,9 +51,10 @@ def member_of(name: str, content: Content) -> Member:
 
 
 def write_packed(to: Path, says: Mapping[str, object], files: Mapping[str, Content], signer: Signer) -> None:
-    """Pack the files by their names, for their user alone, and have the packed file on the disk, read back.
+    """Pack `files` under their names into the new file `to`, sync it to the disk, and read it back to compare. Only its
+    user may read it.
 
-    `says` is the rest of the head. Where anything fails, there is no file `to`. Raises OSError (FileExistsError where
+    `says` is the rest of the head. Where anything fails, no file `to` is left. Raises OSError (FileExistsError where
     `to` exists), and TableError `backup_damaged` where the disk holds something else than was written.
     """
     handle = os.open(to, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
@@ -91,11 +92,12 @@ def _add(tar: tarfile.TarFile, name: str, content: Content) -> None:
 def read_packed(
     path: Path, read: Callable[[dict[str, Any]], tuple[_T, Sequence[Member]]], into: Path | None
 ) -> tuple[_T, list[Path]]:
-    """What `read` makes of the head, and where each member is unpacked to: into the folder `into`, named by its number.
+    """Check a packed file, and unpack its members into the folder `into`, each named by its number. Returns what `read`
+    made of the head, and the path of each member.
 
-    With None as `into` the members are compared with their SHA-256 alone. `read` also says the members that there must
-    be, and may raise ValueError, LookupError or TypeError. Raises TableError `backup_damaged`; OSError where `path`
-    cannot be read, or `into` not be written.
+    With None as `into`, the members are only compared with their SHA-256. `read` takes the head, and also returns the
+    members that there must be. It may raise ValueError, LookupError or TypeError. Raises TableError `backup_damaged`,
+    and OSError where `path` cannot be read or `into` cannot be written.
     """
     with _explained(path):
         _check_bounds(path)
@@ -118,13 +120,14 @@ def read_packed(
 
 
 def damaged(path: Path, why: str) -> TableError:
-    """A backup that must not be used."""
+    """Make the error for a backup that must not be used, and why."""
     do = "Use another backup. Where there is none, keep this one, and ask where it lay and who could change it."
     return TableError("backup_damaged", f"The backup {path} cannot be used: {why}.", do)
 
 
 def _check_bounds(path: Path) -> None:
-    """Read to the checksum at the end, which also covers the head: no file is taken from a damaged backup."""
+    """Read the packed file to the checksum at its end, so that no member is taken from a damaged backup. Raises
+    ValueError where it would unpack to more than such files can be."""
     most, unpacked = path.stat().st_size * _MOST_TIMES + _AND_BYTES, 0
     with gzip.open(path) as packed:
         while data := packed.read(_PIECE):
@@ -133,8 +136,8 @@ def _check_bounds(path: Path) -> None:
 
 
 def _ordinary(tar: tarfile.TarFile, member: tarfile.TarInfo | None, name: str) -> tuple[Any, int]:
-    """The member of this name, which must be an ordinary file. A sparse file is refused, since it is larger than what
-    is read of the packed file."""
+    """Return the open file and the size of the member `name`. Raises ValueError where it is not an ordinary file, or
+    where it is sparse, because a sparse file is larger than what is read of the packed file."""
     good = member is not None and member.name == name and member.type in (tarfile.REGTYPE, tarfile.AREGTYPE)
     file = tar.extractfile(member) if member is not None and good and not member.issparse() else None
     if member is None or file is None:
@@ -143,7 +146,7 @@ def _ordinary(tar: tarfile.TarFile, member: tarfile.TarInfo | None, name: str) -
 
 
 def _unpacked(file: Any, to: Path | None) -> str:
-    """The SHA-256 of the file, which is written to `to`."""
+    """Write the file to `to`, or to nowhere where `to` is None, and return its SHA-256 in hex."""
     digest = hashlib.sha256()
     handle = os.open(
         os.devnull if to is None else to, os.O_WRONLY | (0 if to is None else os.O_CREAT | os.O_EXCL), 0o600

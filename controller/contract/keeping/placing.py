@@ -1,4 +1,4 @@
-"""Files put in their places, all of them or none: what a restore changes is taken back where the restore fails."""
+"""Puts several files in place, all of them or none: what a restore has changed is undone where the restore fails."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _HALF, _BEFORE = ".restoring", ".before-restoring"  # a restore that was killed 
 
 
 class Placing:
-    """A block in which files are placed. Where the block ends by an error, everything is as it was before."""
+    """A context manager in whose block files are placed. Where the block ends with an error, every change is undone."""
 
     def __init__(self) -> None:
         self._undo = ExitStack()
@@ -36,8 +36,8 @@ class Placing:
             each.unlink(missing_ok=True)
 
     def put(self, content: Content, to: Path, owner: Path | None, mode: int = 0o600) -> None:
-        """Put a file in its place, safe from a power cut. It belongs to whom the folder `owner` belongs; None: to this
-        user. Raises OSError."""
+        """Write a file to `to`, safe from a power cut. The file belongs to the owner of the folder `owner`, or to this
+        user for None. Raises OSError."""
         self.make_folder(to.parent, owner)
         half, before = to.with_name(to.name + _HALF), to.with_name(to.name + _BEFORE)
         for each in (half, before):
@@ -65,7 +65,8 @@ class Placing:
         sync_folder(to)
 
     def make_folder(self, folder: Path, owner: Path | None) -> None:
-        """Make the folder and those around it, where they are missing. Raises OSError."""
+        """Make the folder, and its missing parents. The folders belong to the owner of `owner`, or to this user for
+        None. Raises OSError."""
         missing = [each for each in (folder, *folder.parents) if not each.exists()]
         for each in reversed(missing):
             each.mkdir(mode=0o755 if owner is None else 0o700)
@@ -74,13 +75,14 @@ class Placing:
                 for_owner(each, owner)
 
     def may_be_made(self, *paths: Path) -> None:
-        """Note these paths, which the block may make. They are removed where the block fails."""
+        """Register paths that the block may create. They are removed where the block fails."""
         for path in paths:
             if not os.path.lexists(path):
                 self._undo.callback(path.unlink, missing_ok=True)
 
     def move(self, file: Path, to: Path) -> None:
-        """Give the file, and what SQLite keeps beside it, another name. Raises OSError."""
+        """Rename the file, and the `-wal` and `-shm` files that SQLite keeps beside it, to the name `to`. Raises
+        OSError."""
         for ending in _SQLITE:
             here, there = (each.with_name(each.name + ending) for each in (file, to))
             if here.exists():
@@ -88,7 +90,8 @@ class Placing:
                 self._undo.callback(there.rename, here)
 
     def set_aside(self, aside: Callable[[], Path | None], file: Path) -> Path | None:
-        """Let `aside` give the file, and what SQLite keeps beside it, the other name that it returns."""
+        """Call `aside`, which renames `file` and the files that SQLite keeps beside it, and returns the new path or
+        None. The renaming is undone where the block fails. Returns the new path."""
         to = aside()
         if to is not None:
             for ending in _SQLITE:

@@ -1,7 +1,8 @@
-"""A seal: a secret that is opened by a passphrase alone. It closes the private keys inside a backup.
+"""Encrypts secrets under a passphrase (a seal). The private keys inside a backup are encrypted so.
 
-The passphrase and a salt give a key by scrypt (RFC 7914), and ChaCha20-Poly1305 closes each secret with that key. The
-cost of scrypt stands here and in no file. So a crafted file cannot ask for more memory than a seal needs: 64 MB.
+The passphrase and a salt give a key by scrypt (RFC 7914), and ChaCha20-Poly1305 encrypts each secret with that key. The
+cost of scrypt is fixed here and written in no file. So a crafted file cannot ask for more memory than a seal needs: 64
+MB.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ _LEAST_LETTERS, _MOST_BYTES = 12, 1024
 
 
 class Seal:
-    """Closes and opens the secrets of one file. `salt` stands in that file, and is no secret."""
+    """Encrypts and decrypts the secrets of one file with a passphrase. `salt` stands in that file, and is not
+    secret."""
 
     def __init__(self, passphrase: str, salt: bytes | None = None) -> None:
         self.salt = os.urandom(SALT_BYTES) if salt is None else salt
@@ -36,12 +38,12 @@ class Seal:
         self._cipher = ChaCha20Poly1305(derived)
 
     def close(self, secret: bytes, about: str) -> bytes:
-        """The secret, closed. `about` says what the secret is, and must be said again to open it."""
+        """Return the encrypted secret. `about` says what the secret is, and must be given again to decrypt it."""
         nonce = os.urandom(_NONCE_BYTES)
         return nonce + self._cipher.encrypt(nonce, secret, about.encode())
 
     def open(self, sealed: bytes, about: str) -> bytes:
-        """The secret. Raises TableError `passphrase_wrong`."""
+        """Return the decrypted secret. Raises TableError `passphrase_wrong`."""
         try:
             return self._cipher.decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], about.encode())
         except (InvalidTag, ValueError):
@@ -50,9 +52,9 @@ class Seal:
 
 
 def new_passphrase(file: Path | None) -> str:
-    """A passphrase for a new seal, typed twice at the terminal, or the first line of a file.
+    """Ask for a new passphrase twice at the terminal, or read it from the first line of `file`.
 
-    Raises TableError `passphrase_weak`, `passphrase_differs`, and as `known_passphrase` does.
+    Raises TableError `passphrase_weak`, `passphrase_differs`, and the errors of `known_passphrase`.
     """
     passphrase = known_passphrase(file)
     if len(passphrase) < _LEAST_LETTERS:
@@ -64,9 +66,10 @@ def new_passphrase(file: Path | None) -> str:
 
 
 def known_passphrase(file: Path | None) -> str:
-    """The passphrase of a seal, typed at the terminal, or the first line of a file that others cannot read.
+    """Ask for a passphrase at the terminal, or read it from the first line of `file`, which others must not be able to
+    read.
 
-    Raises TableError `passphrase_missing` without a terminal, `passphrase_unreadable`.
+    Raises TableError `passphrase_missing` where there is no terminal, and `passphrase_unreadable`.
     """
     if file is not None:
         return _in_file(file)
@@ -95,5 +98,5 @@ def _in_file(file: Path) -> str:
 
 
 def _normal(typed: str) -> str:
-    """One spelling of what keyboards write in two: an accented letter, and a letter with its accent."""
+    """Return the text in Unicode NFC. Keyboards may type an accented letter as one character or as two."""
     return unicodedata.normalize("NFC", typed)

@@ -1,1 +1,2 @@
-"""The wires: MQTT, held to what a broker may do, over TLS; and a control socket's callers."""
+"""The connections of the programs: MQTT over TLS, with bounds on what a broker may do, and the callers of a control
+socket."""

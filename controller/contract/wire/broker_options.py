@@ -1,4 +1,5 @@
-"""A broker on a command line: where the broker is, and the files of mutual TLS. Pit and conformance kit take them."""
+"""Command-line options that say where the broker is and which files mutual TLS uses. The pit and the conformance kit
+have these options."""
 
 from __future__ import annotations
 
@@ -10,8 +11,8 @@ from controller.contract.wire.mqtt_tls import TlsFiles, client_context
 
 
 def add_broker(parser: ArgumentParser, whose: str, required: bool = True) -> None:
-    """Add the options for the broker, the topics' root and the TLS files. `whose` names the owner of the certificate,
-    such as "the pit's"."""
+    """Add the options for the broker, the root of the topics and the TLS files. `whose` names the owner of the
+    certificate, such as "the pit's"."""
     parser.add_argument("--broker", type=host_and_port, required=required, metavar="HOST:PORT")
     parser.add_argument("--root", default="pit/v1", help="the topics' root, as in the tables' files (%(default)s)")
     for name, what in (("ca", "the house's CA"), ("certificate", f"{whose} own"), ("private-key", "and its key")):
@@ -20,7 +21,7 @@ def add_broker(parser: ArgumentParser, whose: str, required: bool = True) -> Non
 
 
 def host_and_port(text: str) -> tuple[str, int]:
-    """The host and the port in `HOST:PORT`, for argparse."""
+    """Parse `HOST:PORT` for argparse. Raises ArgumentTypeError."""
     host, _, port = text.rpartition(":")
     if not host or not port.isdecimal() or not 0 < int(port) < 65536:
         raise ArgumentTypeError(f"{text!r} is not HOST:PORT")
@@ -28,7 +29,7 @@ def host_and_port(text: str) -> tuple[str, int]:
 
 
 def tls_files(options: Namespace) -> TlsFiles | None:
-    """The files that the command line names, looked at already; None without TLS.
+    """Return the TLS files that the command line names, once they are checked. Returns None where it names none.
 
     Raises TableError `tls_incomplete` or `tls_unusable`.
     """

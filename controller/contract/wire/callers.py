@@ -1,10 +1,9 @@
-"""A control socket, a table's or a pit's: its place, and who may be connected to it for how long.
+"""The control socket of a table or a pit: how it is made, and who may stay connected to it.
 
-Many silent callers cannot keep anybody away.
-
-Each user has a number of places, and all users together have some more. Where a newcomer finds no place, the connection
-that has been silent longest ends: one of the newcomer's own, or one of the user with the most. A connection whose act
-is being done never ends so.
+Many silent callers cannot keep anybody else out, because places are limited: each user may have a number of
+connections, and all users together may have some more. Where a new caller finds no place, the connection that has been
+silent longest is ended. It is one of the caller's own, or one of the user with the most connections. A connection whose
+act is being done is never ended for a new caller.
 """
 
 from __future__ import annotations
@@ -45,9 +44,10 @@ _WAITS_BYTES = 16_384
 
 
 def bound(path: Path, mode: int, setting: str, longest: int = LONGEST_PATH) -> socket.socket:
-    """A socket that lies at `path` and does not listen yet. `mode` says who may connect.
+    """Make a Unix socket at `path` that does not listen yet. `mode` is its file mode, which says who may connect.
 
-    Raises TableError `control_socket` where it cannot be made. `setting` names the path for people.
+    Raises TableError `control_socket` where the socket cannot be made. `setting` is the name of the path's setting, for
+    the error.
     """
     channel = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK | socket.SOCK_CLOEXEC)
     try:
@@ -67,8 +67,9 @@ def bound(path: Path, mode: int, setting: str, longest: int = LONGEST_PATH) -> s
 
 
 class Connection(Struct, eq=False):
-    """One caller. `uid` is the user of the caller's process, as the kernel says. Nothing came since `silent_since_s`.
-    A connection whose act is being done is `acting`, and never ends to give way."""
+    """One caller on the control socket. `uid` is the user of the caller's process, as the kernel says. The caller has
+    been silent since `silent_since_s`. While `acting` is True, the caller's act is being done, and the connection is
+    not ended for a new caller."""
 
     uid: int
     writer: asyncio.StreamWriter
@@ -77,18 +78,19 @@ class Connection(Struct, eq=False):
 
     @property
     def via(self) -> str:
-        """Who is on the socket, in the form of a journal row's `via`."""
+        """The caller's user, in the form of a journal row's `via`."""
         return f"{SOCKET}{_user_name(self.uid)}({self.uid})"
 
     async def line(self, reader: asyncio.StreamReader) -> bytes:
-        """The next line; empty at the end. Raises TimeoutError after `IDLE_S`, ValueError for a line that is too
-        long."""
+        """Read the next line; an empty one means that the caller is gone. Raises TimeoutError after `IDLE_S`, and
+        ValueError for a line that is too long."""
         self.silent_since_s = asyncio.get_running_loop().time()
         async with asyncio.timeout(IDLE_S):  # wait_for of Python 3.11 can swallow a cancellation
             return await reader.readline()
 
     async def say(self, line: bytes) -> None:
-        """Send a line. The connection of a caller that does not read ends, so that little waits in memory."""
+        """Send a line. Raises ConnectionAbortedError, and ends the connection, where the caller does not read within
+        `READS_WITHIN_S`. So little waits in memory."""
         self.writer.write(line)
         try:
             async with asyncio.timeout(READS_WITHIN_S):
@@ -98,19 +100,20 @@ class Connection(Struct, eq=False):
             raise ConnectionAbortedError("nobody reads the answers") from None
 
     def drop(self) -> None:
-        """End the connection now, also where answers are unread."""
+        """End the connection at once, even where answers were not read yet."""
         self.writer.transport.abort()
 
 
 class Connections:
-    """The connections that stand."""
+    """All callers that are connected to the control socket now."""
 
     def __init__(self) -> None:
         self._all: set[Connection] = set()
 
     @contextlib.asynccontextmanager
     async def of(self, writer: asyncio.StreamWriter) -> AsyncIterator[Connection | None]:
-        """The place of a newcomer while it is connected; None where no connection may end for the newcomer."""
+        """Give a new caller a place while the block runs. Yields None where no other connection may be ended to make
+        room."""
         writer.transport.set_write_buffer_limits(high=_WAITS_BYTES)
         newcomer = Connection(_peer_uid(writer), writer, asyncio.get_running_loop().time())
         place = newcomer if self._has_room_for(newcomer) else None
@@ -131,7 +134,7 @@ class Connections:
         return True
 
     def _gives_way(self, uid: int) -> bool:
-        """End this user's connection that has been silent longest, if one may end."""
+        """End the connection of this user that has been silent longest. Returns False where none may be ended."""
         theirs = [connection for connection in self._all if connection.uid == uid and not connection.acting]
         if not theirs:
             return False
@@ -142,9 +145,9 @@ class Connections:
 
 
 class Peer(Struct, frozen=True):
-    """The process at the other end of a socket, as the kernel noted it when the connection was made.
+    """The process at the other end of a Unix socket, as the kernel noted it when the connection was made.
 
-    Whoever hands the open socket to another account lends that account's word, as with a password.
+    Whoever hands the open socket to another account lets that account act in the first one's name, as with a password.
     """
 
     pid: int
@@ -152,10 +155,11 @@ class Peer(Struct, frozen=True):
     groups: frozenset[int]
 
     def login(self) -> int | None:
-        """The account by which a person logged in, whatever account the process became since, by `su` for example.
+        """Return the account by which a person logged in, even where the process has changed its account since, as `su`
+        does.
 
-        None where the kernel keeps no logins, or where no login led to the process. Raises ProcessLookupError where the
-        process is gone or may not be seen, so that nobody knows.
+        Returns None where the kernel keeps no logins, or where the process does not come from a login. Raises
+        ProcessLookupError where the process is gone or may not be inspected.
         """
         try:
             login = int(_login_of(self.pid).read_text("ascii"))
@@ -176,7 +180,8 @@ def _login_of(process: int | str) -> Path:
 
 
 def peer_of(channel: socket.socket) -> Peer:
-    """The process at the other end of a Unix socket. Of more than 256 groups the account's first alone counts."""
+    """Return the process at the other end of a Unix socket. Where its account has more than 256 groups, only the
+    account's first group is given."""
     pid, uid, gid = struct.unpack("iII", channel.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
     try:
         others = channel.getsockopt(socket.SOL_SOCKET, _SO_PEERGROUPS, 4 * _MOST_GROUPS)
@@ -186,7 +191,7 @@ def peer_of(channel: socket.socket) -> Peer:
 
 
 def _peer_uid(writer: asyncio.StreamWriter) -> int:
-    """The user at the other end, as the kernel noted when the connection was made."""
+    """Return the user id at the other end of the connection, as the kernel noted it when the connection was made."""
     credentials: bytes = writer.get_extra_info("socket").getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
     _pid, uid, _gid = struct.unpack("iII", credentials)
     return int(uid)

@@ -1,9 +1,9 @@
-"""One end of the link to the broker: paho for one connection, with bounds on what a broker can do to a client.
+"""One connection to an MQTT broker, made with paho, with bounds on the harm that a broker can do to its client.
 
-paho alone takes a packet of 256 MB. It ends its thread at a string that is no UTF-8. And one message that it cannot
-read ends its connection, though the broker retains that message and sends it again on every new connection. The table
-and the pit both use this module. The broker is trusted with the link alone: whatever comes from the broker costs at
-most the connection.
+Without this module, paho takes a packet of 256 MB, and ends its thread at a string that is not UTF-8. One message that
+paho cannot read ends the connection, although the broker retains that message and sends it again on every new
+connection. The table and the pit both use this module. The broker is trusted with the link alone: whatever the broker
+sends can at most end the connection.
 """
 
 from __future__ import annotations
@@ -46,47 +46,51 @@ RUN = "run"
 
 
 def await_thread(client: Client) -> None:
-    """Wait until the thread of a client that has left the broker has ended.
+    """Wait for the end of the paho thread of a client that has disconnected from the broker.
 
-    paho's `loop_stop` raises AttributeError where that thread ends by itself while `loop_stop` looks at the thread.
+    AttributeError is ignored: paho's `loop_stop` raises it where the thread ends just while `loop_stop` looks at it.
     """
     with contextlib.suppress(AttributeError):
         client.loop_stop()
 
 
 class LinkBrokenError(Exception):
-    """The broker did something that ends the connection. The text goes on after the broker's name."""
+    """The broker did something for which the connection is ended. The text of the error is read after the broker's
+    name."""
 
 
 class LinkListener(Protocol):
-    """Hears a connection, in the thread that turns the connection. May raise LinkBrokenError and nothing else."""
+    """The callbacks of a connection. They are called in the thread that runs the connection's loop, and may raise only
+    LinkBrokenError."""
 
     def link_stands(self) -> None:
-        """The broker has taken the subscriptions. Called before any message that comes on them."""
+        """Called when the broker has accepted the subscriptions, before any message that they bring."""
 
     def link_ended(self, why: str) -> None:
-        """The connection is gone. `why` is a sentence for people without its full stop. Called once."""
+        """Called once, when the connection has ended. `why` is a sentence for people, without its full stop."""
 
     def link_message(self, topic: str, payload: bytes, retained: bool) -> None:
-        """A message on a topic that was subscribed to."""
+        """Called for each message on a subscribed topic."""
 
     def link_unreadable(self, topic: str, why: str) -> None:
-        """A message came that cannot be read. The broker has got its acknowledgement all the same."""
+        """Called for a message that cannot be parsed. The broker has its acknowledgement nevertheless."""
 
     def link_own_topic(self, ours: bool) -> None:
-        """A message came on our own topic: from this run of the program (`ours`), or from another client."""
+        """Called for each message on the client's own topic. `ours` is True where this run of the program sent it."""
 
     def link_answered(self, token: int, reason_code: int) -> None:
-        """The broker's PUBACK for the message that was published under this token."""
+        """Called with the reason code of the broker's PUBACK for the message that was published under this token."""
 
 
 class Link(Client):
-    """One connection to the broker at `host`, MQTT 5 at QoS 1. When it ends, the object is thrown away.
+    """One connection to the broker at `host`, MQTT 5 at QoS 1. The object cannot be used again once the connection has
+    ended.
 
-    `own_topic` is the topic on which only this client may speak. The client subscribes to that topic too: what the
-    broker retains there shows whether this is the broker of before, and whether another client spoke there. `run` is
-    the name of this run in our messages on that topic. What the broker retains on the topics in `first` comes before
-    any message on `topics`; messages that we publish on `first` do not come back.
+    `own_topic` is the topic on which only this client may publish. The client subscribes to that topic too: what the
+    broker retains on it shows whether the broker is the same as before, and whether another client published on it.
+    `run` is the name of this run, and stands in the client's messages on that topic. What the broker retains on the
+    topics in `first` arrives before any message on `topics`. Messages that the client publishes on `first` do not come
+    back.
     """
 
     def __init__(
@@ -129,7 +133,7 @@ class Link(Client):
         self._hear()
 
     def _hear(self) -> None:
-        """Set paho's callbacks, which tell what happens on the connection."""
+        """Set the timeout, the limit of messages in flight, and paho's callbacks."""
         self.connect_timeout = CONNECT_TIMEOUT_S
         self.max_inflight_messages_set(_IN_FLIGHT)
         self.on_socket_open = self._opened
@@ -140,7 +144,8 @@ class Link(Client):
         self.on_publish = self._answered
 
     def dial(self, tls: ssl.SSLContext | None) -> None:
-        """Connect, blocking. The broker's answer comes with the turns of the loop. Raises OSError or ValueError."""
+        """Connect to the broker, blocking. The broker's answer is read later, by the loop. Raises OSError or
+        ValueError."""
         if tls is not None:
             self.in_clear = False
             self.tls_set_context(tls)
@@ -149,14 +154,15 @@ class Link(Client):
         self._heard_s = time.monotonic()
 
     def leave(self, patience_s: float) -> None:
-        """Say goodbye, and wait at most `patience_s` until that has been sent. Another thread turns the connection."""
+        """Send MQTT's DISCONNECT, and wait at most `patience_s` until it has been sent. Another thread must run the
+        loop."""
         self.disconnect()
         until_s = time.monotonic() + patience_s
         while self.socket() is not None and time.monotonic() < until_s:
             time.sleep(0.005)
 
     def hang_up(self) -> None:
-        """End the line at once, from any thread. The listener is not told."""
+        """Shut the connection down at once, from any thread, without a call to the listener."""
         self._over = True
         line = self.socket()
         if isinstance(line, socket.socket):
@@ -167,7 +173,8 @@ class Link(Client):
     # them.
 
     def _loop(self, timeout: float = 1.0) -> MQTTErrorCode:
-        """paho's turn of the network. Whatever paho raises ends the connection, and people are told why."""
+        """Run one turn of paho's network loop. Whatever paho raises ends the connection, and the listener
+        learns why."""
         try:
             outcome = super()._loop(min(timeout, self._keepalive_s / 4))
             if outcome is MQTTErrorCode.MQTT_ERR_SUCCESS:
@@ -192,7 +199,8 @@ class Link(Client):
             raise LinkBrokenError(f"has not answered a message for {unanswered_s:g} s")
 
     def _sock_recv(self, bufsize: int) -> bytes:
-        """The bytes of a packet that have come. paho first asks for the length that the packet says."""
+        """Return the bytes that have come. paho first asks for as many as a packet says it has, so this refuses packets
+        that are too long. Raises LinkBrokenError."""
         if bufsize > MOST_PACKET_BYTES:
             raise LinkBrokenError(f"sent a packet of {bufsize} bytes, and no message has more than {MOST_PACKET_BYTES}")
         if self._over:
@@ -211,7 +219,8 @@ class Link(Client):
         return super()._packet_handle()
 
     def _handle_publish(self) -> MQTTErrorCode:
-        """Take a message that came. A message that another client made unreadable must not end our connection."""
+        """Parse a message from the broker. A message that paho cannot parse is reported and acknowledged, and does not
+        end the connection."""
         qos = (self._in_packet["command"] >> 1) & 3
         if qos > 1:
             raise LinkBrokenError(f"sent a message at QoS {qos}, which nobody subscribed to")
@@ -288,29 +297,31 @@ class Link(Client):
 
 
 def _without_ours() -> SubscribeOptions:
-    """The options of a subscription to what others say and to what the broker retains."""
+    """Return the options of a subscription that brings other clients' messages and retained ones, but not this client's
+    own."""
     return SubscribeOptions(qos=1, noLocal=True)
 
 
 def new_run() -> str:
-    """A name for this run of the program that no other run has."""
+    """Return a random name for this run of the program, which no other run has."""
     return secrets.token_hex(8)
 
 
 def _properties(packet: int) -> Properties:
-    """Empty properties for a packet of this type, one of paho's PacketTypes."""
+    """Return empty MQTT properties for a packet of this type, one of paho's PacketTypes."""
     return Properties(packet)  # type: ignore[no-untyped-call]  # paho, typed elsewhere, gives this constructor no types
 
 
 def connect_properties() -> Properties:
-    """What a client of the contract asks of its broker: no packet that is longer than any of the contract."""
+    """Return the MQTT properties with which a client connects. They ask the broker to send no packet that is longer
+    than any packet of the contract."""
     properties = _properties(PacketTypes.CONNECT)
     properties.MaximumPacketSize = MOST_PACKET_BYTES
     return properties
 
 
 def user_properties(packet: int, **named: str) -> Properties:
-    """These user properties for a packet of this type, one of paho's PacketTypes."""
+    """Return the given pairs as MQTT user properties for a packet of this type, one of paho's PacketTypes."""
     properties = _properties(packet)
     for pair in named.items():
         properties.UserProperty = pair
@@ -318,14 +329,15 @@ def user_properties(packet: int, **named: str) -> Properties:
 
 
 class Cuts:
-    """How often connections that stood have ended lately. Times are seconds of a monotonic clock."""
+    """Counts how often working connections have ended in the last minutes. Times are seconds of a monotonic clock."""
 
     def __init__(self) -> None:
         self._at_s: deque[float] = deque()
         self._told_at_s: float | None = None
 
     def cut(self, now_s: float) -> bool:
-        """Count one more end. Returns whether to tell people now: at most once a minute."""
+        """Count one more end of a connection. Returns whether people should be told now, which is at most once a
+        minute."""
         self._at_s.append(now_s)
         self._forget(now_s)
         if self._told_at_s is not None and now_s - self._told_at_s < _CUTS_TOLD_EVERY_S:
@@ -334,7 +346,7 @@ class Cuts:
         return True
 
     def often(self, now_s: float) -> str:
-        """A sentence for people where the link is cut often; empty where it is not."""
+        """Return a sentence for people where the link is cut often, or an empty string where it is not."""
         self._forget(now_s)
         if len(self._at_s) < _OFTEN:
             return ""
@@ -348,12 +360,14 @@ class Cuts:
 
 
 class Rival:
-    """Whether another client takes our place at the broker, judged by signs that only such a client causes. Pure.
+    """Finds out whether another client takes this client's place at the broker, by signs that only such a client
+    causes. Pure.
 
-    How often a connection ends is no sign: lines are cut. There are two signs. One is a message on our own topic that
-    is not ours, after the broker had taken a message of ours there. The other is a connection that the broker itself
-    closed, over TLS and without a reason, while the next connection finds everything still retained. MQTT 5 also has a
-    reason code for this case, which is enough alone. Mosquitto sends that code from 2.0.15 on.
+    The number of cuts is no sign, because lines are cut for other reasons too. There are two signs. One is a message on
+    this client's own topic that it did not send, after the broker had accepted a message of this client there. The
+    other is a connection that the broker itself closed, over TLS and without a reason, while the next connection finds
+    everything still retained. In addition, MQTT 5 has a reason code for this case, which alone is enough. Mosquitto
+    sends that code from 2.0.15 on.
     """
 
     def __init__(self) -> None:
@@ -362,18 +376,19 @@ class Rival:
         self._signs_s: deque[float] = deque(maxlen=_SIGNS)
 
     def wrote(self) -> None:
-        """The broker took a message of ours on our own topic."""
+        """Note that the broker accepted a message of this client on the client's own topic."""
         self._wrote = True
 
     def ended(self, taken_over: bool, closed_by_broker: bool, now_s: float) -> bool:
-        """A connection that stood has ended. Returns whether there is another client, as `own_topic` does."""
+        """Note that a working connection has ended. Returns whether another client takes this client's place."""
         self._closed = closed_by_broker
         if taken_over:
             self._signs_s.extend([now_s] * _SIGNS)
         return self.there(now_s)
 
     def own_topic(self, ours: bool, now_s: float) -> bool:
-        """A message came on our own topic. Returns whether there is another client."""
+        """Note that a message came on the client's own topic. `ours` is True where this run sent it. Returns whether
+        another client takes this client's place."""
         if not self._wrote:
             return False  # perhaps the message of an earlier run
         if not ours or self._closed:
@@ -382,7 +397,7 @@ class Rival:
         return self.there(now_s)
 
     def there(self, now_s: float) -> bool:
-        """Whether there is another client, judged by the signs of the last minutes."""
+        """Tell whether another client takes this client's place, by the signs of the last minutes."""
         return len(self._signs_s) == _SIGNS and now_s - self._signs_s[0] <= _SIGNS_COUNT_FOR_S
 
 

@@ -1,4 +1,4 @@
-"""Mutual TLS with the broker: the PEM files, everything that may be wrong with them, and the context made of them.
+"""Mutual TLS with the broker: checks the PEM files, reports everything wrong with them, and makes the TLS context.
 
 The table and the pit both use this module. The broker's access list knows each client by the common name (CN) of the
 client's certificate.
@@ -25,7 +25,8 @@ Wrong = tuple[str, str, str]
 
 
 class TlsFiles(Struct, frozen=True):
-    """The PEM files: the CA that we trust, our certificate (followed by its chain, if it has one) and its key.
+    """The PEM files of mutual TLS: the trusted CA, this end's certificate (followed by its chain, if it has one) and
+    its key.
 
     `crl` is the CA's list of revoked certificates. A broker whose certificate is on that list is refused.
     """
@@ -37,10 +38,11 @@ class TlsFiles(Struct, frozen=True):
 
 
 def client_context(files: TlsFiles, name: str | None = None) -> ssl.SSLContext:
-    """A TLS context that proves who we are, and takes only a broker whose certificate is of our CA and names its host.
+    """Return a TLS context that presents this end's certificate, and accepts only a broker whose certificate comes from
+    the CA and names the broker's host.
 
-    The context is made of the files as they are now, so a renewed certificate needs no restart. `name` is the common
-    name that our certificate must have. Raises TableError `tls_unusable`.
+    The files are read now, so a renewed certificate needs no restart. `name` is the common name that this end's
+    certificate must have. Raises TableError `tls_unusable`.
     """
     for _, what, do in wrong_with(files, name):
         raise TableError("tls_unusable", what, do)
@@ -48,7 +50,8 @@ def client_context(files: TlsFiles, name: str | None = None) -> ssl.SSLContext:
 
 
 def wrong_with(files: TlsFiles, name: str | None = None) -> Iterator[Wrong]:
-    """Everything that keeps these files from working now, with this common name."""
+    """Yield each reason why these files cannot be used now. `name` is the common name that the certificate must
+    have."""
     found = [*_unreadable(files)] or [*_unusable(files, name)]
     yield from found
     if not found:
@@ -113,7 +116,7 @@ def _unusable(files: TlsFiles, name: str | None) -> Iterator[Wrong]:
 def _unusable_certificate(
     files: TlsFiles, own: Certificate, revoked: CertificateRevocationList | None, name: str | None, now: datetime
 ) -> Iterator[Wrong]:
-    """What is wrong with the certificate of this end, which is to be for `name`."""
+    """Yield what is wrong with this end's certificate, which must have the common name `name`."""
     from cryptography.x509 import NameOID
 
     if now > own.not_valid_after_utc:
@@ -132,7 +135,7 @@ def _unusable_certificate(
 
 
 def _unusable_key(files: TlsFiles, own: Certificate) -> Iterator[Wrong]:
-    """What is wrong with the key of this end's certificate."""
+    """Yield what is wrong with the private key that belongs to this end's certificate."""
     from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
@@ -147,7 +150,8 @@ def _unusable_key(files: TlsFiles, own: Certificate) -> Iterator[Wrong]:
 
 
 def _signing_key(certificate: Certificate) -> CertificateIssuerPublicKeyTypes | None:
-    """The certificate's key, if its kind can sign. Example of another kind: X25519, which only agrees on keys."""
+    """Return the certificate's public key if keys of its kind can sign, or else None. An X25519 key cannot: it only
+    agrees on keys."""
     from cryptography.exceptions import UnsupportedAlgorithm
 
     try:
@@ -160,7 +164,7 @@ def _signing_key(certificate: Certificate) -> CertificateIssuerPublicKeyTypes | 
 def _unusable_list(
     files: TlsFiles, revoked: CertificateRevocationList, trusted: Sequence[Certificate], now: datetime
 ) -> Iterator[Wrong]:
-    """Why OpenSSL would refuse every broker's certificate with this list."""
+    """Yield the reasons for which OpenSSL would refuse every broker's certificate because of this revocation list."""
     keys = [key for ca in trusted if ca.subject == revoked.issuer and (key := _signing_key(ca))]
     if trusted and not any(revoked.is_signature_valid(key) for key in keys):
         yield "crl", f"{files.crl} is not signed by {files.ca}", "Name the list of the CA that signed the broker's."
