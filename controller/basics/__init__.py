@@ -1,1 +1,1 @@
-"""What every program of the house may use: errors for people, the disk, and a word to systemd."""
+"""Helpers that every program here may use: errors for people, money, the disk, log lines, and notices to systemd."""

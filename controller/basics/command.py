@@ -1,4 +1,4 @@
-"""A command of a program is one entry. Parser, help, manual page and completion are made from the entries."""
+"""Describes the commands of a program as entries. The parser, help, manual page and completion are made from them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from controller.basics.near import meant
 
 
 class Command(NamedTuple):
-    """One command. `name` may have two words, such as "sim shoe". `example` is what a person may type after the name.
+    """One command of a program. `name` may have two words, such as "sim shoe". `example` is what a person may type
+    after the name.
 
     `add` adds the arguments to the command's parser. `run` runs the command and returns the exit code.
     """
@@ -40,7 +41,7 @@ class Command(NamedTuple):
 
 
 class Program(NamedTuple):
-    """A program of several commands, and what its help and its manual page say beside the commands."""
+    """A program of several commands, with the further text of its help and its manual page."""
 
     name: str
     summary: str
@@ -57,7 +58,8 @@ class Program(NamedTuple):
     """Of commands with two words: by the first word its sentence, and what the second word is."""
 
     def parser(self, commands: Iterable[Command]) -> ArgumentParser:
-        """The parser of these commands. `options.command` is the entry of the command that was read."""
+        """Return a parser for these commands. After parsing, `options.command` is the entry of the command that was
+        typed."""
         commands = tuple(commands)
         parser = _ProgramParser(prog=self.name)
         parser.program, parser.commands = self, commands
@@ -82,12 +84,13 @@ class Program(NamedTuple):
 
 
 def named(words: Sequence[str], commands: Iterable[Command]) -> Command | None:
-    """The command that a command line names with its first words; None where it names none of these."""
+    """Return the command whose name is the first words of a command line, or None where there is no such command."""
     return next((each for each in commands if [*words[: len(each.name.split())]] == each.name.split()), None)
 
 
 class OptionParser(ArgumentParser):
-    """A parser that takes no shortened option. It tells an unknown word together with the word that may be meant."""
+    """An argument parser that accepts no shortened option. For an unknown word, its error suggests the word that may be
+    meant."""
 
     def __init__(self, **given: Any) -> None:
         super().__init__(**{"allow_abbrev": False, **given})
@@ -107,7 +110,7 @@ class OptionParser(ArgumentParser):
 
 
 class _ProgramParser(OptionParser):
-    """The parser of all commands. Its help shows them in groups."""
+    """The parser of a whole program, whose help lists the commands in groups."""
 
     program: Program
     commands: tuple[Command, ...] = ()

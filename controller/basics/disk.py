@@ -1,4 +1,4 @@
-"""What the disk must be told, so that a file outlives a power cut."""
+"""Syncs a folder to the disk, so that the name of a new file survives a power cut."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def sync_folder(path: Path) -> None:
-    """Have the names in the folder of `path` on the disk. Raises OSError."""
+    """Sync the folder that contains `path`, so that the names in it are on the disk. Raises OSError."""
     folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(folder)

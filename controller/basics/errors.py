@@ -1,4 +1,4 @@
-"""One shape for every error a person will read: a stable code, what happened, what to do."""
+"""The form of every error that a person will read: a stable code, what happened, and what to do."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 
 class TableError(Exception):
-    """Something that a person has to know and can act on.
+    """An error that a person has to know about and can act on.
 
-    `code` is stable and never reworded (scripts and documents name it); `what` says what happened, in one
-    sentence; `do` says what to do about it. The text form is all three, ready for a terminal.
+    `code` is stable and never reworded, because scripts and documents name it. `what` says in one sentence what
+    happened. `do` says what to do about it. `str()` gives all three, ready for a terminal.
     """
 
     def __init__(self, code: str, what: str, do: str) -> None:
@@ -23,6 +23,6 @@ class TableError(Exception):
 
 
 def listed(names: Sequence[str], most: int) -> str:
-    """These names in a sentence: the first `most` of them, and how many more there are."""
+    """Join the first `most` of these names with commas, and say how many more there are."""
     more = len(names) - most
     return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")

@@ -1,4 +1,4 @@
-"""The package's extras: libraries that a table does without, and whoever asks for more installs."""
+"""The optional dependencies (extras) of the package. A table runs without them; other uses install them."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ NEEDS = {
 
 
 def missing(extra: str) -> list[str]:
-    """The modules of this extra that are not installed here."""
+    """Return the modules of this extra that are not installed."""
     return [name for name in NEEDS[extra] if importlib.util.find_spec(name) is None]
 
 
 def how_to_install(extra: str) -> str:
-    """What to do where modules of this extra are missing."""
+    """Return the sentence that tells a person how to install this extra."""
     return f'Install them: pip install "table-controller[{extra}]"; in a copy of the project: tools/setup.sh.'

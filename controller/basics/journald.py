@@ -1,7 +1,7 @@
-"""A program's lines for people: to systemd's journal with a priority and fields, and elsewhere as lines of text.
+"""Writes log lines for people: to systemd's journal with a priority and fields, and elsewhere as plain text.
 
 Where systemd connected a stream to its journal, a line goes there in journald's own protocol. So `journalctl -p err`
-finds what is wrong, and a log shipper reads fields and parses no sentence.
+finds what is wrong, and a log shipper reads fields and need not parse a sentence.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Fields = Mapping[str, object]
 
 
 class Priority(IntEnum):
-    """How much a line matters, by syslog's numbers."""
+    """The priority of a log line, by syslog's numbers."""
 
     CRITICAL = 2
     ERR = 3
@@ -37,7 +37,7 @@ class Priority(IntEnum):
 
 
 class Kind(Enum):
-    """What kind of line it is, besides the events of a table; its value names the kind in `message_id`."""
+    """The kinds of log lines that are not a table's events. The value names the kind in `message_id`."""
 
     REFUSED = "refused"
     """A table refused an act."""
@@ -86,12 +86,13 @@ class Kind(Enum):
 
 
 def message_id(kind: str) -> str:
-    """The MESSAGE_ID of a kind of line: of a `Kind`, or of the type of a table's event, such as "fault"."""
+    """Return the MESSAGE_ID for a kind of log line. `kind` is a `Kind`'s value, or the type of a table's event, such as
+    "fault"."""
     return uuid5(NAMESPACE_URL, f"table-controller/log/{kind}").hex
 
 
 def is_journal(stream: TextIO) -> bool:
-    """Whether this stream is what systemd connected to its journal."""
+    """Tell whether systemd connected this stream to its journal."""
     try:
         there = os.fstat(stream.fileno())
     except (OSError, ValueError):  # a stream without a file
@@ -100,12 +101,12 @@ def is_journal(stream: TextIO) -> bool:
 
 
 def new_socket() -> socket.socket:
-    """A socket that never waits for journald."""
+    """Return a datagram socket for journald on which no send ever waits."""
     return socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK | socket.SOCK_CLOEXEC)
 
 
 def datagram(fields: Iterable[tuple[str, str]]) -> bytes:
-    """A line in journald's protocol. A value of several lines is sent with its length."""
+    """Encode the fields of a log line in journald's protocol. A value of several lines is sent with its length."""
     return b"".join(_sent(*field) for field in fields)
 
 
@@ -117,9 +118,9 @@ def tell(
     priority: Priority = Priority.INFO,
     fields: Fields | None = None,
 ) -> None:
-    """Write a line for people in one piece, and never raise: where nobody reads the lines, the program goes on.
+    """Write a log line in one piece. Never raises OSError: where nobody reads the lines, the program goes on.
 
-    `program` is the SYSLOG_IDENTIFIER. Where `stream` is no journal, the text alone is written.
+    `program` is the SYSLOG_IDENTIFIER. Where `stream` is not systemd's journal, only the text is written.
     """
     if is_journal(stream):
         of_line = {
@@ -139,7 +140,7 @@ def tell(
 
 
 def tell_error(error: TableError, stream: TextIO, program: str) -> None:
-    """Write the error that ends a program."""
+    """Write the log line for the error that ends a program."""
     tell(str(error), Kind.ERROR, stream, program, Priority.ERR, {"TABLE_CODE": error.code})
 
 

@@ -1,4 +1,4 @@
-"""A program's manual page and the shells' completion, made from the entries of its commands."""
+"""Makes a program's manual page and the shells' completion from the entries of its commands."""
 
 from __future__ import annotations
 
@@ -15,20 +15,21 @@ _FOLDERS = ("FOLDER", "MODELS")
 
 
 def add_completion(parser: ArgumentParser) -> None:
-    """Let the command line of a `manual` ask for a shell's completion."""
+    """Add the option `--completion` to the parser of the command `manual`, so that it prints a shell's completion."""
     shell = "print completion for this shell instead of the page"
     parser.add_argument("--completion", choices=("bash", "zsh", "fish"), help=shell)
 
 
 def manual(program: Program, commands: Sequence[Command], shell: str | None) -> int:
-    """Print the page of all commands, as `man -l -` reads it, or the completion of a shell."""
+    """Print the manual page of all commands for `man -l -`. Where `shell` is named, print the completion for that shell
+    instead."""
     parser = program.parser(commands)
     print(_page(program, parser, commands) if shell is None else _completion(parser, shell), end="")
     return 0
 
 
 def parsers(parser: ArgumentParser) -> dict[str, ArgumentParser]:
-    """The parser of each command, by the command's name."""
+    """Return the parser of each command, by the command's name."""
     found: dict[str, ArgumentParser] = {}
     for action in parser._actions:
         if isinstance(action, _SubParsersAction):
@@ -77,7 +78,7 @@ def _sentence(text: str) -> str:
 
 
 def _roff(text: str) -> str:
-    """The text as troff takes it literally."""
+    """Escape a text so that troff takes it literally."""
     text = text.replace("\\", "\\e").replace("-", "\\-").replace("'", "\\(aq")
     return f"\\&{text}" if text.startswith(".") else text
 
@@ -99,7 +100,8 @@ def _completion(parser: ArgumentParser, shell: str) -> str:
 
 
 def _fish(parser: ArgumentParser) -> Iterator[str]:
-    """Fish's own words, which shtab does not make: each command by its name, and its options once it is typed."""
+    """Yield the completion lines for fish, which shtab cannot make: each command's name, and the command's options once
+    that name is typed."""
     program, own = parser.prog, parsers(parser)
     seconds: dict[str, list[str]] = {}
     for name in own:

@@ -1,7 +1,7 @@
-"""Money as a house writes it: the currency's sign and its place, the groups of digits, and the minor units.
+"""Formats money as a house writes it: the currency's sign and its place, the groups of digits, and the minor units.
 
-An amount is a whole number of the currency's minor unit, which names in the program call `cents`: cents of a dollar,
-avos of a pataca, and whole dong or won, which have no minor unit. Only what people read knows of the currency.
+An amount is a whole number of the currency's minor unit. Names in the program call that unit `cents`: cents of a
+dollar, avos of a pataca, or whole dong or won, which have no minor unit. Only texts for people depend on the currency.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _KEYS = ("currency", "languages")
 
 
 class Currency(NamedTuple):
-    """How a currency is written. `digits`: how many of an amount's digits are its minor units."""
+    """The way in which a currency is written. `digits` is how many digits of an amount are minor units."""
 
     code: str
     sign: str
@@ -50,12 +50,14 @@ CURRENCIES: Mapping[str, Currency] = MappingProxyType({each.code: each for each 
 
 
 def in_use() -> Currency:
-    """The currency of this machine's house. Raises TableError `house_file` where the house's file does not say one."""
+    """Return the currency of the house, from the house's file on this machine. Raises TableError `house_file` where
+    that file does not name a currency."""
     return _of(HOUSE)
 
 
 def house_file() -> Mapping[str, Any]:
-    """What the house's file of this machine says; nothing where there is none. Raises TableError `house_file`."""
+    """Return the content of the house's file on this machine, or an empty mapping where there is none. Raises
+    TableError `house_file`."""
     return _read(HOUSE)
 
 
@@ -86,7 +88,7 @@ def _of(path: Path) -> Currency:
 
 
 def figures(cents: int | Fraction, currency: Currency | None = None) -> str:
-    """An amount without the currency's sign: `1,234.50`."""
+    """Format an amount without the currency's sign: `1,234.50`."""
     as_ = currency or in_use()
     minus, whole = "-" if cents < 0 else "", abs(round(cents))
     units, minor = divmod(whole, 10**as_.digits)
@@ -95,13 +97,13 @@ def figures(cents: int | Fraction, currency: Currency | None = None) -> str:
 
 
 def amount(cents: int | Fraction, currency: Currency | None = None) -> str:
-    """An amount for people: `$1,234.50`."""
+    """Format an amount for people: `$1,234.50`."""
     as_ = currency or in_use()
     return _signed(figures(cents, as_), as_)
 
 
 def short(cents: int, currency: Currency | None = None) -> str:
-    """An amount for people, with minor units only where it has some: `$1,234`, `$12.50`."""
+    """Format an amount for people, with minor units only where it has some: `$1,234`, `$12.50`."""
     as_ = currency or in_use()
     said = figures(cents, as_)
     return _signed(said if cents % 10**as_.digits or not as_.digits else said.partition(as_.point)[0], as_)

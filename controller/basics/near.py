@@ -1,4 +1,4 @@
-"""What may have been meant by a name that nobody knows."""
+"""Suggests the known name that a mistyped name may have meant."""
 
 from __future__ import annotations
 
@@ -6,18 +6,20 @@ from collections.abc import Iterable
 
 
 def nearest(name: object, known: Iterable[object]) -> str | None:
-    """The known name that is most like this name; None where no name is like it."""
+    """Return the known name that is most like this name, or None where no name is like it."""
     from difflib import get_close_matches  # `tablectl dark` does not wait for it
 
     return next(iter(get_close_matches(str(name), [*map(str, known)], 1)), None)
 
 
 def meant(name: object, known: Iterable[object]) -> str:
-    """The end of a sentence about an unknown name: the known name that is most like it, or nothing."""
+    """Return the end of a sentence about an unknown name, which suggests the known name most like it. The end is empty
+    where no name is like it."""
     close = nearest(name, known)
     return "" if close is None else f", is {close} meant?"
 
 
 def ended(name: object, known: Iterable[object]) -> str:
-    """The end of a whole sentence about an unknown name, with its question mark or its full stop."""
+    """Return the end of a sentence about an unknown name, with a suggestion and a question mark, or only with a full
+    stop."""
     return meant(name, known) or "."

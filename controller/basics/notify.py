@@ -1,4 +1,4 @@
-"""Telling systemd that the table is ready, alive or stopping: one datagram each, nothing where systemd is not."""
+"""Tells systemd that the table is ready, alive or stopping, in one datagram each. Without systemd nothing is sent."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ _log = logging.getLogger(__name__)
 
 
 def notify(state: str) -> None:
-    """Send `READY=1`, `WATCHDOG=1`, `STOPPING=1` and the like to systemd, where it asked for them.
+    """Send `READY=1`, `WATCHDOG=1`, `STOPPING=1` and the like to systemd, where systemd asked for such notices.
 
-    Never waits: where nobody reads the datagrams, that must not stop the table.
+    This never waits, because a table must not stop where nobody reads the datagrams.
     """
     address = os.environ.get("NOTIFY_SOCKET")
     if not address:

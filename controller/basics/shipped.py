@@ -1,4 +1,4 @@
-"""Where the files of `config` are that come with the program."""
+"""The path of the `config` files that come with the program."""
 
 from __future__ import annotations
 

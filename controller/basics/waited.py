@@ -1,4 +1,4 @@
-"""A word for whoever waits at a terminal: what takes longer than a second says so, and for how long it has gone on."""
+"""Shows progress to a person at a terminal: whatever takes longer than a second says what it does, and for how long."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _CLEARED = "\r\x1b[K"
 
 @contextmanager
 def waited_for(what: str) -> Iterator[None]:
-    """Tell a person at a terminal after a second what is done, and each second for how long, until it is done.
+    """While the block runs, show `what` and the seconds gone on the terminal. This begins after one second.
 
-    The line is cleared at the end. A pipe and a file are told nothing. Example: "Checking every row".
+    The line is cleared at the end. A pipe or a file gets nothing. Example of `what`: "Checking every row".
     """
     if not sys.stderr.isatty():
         yield

@@ -1,4 +1,5 @@
-"""An amount of money in words, as a slip to pay by has it beside the figures: a figure is easily changed with a pen."""
+"""Writes an amount of money in words, for the slips by which awards are paid. A figure alone is easily changed with a
+pen."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ _GROUPS_VI = ((10**9, "tỷ"), (10**6, "triệu"), (10**3, "nghìn"))
 
 
 def in_words(cents: int, language: str, currency: Currency | None = None) -> str:
-    """An amount in words: "Two hundred dollars and five cents". A language not in `IN_WORDS` says it in English.
+    """Write an amount in words: "Two hundred dollars and five cents". For a language not in `IN_WORDS`, English is
+    used.
 
     Raises ValueError for an amount below zero.
     """
@@ -33,7 +35,7 @@ def in_words(cents: int, language: str, currency: Currency | None = None) -> str
 
 
 def english(number: int) -> str:
-    """A whole number in English words: "one thousand two hundred five"."""
+    """Write a whole number in English words: "one thousand two hundred five"."""
     for each, name in _GROUPS:
         if number >= each:
             return _joined(f"{english(number // each)} {name}", english(number % each) if number % each else "")
@@ -46,7 +48,7 @@ def english(number: int) -> str:
 
 
 def vietnamese(number: int) -> str:
-    """A whole number in Vietnamese words: "một nghìn hai trăm lẻ năm"."""
+    """Write a whole number in Vietnamese words: "một nghìn hai trăm lẻ năm"."""
     for each, name in _GROUPS_VI:
         if number >= each:
             return _joined(f"{vietnamese(number // each)} {name}", _after(number % each, each))
@@ -54,7 +56,8 @@ def vietnamese(number: int) -> str:
 
 
 def _after(rest: int, group: int) -> str:
-    """What follows a group: a lower group that is there is read in full, as in "không trăm lẻ năm"."""
+    """Write in Vietnamese the part of a number that follows `group`, such as the thousands. Each part is read in full,
+    zero hundreds included: "không trăm lẻ năm" is five after the thousands."""
     for each, name in _GROUPS_VI:
         if each < group and rest >= each:
             return _joined(f"{_below_a_thousand(rest // each, leading=False)} {name}", _after(rest % each, each))
@@ -91,7 +94,7 @@ _FINANCIAL = {"zh-Hant": "零壹貳叁肆伍陸柒捌玖 拾佰仟 萬 億 兆",
 
 
 def chinese(number: int, script: str) -> str:
-    """A whole number in the digits of cheques: "壹仟零伍拾", in the script `zh-Hant` or `zh-Hans`."""
+    """Write a whole number in the Chinese digits of cheques: "壹仟零伍拾", in the script `zh-Hant` or `zh-Hans`."""
     digits, places, *groups = _FINANCIAL[script].split()
     said, gap = "", False
     for place in range(len(str(number)) - 1, -1, -1):
@@ -118,7 +121,8 @@ _HUNDREDS_ES = (
 
 
 def spanish(number: int, feminine: bool = False) -> str:
-    """A whole number in Spanish words, as they stand before a noun: "veintiún mil doscientos", "doscientas una"."""
+    """Write a whole number in Spanish words, as they stand before a noun: "veintiún mil doscientos",
+    "doscientas una"."""
     if number >= 10**12:
         ones, rest = divmod(number, 10**12)
         first = f"{_below_a_million(ones)} {'billón' if ones == 1 else 'billones'}"
@@ -208,7 +212,8 @@ def _vietnamese(units: int, minor: int, currency: Currency) -> str:
 
 
 def _chinese(units: int, minor: int, currency: Currency, script: str) -> str:
-    """As on a cheque: tenths are 角 and hundredths are 分, and nothing can be written behind an amount."""
+    """Write an amount in Chinese as on a cheque: tenths are 角, hundredths are 分, and nothing can be added after its
+    end."""
     tenths, hundredths = divmod(minor, 10)
     said = f"{_MONEY_ZH[currency.code][script]}{chinese(units, script)}元"
     if minor:

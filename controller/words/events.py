@@ -1,4 +1,4 @@
-"""The table's events and its status in words for people: at a terminal and in the log."""
+"""Puts a table's events and its status into sentences for people, at a terminal and in the log."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from controller.words.language import Language, language
 
 
 def event_line(event: Mapping[str, Any]) -> str:
-    """An event of the stream in one line for people."""
+    """Return one line for people about an event of the table's stream."""
     seq, type_, shoe, round_ = (event.get(name) for name in ("seq", "type", "shoe", "round"))
     return f"{seq:>5} shoe {shoe or '-'} round {round_ or '-'}  {type_:<13} {event_sentence(event)}"
 
 
 def event_sentence(event: Mapping[str, Any]) -> str:
-    """An event in words, without its number and place. A fault or an alarm begins with its code."""
+    """Return a sentence about an event, without the event's number, shoe and round. For a fault or an alarm, the
+    sentence begins with the code."""
     match read(event):
         case events.Round() as it:
             marks = ["natural"] * it.natural + ["simulated"] * it.simulated + ["final_round"] * it.final_round
@@ -62,7 +63,7 @@ def event_sentence(event: Mapping[str, Any]) -> str:
 
 
 def alarm_sentence(alarm: events.Alarm) -> str:
-    """An alarm in words, after its code."""
+    """Return the code of an alarm, followed by what happened, in a sentence."""
     return f"{alarm.code}: {language().alarm(alarm.code).what}"
 
 
@@ -87,7 +88,7 @@ def _looked_at(it: events.ShoeReconciled | events.ShoeInspected) -> str:
 
 
 def _void(it: events.Void) -> str:
-    """Who ended the round, the cards that were seen, and the awards that they had won."""
+    """Return who ended the round without a result, the cards that were seen, and the awards that were won with them."""
     hands = [f"{hand.hand.replace('_', ' ')} {' '.join(hand.cards)}" for hand in it.hands if hand.cards]
     held = [f"held {' '.join(it.held)}"] if it.held else []
     awards = [f"seat {won.seat} had won {won.spot} {won.tier}" for won in it.awards]
@@ -95,12 +96,12 @@ def _void(it: events.Void) -> str:
 
 
 def _typed(it: events.Round | events.SeatsRound | events.Hit) -> str:
-    """The cards that people typed, and who they are."""
+    """Return the cards that people typed because the shoe did not read them, each with the names of those people."""
     return "".join(f"; card {each.drawn}, {each.card}, typed by {_people(each)}" for each in it.not_read)
 
 
 def counted(number: int, what: str) -> str:
-    """`1 round`, `2 rounds`."""
+    """Return the number with its noun in the singular or the plural: `1 round`, `2 rounds`."""
     return f"{number} {what}{'' if number == 1 else 's'}"
 
 
@@ -110,25 +111,26 @@ def _progressive(bet: events.ProgressiveLocked) -> str:
 
 
 def of_meter(meter: str, share: str) -> str:
-    """What a hit wins of a meter."""
+    """Return what a hit wins of a meter, such as "meter royal" for all of it or "1:10 of meter royal"."""
     return f"meter {meter}" if share == "1:1" else f"{share} of meter {meter}"
 
 
 def commission_line(face: Public) -> str:
-    """The commission that each seat owes; empty where no seat does."""
+    """Return a line with the commission that each seat owes, or an empty string where no seat owes any."""
     owed = ", ".join(f"seat {seat} {amount(cents)}" for seat, cents in face.commission_owed.items())
     return f"commission owed: {owed}" if owed else ""
 
 
 def meters_line(pit: PitLink) -> str:
-    """The progressive levels in a table's status; empty where there are none."""
+    """Return a line with the levels of the progressive meters in a table's status, or an empty string where there are
+    none."""
     levels = ", ".join(f"{name.replace('_', ' ')} {amount(cents)}" for name, cents in pit.meters.items())
     return f"{levels}{'' if pit.meters_fresh else ' (not fresh)'}" if levels else ""
 
 
 def hit_line(hit: PublicHit) -> str:
-    """A hit of a table's public face: its bet and tier, the amount that the meter showed or that the pit says, and its
-    step at the pit."""
+    """Return a line about a hit of a table's public face: its seat, bet and tier, its amount, and its step at the pit.
+    The amount is the pit's, or what the meter showed while the pit has named none."""
     cents = hit.shown_cents if hit.cents is None else hit.cents
     meter = f", {of_meter(hit.meter, hit.share)}" if hit.meter else ""
     worth = "" if cents is None else f" {amount(cents)}"
@@ -136,7 +138,7 @@ def hit_line(hit: PublicHit) -> str:
 
 
 def hand_name(hand: str, words: Language) -> str:
-    """A hand's name for people: `seat_3_hand_2` is "seat 3, hand 2"."""
+    """Return a hand's name for people: "seat 3, hand 2" for `seat_3_hand_2`."""
     kind, _, of_seat = hand.partition("_")
     if kind != "seat":
         return words.name("hand", hand)
@@ -145,7 +147,7 @@ def hand_name(hand: str, words: Language) -> str:
 
 
 def asked(waits: Waits, words: Language) -> str:
-    """The act that waits for a second person, in words: "correct round 12: Player KS 9H, Banker 2C 5D"."""
+    """Return in words the act that waits for a second person: "correct round 12: Player KS 9H, Banker 2C 5D"."""
     details = dict(waits.details)
     if (hands := details.pop("hands", None)) is not None:
         details |= {"hands": "; ".join(f"{hand_name(name, words)} {' '.join(cards)}" for name, cards in hands.items())}
@@ -155,7 +157,8 @@ def asked(waits: Waits, words: Language) -> str:
 
 
 def locked_lines(event: Mapping[str, Any]) -> list[str]:
-    """Who plays the round after the lock, and which wagers are refused and why, a line each."""
+    """Return a line for each fact about locked wagers: the active seats, the seats in play, the wagers that play, and
+    those that are refused and why."""
     it = read(event)
     if not isinstance(it, events.WagersLocked):
         return []
@@ -170,7 +173,8 @@ def locked_lines(event: Mapping[str, Any]) -> list[str]:
 
 
 def _refused_seats(it: events.WagersLocked) -> list[str]:
-    """The refused progressive wagers, where the table knows only the wagers that its sensors see."""
+    """Return a line for each progressive bet with refused seats, at a table that knows only the wagers that its sensors
+    see."""
     return [
         f"seat {', '.join(map(str, bet.refused_seats))} {bet.spot}: refused: {language().refusal(bet.refusal or '')}"
         for bet in it.progressive
@@ -183,7 +187,7 @@ def _lying(wager: events.WagerShown | events.RefusedShown) -> str:
 
 
 def settlement_lines(event: Mapping[str, Any]) -> list[str]:
-    """The result of each wager of a round, void or correction, a line each, and the totals."""
+    """Return a line for the result of each wager in a round, void or correction, and a line for the totals."""
     match read(event):
         case events.Round(settlement=settlement) | events.SeatsRound(settlement=settlement):
             return settled_lines(settlement)
@@ -196,7 +200,7 @@ def settlement_lines(event: Mapping[str, Any]) -> list[str]:
 
 
 def settled_lines(settlement: events.SettlementShown | None) -> list[str]:
-    """The result of each wager, a line each, and the totals."""
+    """Return a line for the result of each wager in a settlement, and a line for the totals."""
     if settlement is None:
         return []
     totals = settlement.totals

@@ -1,7 +1,8 @@
-"""The languages, each found by its files: `NAME.toml`, and `NAME.screen.toml` with the words of the pages.
+"""Finds the languages by their files: `NAME.toml` with the words of the programs, `NAME.screen.toml` with those of
+pages.
 
-A house's own files stand in a folder of its own, and go over the shipped ones or beside them. English is whole. What
-another language lacks is said in English, and `gaps` lists it.
+A house may have files of its own in a separate folder. They add languages, or replace sentences of the shipped files.
+English is complete. Whatever another language lacks is shown in English, and `gaps` lists it.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ programs say."""
 
 
 def found(folders: Iterable[Path]) -> tuple[str, ...]:
-    """The languages of these folders, by the names of their files for the pages: English first."""
+    """Return the names of the languages whose files for the pages lie in these folders, English first."""
     names = {path.name.removesuffix(PAGES) for folder in folders for path in folder.glob(f"*{PAGES}")}
     return ("en", *sorted(names - {"en"}))
 
@@ -68,9 +69,9 @@ MOST_SIDE_BY_SIDE = 2
 
 
 def houses_languages() -> tuple[str, ...]:
-    """What the pit's page and papers are in: `languages` of the house's file.
+    """Return the languages of the pit's page and papers: `languages` in the house's file.
 
-    Raises TableError `house_file` where they are not one or two of those here.
+    Raises TableError `house_file` where they are not one or two of the languages in `LANGUAGES`.
     """
     chosen = house_file().get("languages", SIDE_BY_SIDE)
     listed = tuple(map(str, chosen)) if isinstance(chosen, list | tuple) else ()
@@ -81,7 +82,8 @@ def houses_languages() -> tuple[str, ...]:
 
 
 def unknown(name: str) -> tuple[str, str]:
-    """What is wrong with a language that is not found, and what to write. `zh-CN` may mean what begins alike."""
+    """Return what is wrong with an unknown language name, and what to write instead. For `zh-CN` the languages that
+    begin with `zh` are suggested."""
     alike = [[each for each in LANGUAGES if each.lower().startswith(name[:many].lower())] for many in (2, 1)]
     near = (alike[0] or alike[1]) if name else []
     meant = f", is {' or '.join(near)} meant?" if near else ""
@@ -89,17 +91,17 @@ def unknown(name: str) -> tuple[str, str]:
 
 
 def pages_words(name: str) -> Sections:
-    """What the pages say in a language, with the sections and keys of English."""
+    """Return the words of the pages in this language, with the sections and keys of English."""
     return _whole(name + PAGES)
 
 
 def programs_words(name: str) -> Sections:
-    """What the programs say in a language, with the sections and keys of English."""
+    """Return the words of the programs in this language, with the sections and keys of English."""
     return _whole(name + _PROGRAMS)
 
 
 def own_words(name: str, ending: str) -> Sections:
-    """What a language's own shipped file has; nothing where there is no such file."""
+    """Return the content of a language's own shipped file, or an empty dict where there is no such file."""
     return _in(SHIPPED / (name + ending))
 
 
@@ -109,7 +111,7 @@ def _in(path: Path) -> Sections:
 
 
 def sentences(sections: Mapping[str, Any], place: str = "") -> Iterator[tuple[str, str]]:
-    """Every sentence of the sections, with its place in the file: `fault.burn_short.do`."""
+    """Yield every sentence of the sections, with its place in the file: `fault.burn_short.do`."""
     for key, told in sections.items():
         if isinstance(told, dict):
             yield from sentences(told, f"{place}{key}.")
@@ -118,12 +120,14 @@ def sentences(sections: Mapping[str, Any], place: str = "") -> Iterator[tuple[st
 
 
 def filled_in(sentence: str) -> set[str]:
-    """The names of what is put into a sentence. Raises ValueError for a brace that is not closed."""
+    """Return the names of the values that are put into a sentence's braces. Raises ValueError for a brace that is not
+    closed."""
     return {field for _, field, _, _ in Formatter().parse(sentence) if field is not None}
 
 
 def gaps(name: str, audience: str) -> list[str]:
-    """What of an audience's words a shipped language lacks: `vi.toml fault.burn_short.do`. Empty where it is whole."""
+    """Return the sentences for an audience that a shipped language lacks: `vi.toml fault.burn_short.do`. The list is
+    empty where the language is complete."""
     lacking = []
     for ending, sections in AUDIENCES[audience].items():
         english = own_words("en", ending)
@@ -135,7 +139,8 @@ def gaps(name: str, audience: str) -> list[str]:
 
 
 def papers_in_english() -> list[str]:
-    """A line for each language of the house's file in which the pit's page and papers say something in English."""
+    """Return a line for each language of the house's file that lacks sentences of the pit's page and papers. Those
+    sentences are shown in English."""
     return [
         f"languages: {len(lacking)} words of slips, gaming days and the pit's page are not in {name}, and stand there "
         "in English"
@@ -153,7 +158,7 @@ def _whole(file: str) -> Sections:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    """A file's sections. A file that cannot be read says nothing: `tablectl words check` tells why."""
+    """Return the sections of a language file. A file that cannot be read has none: `tablectl words check` tells why."""
     try:
         return tomllib.loads(path.read_text("utf-8"))
     except (OSError, ValueError):
@@ -161,7 +166,8 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _over(words: Mapping[str, Any], own: object) -> dict[str, Any]:
-    """The words, with those of `own` in their place that fit there. So no file of words can make a program fail."""
+    """Return `words` with those sentences replaced that `own` has and that fit. So no language file can make a program
+    fail."""
     said = own if isinstance(own, dict) else {}
     return {
         key: _over(told, said.get(key)) if isinstance(told, dict) else said[key] if _fits(told, said.get(key)) else told
@@ -170,7 +176,8 @@ def _over(words: Mapping[str, Any], own: object) -> dict[str, Any]:
 
 
 def _fits(sentence: object, own: object) -> bool:
-    """Whether a sentence can stand in another's place: nothing is put into it that the program does not give."""
+    """Tell whether the sentence `own` may replace `sentence`: its braces ask only for values that `sentence` asks for
+    too."""
     if not isinstance(own, str):
         return False
     try:

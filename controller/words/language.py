@@ -1,6 +1,7 @@
-"""The sentences that people read, in each language. An event, a fault or a refusal carries a code, which finds them.
+"""The sentences that people read, in each language. The code of an event, a fault or a refusal is the key to a
+sentence.
 
-No record holds a sentence, so a sentence may be improved while a shoe is open.
+Records hold codes and no sentences, so a sentence may be improved while a shoe is open.
 """
 
 from __future__ import annotations
@@ -12,47 +13,49 @@ from controller.words.found import programs_words
 
 
 class Sentences(NamedTuple):
-    """What happened, and what to do about it."""
+    """A pair of sentences: what happened, and what to do about it."""
 
     what: str
     do: str
 
 
 class Language:
-    """One language: the sections of its file. A section has for each code a sentence, or a pair of sentences."""
+    """One language: the sections of its file. A section has a sentence, or a pair of sentences, for each code."""
 
     def __init__(self, sections: dict[str, dict[str, Any]]) -> None:
         self.sections = sections
 
     def fault(self, code: str) -> Sentences:
-        """What a fault tells people."""
+        """Return the sentences about a fault: what happened, and what to do."""
         return self._pair("fault", code)
 
     def alarm(self, code: str) -> Sentences:
-        """What an alarm tells people."""
+        """Return the sentences about an alarm: what happened, and what to do."""
         return self._pair("alarm", code)
 
     def pit(self, code: str) -> Sentences:
-        """How the table finds the pit. `do` is empty where nobody needs to do anything."""
+        """Return the sentences about the table's link to the pit. `do` is empty where nobody needs to do anything."""
         return self._pair("pit", code)
 
     def refusal(self, code: str) -> str:
-        """Why a request or a wager was refused."""
+        """Return the sentence that says why a request or a wager was refused."""
         for section in ("refusal", "refused_wager"):
             if code in self.sections[section]:
                 return str(self.sections[section][code])
         return self._unknown(code)
 
     def name(self, section: str, code: str) -> str:
-        """A short name, for example of a phase or a hand; the code itself where the file has none."""
+        """Return a short name, for example of a phase or a hand, or the code itself where the file has no name
+        for it."""
         return str(self.sections[section].get(code, code))
 
     def text(self, section: str, code: str, /, **values: object) -> str:
-        """A sentence of the section, with these values in its braces."""
+        """Return a sentence of the section, with these values in its braces."""
         return str(self.sections[section][code]).format(**values)
 
     def _pair(self, section: str, code: str) -> Sentences:
-        """The pair of sentences. A journal of a later version may hold a code that this program's file lacks."""
+        """Return the pair of sentences for a code. A journal of a later version may hold a code that the file lacks;
+        for this case there is a general pair."""
         found = self.sections[section].get(code)
         return Sentences(**found) if found else Sentences(self._unknown(code), self.name("unknown", "do"))
 
@@ -62,5 +65,5 @@ class Language:
 
 @cache
 def language(name: str = "en") -> Language:
-    """The language of this name, one of `LANGUAGES`."""
+    """Return the language of this name, one of `LANGUAGES`."""
     return Language(programs_words(name))

@@ -15,7 +15,7 @@ class Links(msgspec.Struct, frozen=True):
 
 
 class TableState(msgspec.Struct, frozen=True, kw_only=True):
-    """The part of the retained state that comes from the table's rules, and not from its link to the pit."""
+    """The part of the retained state that describes the table itself, and not its link to the pit."""
 
     version: str
     program_digest: str
