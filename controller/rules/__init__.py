@@ -1,1 +1,1 @@
-"""The rules of the games, and the roads that a shoe draws. Pure."""
+"""The rules of the games, and the roads that record a shoe's results. Pure functions."""

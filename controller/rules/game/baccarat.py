@@ -1,4 +1,4 @@
-"""Punto banco: who takes the next card, and how a round ends.
+"""Punto banco: which hand takes the next card, and how a round ends.
 
 The rules of drawing are a `Tableau`, data of the game file (sheet 000, "Player … Banker …"): no number of those rules
 is in this code. Each answer is computed from all cards dealt so far, so a round has no state but its cards. In Midi
@@ -22,10 +22,11 @@ from controller.rules.game.seating import NOBODY, Seating, TieMoves, WinMoves
 
 
 class Tableau(Struct, frozen=True, forbid_unknown_fields=True):
-    """The rules of drawing. Totals and third cards' point values are 0 to 9; their order within a row is free.
+    """The rules for third cards. Totals, and the point values of third cards, are 0 to 9. Their order within a row is
+    free.
 
     Raises ValueError unless the naturals are the highest totals, nobody draws on a natural, every lower total has its
-    row of third cards, and no row says a number twice.
+    row of third cards, and no row names a number twice.
     """
 
     natural: tuple[Points, ...]
@@ -48,7 +49,8 @@ class Tableau(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Section(Struct, frozen=True):
-    """`[punto_banco]` of a game file: the tableau, and when the cards of Midi Baccarat count as turned up."""
+    """The section `[punto_banco]` of a game file: the tableau, and when the cards of Midi Baccarat count as
+    turned up."""
 
     tableau: Tableau
     """`[punto_banco.tableau]`: the rules of drawing."""
@@ -61,12 +63,12 @@ class Section(Struct, frozen=True):
     """The house means it where its tableau differs from the usual one, and `tablectl check` does not warn."""
 
     def dealt(self, how: Literal["mini", "midi"]) -> PuntoBanco:
-        """The game as a table deals it, Mini or Midi."""
+        """Return the game for a table that deals Mini or Midi Baccarat."""
         return PuntoBanco(self.tableau, self.midi_reveal if how == "midi" else "dealt")
 
 
 class PuntoBanco(Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind", tag=True):
-    """The game: its tableau, and when cards are turned up.
+    """The game of punto banco: its tableau, and when its cards are turned up.
 
     "dealt": each card is dealt face up (Mini). "input" (Midi): cards lie face down until the dealer calls that they
     have been handed back and turned up. "hand_end" (Midi): cards lie face down until the round is complete.
@@ -83,12 +85,12 @@ class PuntoBanco(Struct, frozen=True, forbid_unknown_fields=True, tag_field="kin
 
     @property
     def naturals(self) -> tuple[int, ...]:
-        """The two-card totals that end a round at once."""
+        """The two-card totals that end a round before any third card."""
         return self.tableau.natural
 
     @property
     def drawing(self) -> Drawing:
-        """The tableau, as players are told."""
+        """The rules for third cards, as a table for players to read."""
         says, totals = self.tableau, range(len(self.tableau.banker_draws_on_third_card))
         return Drawing(
             player=tuple(_does(points in says.player_draws_on) for points in totals),
@@ -103,21 +105,22 @@ class PuntoBanco(Struct, frozen=True, forbid_unknown_fields=True, tag_field="kin
 
     @property
     def squeezed(self) -> bool:
-        """Whether seats get the cards to turn them up themselves (Midi)."""
+        """True in Midi, where seats are handed the cards and turn them up themselves."""
         return self.reveal != "dealt"
 
     @property
     def deals_face_down(self) -> bool:
-        """Whether any card is dealt face down: in Midi only."""
+        """True where any card is dealt face down, which is in Midi only."""
         return self.squeezed
 
     @property
     def calls(self) -> tuple[Call, ...]:
-        """What the dealer may call."""
+        """The calls that the dealer may make in a round: that face-down cards are turned up, or none."""
         return (Call.REVEAL,) if self.reveal == "input" else ()
 
     def next_step(self, _: Seating, plays: Sequence[Play]) -> Draw | Reveal | TwoHands:
-        """What follows the plays so far. Face-down cards are turned up before anything shows what they are.
+        """Return the next step of the round after these plays. Face-down cards are turned up before any step that would
+        show what they are.
 
         Raises ValueError where there are more plays than the round takes.
         """
@@ -132,7 +135,7 @@ class PuntoBanco(Struct, frozen=True, forbid_unknown_fields=True, tag_field="kin
         return following
 
     def laid(self, _: Seating, plays: Sequence[Play]) -> tuple[Laid, ...]:
-        """Both hands as they lie, Player's first."""
+        """Return both hands as they lie on the layout, Player's first."""
         lie = turned_up = hands(self.tableau, _cards(plays))
         if self.reveal != "dealt" and (self.reveal == "input" or _next_hand(self.tableau, *lie) is not None):
             last_reveal = max((place for place, play in enumerate(plays) if play is Call.REVEAL), default=0)
@@ -143,20 +146,22 @@ class PuntoBanco(Struct, frozen=True, forbid_unknown_fields=True, tag_field="kin
         )
 
     def corrected(self, _: Done, hands: Mapping[str, tuple[Card, ...]]) -> TwoHands:
-        """The two hands as people read them. Raises HandsError."""
+        """Return the finished round with the two hands that people read on the layout. Raises HandsError."""
         return two_hands_read(self.naturals, hands)
 
     def seen(self, done: Done, _: Seating, __: int | None, printed: Printed) -> tuple[Finished, ...]:
-        """The two hands. Every seat sees the same two hands; only what is printed at the seat differs."""
+        """Return the finished round as the bets of a seat see it. Every seat sees the same two hands; only the King and
+        9 printed at the seats differ."""
         assert isinstance(done, TwoHands), "a round of this game"
         return (Finished(done, self.naturals, *printed),)
 
     def most_cards(self, _: int) -> int:
-        """Three for each of the two hands."""
+        """Return the most cards that a round can take: three for each of the two hands."""
         return 6
 
     def _face_down(self, plays: Sequence[Play]) -> tuple[str, ...]:
-        """The hands whose face-down cards are to be turned up now: the first four together, each third card alone."""
+        """Return the hands whose face-down cards are to be turned up now: the first four cards together, each third
+        card alone."""
         if len(_cards(plays)) < 4:
             return ()
         return tuple(hand.hand for hand in self.laid(NOBODY, plays) if any(hand.face_down))
@@ -171,7 +176,7 @@ def _cards(plays: Sequence[Play]) -> list[Card]:
 
 
 def next_step(tableau: Tableau, dealt: Sequence[Card]) -> Draw | TwoHands:
-    """What follows once the cards `dealt`, in order from the round's first card, are on the layout.
+    """Return the next step once the cards `dealt` lie on the layout, in order from the round's first card.
 
     Raises ValueError where there are more cards than the round takes.
     """
@@ -183,7 +188,7 @@ def next_step(tableau: Tableau, dealt: Sequence[Card]) -> Draw | TwoHands:
 
 
 def hands(tableau: Tableau, dealt: Sequence[Card]) -> tuple[tuple[Card, ...], tuple[Card, ...]]:
-    """Player's and Banker's cards of a round, complete or not. `dealt` is in order from the round's first card.
+    """Return Player's and Banker's cards of a round, complete or not. `dealt` is in order from the round's first card.
 
     Raises ValueError where there are more cards than the round takes.
     """
@@ -201,7 +206,7 @@ def hands(tableau: Tableau, dealt: Sequence[Card]) -> tuple[tuple[Card, ...], tu
 
 
 def _next_hand(tableau: Tableau, player: tuple[Card, ...], banker: tuple[Card, ...]) -> Hand | None:
-    """The hand that the next card goes to; None where both hands are complete."""
+    """Return the hand that takes the next card, or None where both hands are complete."""
     if len(banker) < 2:  # the first four cards alternate, Player first
         return Hand.PLAYER if len(player) == len(banker) else Hand.BANKER
     if len(banker) == 3 or _has_natural(tableau, player, banker):
@@ -216,5 +221,5 @@ def _next_hand(tableau: Tableau, player: tuple[Card, ...], banker: tuple[Card, .
 
 
 def _has_natural(tableau: Tableau, player: tuple[Card, ...], banker: tuple[Card, ...]) -> bool:
-    """Whether the first two cards of either hand are a natural."""
+    """Tell whether the first two cards of either hand are a natural."""
     return total(player[:2]) in tableau.natural or total(banker[:2]) in tableau.natural

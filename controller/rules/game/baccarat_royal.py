@@ -1,7 +1,7 @@
-"""Baccarat Royal: two active seats play each other with free choices, and the other seats bet on them (sheet 002).
+"""Baccarat Royal: two active seats play each other and choose freely, and the other seats bet on them (sheet 002).
 
 A table in the game file says whether Banker draws: no number of the rules is in this code. Player's hole cards stay
-face down to the end, and Banker's until Banker decides. No step tells more of the hole cards than the sheet shows.
+face down to the end, and Banker's until Banker decides. No step reveals more about the hole cards than the sheet shows.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Step = Draw | Choose | Reveal | TwoHands
 
 
 class BankerRow(Struct, frozen=True, forbid_unknown_fields=True):
-    """A row of the banker's drawing table: what Banker does with these totals."""
+    """A row of the banker's drawing table: what Banker does on these totals."""
 
     hole_cards: tuple[Points, ...]
     """The totals of Banker's hole cards that the row is for."""
@@ -41,17 +41,17 @@ class BankerRow(Struct, frozen=True, forbid_unknown_fields=True):
     """What Banker does where Player took no third card."""
 
     def decides(self, third: Card | None) -> Literal["draw", "stand", "choose"]:
-        """What Banker does after Player's third card. None: Player stood."""
+        """Return what Banker does after Player's third card. `third` is None where Player stood."""
         if third is None:
             return self.player_stood
         return "choose" if third.points in self.free_choice_on else self.all_other_cases
 
 
 class BaccaratRoyal(Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind", tag=True):
-    """The rules of a house. Totals are 0 to 9.
+    """The game of Baccarat Royal by the rules of one house. Totals are 0 to 9.
 
     Raises ValueError unless the naturals are the highest totals, nobody draws on a natural, every lower total stands in
-    one row of the banker's table, no list says a number twice, and no total of Player's both must draw and may choose.
+    one row of the banker's table, no list names a number twice, and no total of Player's both must draw and may choose.
     """
 
     deal_order: DealOrder
@@ -95,12 +95,12 @@ class BaccaratRoyal(Struct, frozen=True, forbid_unknown_fields=True, tag_field="
 
     @property
     def house_ways(self) -> dict[str, str]:
-        """Where the roles go after a win and after a tie."""
+        """The house's rules for where the roles of Player and Banker go after a win and after a tie."""
         return {"win": self.on_win, "tie": self.on_tie}
 
     @property
     def drawing(self) -> Drawing:
-        """Both drawing tables, as players are told."""
+        """The rules for third cards of Player and Banker, as tables for players to read."""
         below = sorted(points for row in self.banker for points in row.hole_cards)
         rows = [next(row for row in self.banker if points in row.hole_cards) for points in below]
         draws: dict[int, Does] = dict.fromkeys(self.player_draws_on, "draw")
@@ -114,29 +114,31 @@ class BaccaratRoyal(Struct, frozen=True, forbid_unknown_fields=True, tag_field="
 
     @property
     def naturals(self) -> tuple[int, ...]:
-        """The totals of hole cards that end a round at once."""
+        """The totals of the hole cards that end a round before any third card."""
         return self.natural
 
     def next_step(self, seating: Seating, plays: Sequence[Play]) -> Step:
-        """What follows once these plays, in order from the round's first card, have happened.
+        """Return the next step after these plays, which are in order from the round's first card.
 
-        Player's turn is always a Choose, with a single option where Player has no choice: otherwise the missing turn
-        would tell Player's total. Raises ValueError for a play that was not due. The error names no card.
+        Player's turn is always a Choose, with a single option where Player has no choice. Otherwise a missing turn
+        would reveal Player's total. Raises ValueError for a play that was not due. The error names no card.
         """
         return _played(self, _actives(seating), plays)[1]
 
     def laid(self, seating: Seating, plays: Sequence[Play]) -> tuple[Laid, ...]:
-        """Player's hand and Banker's as they lie after these plays. Raises ValueError for a play that was not due."""
+        """Return Player's hand and Banker's as they lie after these plays. Raises ValueError for a play that was not
+        due."""
         actives = _actives(seating)
         layout, _ = _played(self, actives, plays)
         return layout.lies(PLAYER, actives.player), layout.lies(BANKER, actives.banker)
 
     def corrected(self, _: Done, hands: Mapping[str, tuple[Card, ...]]) -> TwoHands:
-        """The two hands as people read them. Raises HandsError."""
+        """Return the finished round with the two hands that people read on the layout. Raises HandsError."""
         return two_hands_read(self.naturals, hands)
 
     def seen(self, done: Done, seating: Seating, seat: int | None, printed: Printed) -> tuple[Finished, ...]:
-        """The two hands as the seat sees them. For an active seat one of the hands is its own."""
+        """Return the finished round as the bets of a seat see it. For an active seat, one of the two hands is the
+        seat's own."""
         assert isinstance(done, TwoHands), "a round of this game"
         actives = _actives(seating)
         player = (PLAYER, "own") if seat == actives.player else (PLAYER,)
@@ -144,22 +146,25 @@ class BaccaratRoyal(Struct, frozen=True, forbid_unknown_fields=True, tag_field="
         return (Finished(done, self.naturals, *printed, names=(player, banker)),)
 
     def most_cards(self, _: int) -> int:
-        """Three for each of the two hands."""
+        """Return the most cards that a round can take: three for each of the two hands."""
         return 6
 
     def dealt(self, how: Literal["mini", "midi"]) -> Self | None:
-        """The game as a table deals it; None for a way in which this game is not dealt."""
+        """Return the game for a table that deals in this way, or None for "midi", because this game is only dealt as
+        "mini"."""
         return self if how == "mini" else None
 
     def player_options(self, hole_cards: Sequence[Card]) -> tuple[Call, ...]:
-        """What Player may call on these hole cards: a single call where Player must, both where Player is free."""
+        """Return what Player may call on these hole cards: one call where Player has to, hit and stand where Player is
+        free."""
         points = total(hole_cards)
         if points in self.player_draws_on:
             return (Call.HIT,)
         return (Call.HIT, Call.STAND) if points in self.player_chooses_on else (Call.STAND,)
 
     def banker_options(self, hole_cards: Sequence[Card], third: Card | None) -> tuple[Call, ...]:
-        """What Banker may do on these hole cards after Player's third card. None: Player stood."""
+        """Return what Banker may call on these hole cards after Player's third card. `third` is None where Player
+        stood."""
         row = next(row for row in self.banker if total(hole_cards) in row.hole_cards)
         return {"draw": (Call.HIT,), "stand": (Call.STAND,), "choose": (Call.HIT, Call.STAND)}[row.decides(third)]
 
@@ -173,13 +178,13 @@ def _actives(seating: Seating) -> Actives:
 
 
 class _Layout(Struct):
-    """The cards on the felt, and the hands whose hole cards have been turned up."""
+    """The cards on the layout during a round, and the hands whose hole cards have been turned up."""
 
     cards: dict[str, tuple[Card, ...]] = field(default_factory=lambda: {PLAYER: (), BANKER: ()})
     face_up: tuple[str, ...] = ()
 
     def take(self, step: Step, play: Play) -> None:
-        """Change the layout by the play. Raises ValueError unless the step asks for this play."""
+        """Apply the play to the layout. Raises ValueError unless the step asks for this play."""
         match step, play:
             case Draw(hand=hand), Card():
                 self.cards[hand] += (play,)
@@ -192,13 +197,13 @@ class _Layout(Struct):
                 raise ValueError(f"{what} was not due")
 
     def lies(self, hand: str, seat: int) -> Laid:
-        """The hand as it lies: a third card is always face up."""
+        """Return the hand as it lies on the layout. A third card is always face up."""
         cards = self.cards[hand]
         hidden = hand not in self.face_up
         return Laid(hand, cards, tuple(hidden and place < 2 for place in range(len(cards))), seat)
 
     def done(self, *, natural: bool) -> TwoHands:
-        """The round's end, judged by the cards on the layout."""
+        """Return the finished round, judged by the cards on the layout."""
         player, banker = self.cards[PLAYER], self.cards[BANKER]
         return TwoHands(player, banker, closer_to_nine(player, banker), natural)
 
@@ -211,7 +216,7 @@ _HOLE_CARDS: dict[DealOrder, tuple[str, ...]] = {
 
 
 def _played(game: BaccaratRoyal, actives: Actives, plays: Sequence[Play]) -> tuple[_Layout, Step]:
-    """The layout after these plays, and what follows."""
+    """Return the layout after these plays, and the next step."""
     layout = _Layout()
     round_ = _round(game, actives, layout)
     step = next(round_)
@@ -222,7 +227,7 @@ def _played(game: BaccaratRoyal, actives: Actives, plays: Sequence[Play]) -> tup
 
 
 def _round(game: BaccaratRoyal, actives: Actives, layout: _Layout) -> Generator[Step, Play, None]:
-    """A round as the sheet tells it. Yields each step, and is sent the play once the play is on the layout."""
+    """Yield the steps of a round in the order of the sheet. Each play is sent in once it is applied to the layout."""
     for hand in _HOLE_CARDS[game.deal_order]:
         yield Draw(hand, face_down=True)
     player, banker = layout.cards[PLAYER], layout.cards[BANKER]

@@ -1,8 +1,9 @@
-"""Bets as data: what a finished round must be for a wager to win, to push, to lose, or to win an award.
+"""Bets as data: the conditions on a finished round by which a wager wins, pushes, loses, or wins an award.
 
 A bet is a list of rows. The first row that holds decides; where no row holds, the wager is lost. A row's condition is
-written in a closed vocabulary of what finished rounds are: `When`, `HandIs` and `CardsAre`. Every written word must
-hold. Of a word with several values, any one value may hold. `docs/bets.md` explains each word with an example.
+written in a closed vocabulary of properties of finished rounds: `When`, `HandIs` and `CardsAre`. A condition holds
+where every word written in it holds. A word with several values holds where any one of them does. `docs/bets.md`
+explains each word with an example.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ DRAGON_BONUS = ("dragon_player", "dragon_banker")
 
 
 class Has(Struct, frozen=True, forbid_unknown_fields=True):
-    """So many of the cards are among these: ranks, suits, or whole cards."""
+    """The condition that a number of the cards are among `of`: ranks, suits, or whole cards."""
 
     of: tuple[str, ...]
     """"8" is every eight, "H" every heart, "KS" the king of spades."""
@@ -40,7 +41,7 @@ class Has(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def _check_known(texts: Collection[str]) -> None:
-    """Raises ValueError unless each of these texts is a rank, a suit or a card."""
+    """Raise ValueError unless each of these texts is a rank, a suit or a card."""
     if wrong := [text for text in texts if text not in _KNOWN]:
         ten = f", is {wrong[0].replace('10', 'T')} meant?" if wrong[0].replace("10", "T") in _KNOWN else ""
         raise ValueError(f"{wrong[0]!r} is not a rank, a suit or a card{ten}")
@@ -50,7 +51,7 @@ _KNOWN = frozenset({*RANKS, *SUITS, *map(str, DECK)})
 
 
 class CardsAre(Struct, frozen=True, forbid_unknown_fields=True):
-    """What several cards are, in one hand or in both. A word that is None is not asked."""
+    """A condition on several cards, of one hand or of both. A word that is None is not checked."""
 
     total: tuple[Points, ...] | None = None
     """The last digit of the sum of their points."""
@@ -88,7 +89,7 @@ class CardsAre(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class HandIs(CardsAre, frozen=True, forbid_unknown_fields=True):
-    """What one hand is: Player's, Banker's, or another hand by the word before it. A word that is None is not asked."""
+    """A condition on one hand. The word of `When` before it says which hand. A word that is None is not checked."""
 
     natural: bool | None = None
     """Its first two cards are a natural."""
@@ -122,12 +123,12 @@ class HandIs(CardsAre, frozen=True, forbid_unknown_fields=True):
         _check_known((*(self.first or ()), *(self.second or ()), *(self.third or ())))
 
     def by_place(self, card: Card) -> tuple[bool, ...]:
-        """What the words about a card at its place in the hand say of this card."""
+        """Return whether the card would satisfy the words `first`, `second` and `third`, one answer for each."""
         return tuple(of is not None and _is_of(card, of) for of in (self.first, self.second, self.third))
 
 
 class When(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a finished round is, with both its sides. A word that is None is not asked."""
+    """A condition on a finished round, with both its hands. A word that is None is not checked."""
 
     winner: tuple[Literal["player", "banker", "own", "dealer", "tie"], ...] | None = None
     """The side that came closer to nine, by any of its names."""
@@ -184,18 +185,18 @@ class When(Struct, frozen=True, forbid_unknown_fields=True):
             raise ValueError(f"{wrong[0]} cannot be the sum of two totals")
 
     def hands(self) -> tuple[HandIs, ...]:
-        """The conditions on single hands."""
+        """Return the conditions on single hands."""
         of_sides = self.player, self.banker, self.own, self.dealer, self.winning, self.losing
         each = *of_sides, self.either, self.both, self.exactly_one
         return tuple(hand for hand in each if hand is not None)
 
     def together(self) -> tuple[CardsAre, ...]:
-        """The conditions on cards of both hands together."""
+        """Return the conditions on cards of both hands together."""
         return tuple(are for are in (self.all_cards, self.first_four, self.with_up_card) if are is not None)
 
 
 class Row(Struct, frozen=True, forbid_unknown_fields=True):
-    """A row of a bet: its condition, and what becomes of the wager.
+    """A row of a bet: a condition, and the result of the wager where the condition holds.
 
     Raises ValueError unless the row has exactly one of `pays`, `result` and `award`.
     """
@@ -230,7 +231,7 @@ class Row(Struct, frozen=True, forbid_unknown_fields=True):
     condition."""
 
     def __hash__(self) -> int:
-        """Leave the words out, which decide nothing."""
+        """Return a hash without the row's words for players, which decide nothing."""
         return hash((self.when, self.pays, self.result, self.award, self.cents, self.meter, self.share))
 
     def __post_init__(self) -> None:
@@ -306,7 +307,8 @@ class Bet(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def progressive(self) -> bool:
-        """Whether the bet has awards. The pit pays awards, of a meter or fixed, and each award is told as a hit."""
+        """True where the bet has awards. The pit pays every award, from a meter or fixed, and the table reports each as
+        a hit."""
         return any(row.award is not None for row in self.rows)
 
     @property
@@ -318,9 +320,10 @@ class Bet(Struct, frozen=True, forbid_unknown_fields=True):
 class Finished(Struct, frozen=True):
     """A finished round as the bets of one seat see it.
 
-    `naturals` are the two-card totals that end a round. `own` is printed at the bettor's seat, `others` at the table's
-    other seats, taken or empty. `names` are the names of the two hands in rows: each hand has one or several. `number`
-    counts a split seat's hands, from 1 at the left; None where the seat has not split.
+    `naturals` are the two-card totals that end a round. `own` is the King and 9 printed at the bettor's seat, `others`
+    are those of the table's other seats, taken or empty. `names` are the names that rows use for the two hands: each
+    hand has one or several. `number` counts a split seat's hands, from 1 at the left; None where the seat has not
+    split.
     """
 
     done: TwoHands
@@ -337,28 +340,28 @@ Printed = tuple[PersonalK9 | None, Collection[PersonalK9]]
 
 
 def ratio_text(ratio: Fraction) -> str:
-    """A ratio in the form of files and messages: "1:20"."""
+    """Write a ratio in the form of files and messages: "1:20"."""
     return f"{ratio.numerator}:{ratio.denominator}"
 
 
 def ratio(text: str) -> Fraction:
-    """The ratio in a text that `ratio_text` has written."""
+    """Parse a ratio that `ratio_text` has written."""
     return Fraction(*map(int, text.split(":")))
 
 
 def bet_on(bets: Sequence[Bet], spot: str) -> Bet | None:
-    """The game's bet on this spot."""
+    """Return the game's bet on this spot, or None where the game has none."""
     return next((bet for bet in bets if bet.spot == spot), None)
 
 
 def deciding(bet: Bet, finished: Finished) -> Row | None:
-    """The row that decides the bet: the first that holds. None: the wager is lost."""
+    """Return the row that decides the bet: the first whose condition holds. None means that the wager is lost."""
     return next((row for row in bet.rows if holds(row.when, finished)), None)
 
 
 def deciding_of(bet: Bet, seen: Sequence[Finished]) -> Row | None:
-    """The row that decides a wager which does not lie on each hand. `seen`: the round as each of the seat's hands sees
-    it, from the left."""
+    """Return the row that decides a wager which does not lie on each of a seat's hands. `seen` is the round as each
+    hand of the seat sees it, from the left. The bet's `after_split` says which hand counts."""
     match bet.after_split:
         case "leftmost":
             return deciding(bet, seen[0])
@@ -369,9 +372,10 @@ def deciding_of(bet: Bet, seen: Sequence[Finished]) -> Row | None:
 
 
 def holds(when: When, finished: Finished) -> bool:
-    """Whether the finished round is all that `when` says.
+    """Tell whether the finished round satisfies every condition in `when`.
 
-    Only what `when` asks is computed: about thirty rows are asked before the lamp of a round's last card is lit.
+    Only what `when` asks is computed, because about thirty rows are asked before the lamp of a round's last card is
+    lit.
     """
     done, (firsts, seconds) = finished.done, finished.names
     player, banker = done.player, done.banker
@@ -408,7 +412,7 @@ def holds(when: When, finished: Finished) -> bool:
 
 
 def _won_by(finished: Finished) -> tuple[Collection[str], list[Sequence[Card]], list[Sequence[Card]]]:
-    """The names of the winner, the hand that won and the hand that lost; no hand did in a tie."""
+    """Return the names of the winner, the hand that won and the hand that lost. After a tie there is neither hand."""
     done, (firsts, seconds) = finished.done, finished.names
     if done.outcome is Outcome.PLAYER:
         return firsts, [done.player], [done.banker]
@@ -418,7 +422,7 @@ def _won_by(finished: Finished) -> tuple[Collection[str], list[Sequence[Card]], 
 
 
 def hand_holds(hand_is: HandIs, cards: Sequence[Card], finished: Finished) -> bool:
-    """Whether one hand's two or three cards are all that `hand_is` says."""
+    """Tell whether one hand of two or three cards satisfies every condition in `hand_is`."""
     first, second = two = cards[0], cards[1]
     return (
         cards_hold(hand_is, cards)
@@ -436,7 +440,7 @@ def hand_holds(hand_is: HandIs, cards: Sequence[Card], finished: Finished) -> bo
 
 
 def cards_hold(are: CardsAre, cards: Sequence[Card]) -> bool:
-    """Whether the cards are all that `are` says. No cards never hold."""
+    """Tell whether the cards satisfy every condition in `are`. For no cards the answer is False."""
     return bool(cards) and (
         (are.total is None or total(cards) in are.total)
         and (are.points is None or sum(card.points for card in cards) in are.points)
@@ -455,7 +459,8 @@ def cards_hold(are: CardsAre, cards: Sequence[Card]) -> bool:
 
 
 def seen_of(are: CardsAre, card: Card) -> tuple[str, ...]:
-    """What these words see of one card. Cards that look alike give the same answer."""
+    """Return the properties of one card on which the condition `are` depends. Cards that `are` cannot tell apart give
+    equal answers."""
     return (
         str(card.points) if are.total is not None or are.points is not None else "",
         card.letter if _compares_ranks(are) or (are.ranks and card.letter in are.ranks) else "",
@@ -466,17 +471,17 @@ def seen_of(are: CardsAre, card: Card) -> tuple[str, ...]:
 
 
 def sees_ranks(are: CardsAre) -> bool:
-    """Whether these words tell each rank from every other: a single ten from a King, too."""
+    """Tell whether the condition can tell each rank from every other, even a ten from a King."""
     return bool(are.ranks or are.of_one_rank or are.different_ranks or are.straight is not None)
 
 
 def _compares_ranks(are: CardsAre) -> bool:
-    """Whether these words compare the cards' ranks with each other."""
+    """Tell whether the condition compares the cards' ranks with each other."""
     return bool(are.of_one_rank or are.different_ranks or are.straight is not None or are.same_rank is not None)
 
 
 def _is_of(card: Card, of: Collection[str]) -> bool:
-    """Whether the card is among these ranks, suits and whole cards."""
+    """Tell whether the card is among these ranks, suits and whole cards."""
     return card.letter in of or card.suit.value in of or str(card) in of
 
 
@@ -490,7 +495,7 @@ def _most(kinds: Iterable[object]) -> int:
 
 
 def _straight(cards: Sequence[Card]) -> bool:
-    """Whether the ranks follow each other: Q-K-A and A-2-3 do, K-A-2 does not."""
+    """Tell whether the ranks follow each other: Q-K-A and A-2-3 do, K-A-2 does not."""
     low = sorted(RANKS.index(card.letter) for card in cards)
     high = sorted(rank or len(RANKS) for rank in low)
     return any(ranks == list(range(ranks[0], ranks[0] + len(cards))) for ranks in (low, high))

@@ -13,7 +13,7 @@ from typing import Literal, NoReturn, Self
 
 
 class Rank(IntEnum):
-    """A card's rank. The number is its place in the suit, ace first."""
+    """A card's rank. Its number counts from the ace, which is 1, to the King, which is 13."""
 
     ACE = 1
     TWO = 2
@@ -56,10 +56,10 @@ _POINTS = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 0, 0, 0)
 
 
 class _Printed:
-    """Something printed, with one object for each value, which never changes.
+    """The base of cards and printed pairs of cards: immutable, with a single object for each value.
 
-    So two of them are compared and looked up as fast as any two objects. They are no structs, since JSON has them as
-    text.
+    For this reason they are compared and looked up as fast as any two objects. They are not structs, because they are
+    text in JSON.
     """
 
     __slots__: tuple[str, ...] = ()
@@ -90,7 +90,7 @@ class Card(_Printed):
     suit: Suit
 
     def __new__(cls, rank: Rank, suit: Suit) -> Self:
-        """The card of this rank and suit."""
+        """Return the one object for the card of this rank and suit."""
         return cls._one(rank, suit)
 
     def __str__(self) -> str:
@@ -98,22 +98,22 @@ class Card(_Printed):
 
     @property
     def letter(self) -> str:
-        """The card's rank as text writes it: `T` for a ten."""
+        """The letter of the card's rank in text: `T` for a ten."""
         return RANKS[self.rank - 1]
 
     @property
     def color(self) -> str:
-        """`red` or `black`."""
+        """The colour of the card's suit: `red` or `black`."""
         return "red" if self.suit in (Suit.HEARTS, Suit.DIAMONDS) else "black"
 
     @property
     def points(self) -> int:
-        """What the card counts in a hand: 0 to 9."""
+        """The points that the card counts in a hand: 0 to 9."""
         return _POINTS[self.rank]
 
     @staticmethod
     def parse(text: str) -> Card:
-        """The card that `text` names, in any case. Raises ValueError where it names no card."""
+        """Parse a card's name, in any case. Raises ValueError where `text` is not a card."""
         rank, suit = text[:-1].upper(), text[-1:].upper()
         if rank == "10":
             rank = "T"
@@ -130,19 +130,20 @@ WORTH = tuple(Card.parse(rank + "S") for rank in "TA23456789")
 
 
 def total(cards: Iterable[Card]) -> int:
-    """A hand's total: the last digit of the sum of its cards' points."""
+    """Return a hand's total: the last digit of the sum of its cards' points."""
     return sum([_POINTS[card.rank] for card in cards]) % 10  # a list: this is asked millions of times
 
 
 class PersonalK9(_Printed):
-    """The King of one suit and the 9 of one suit printed at a seat. Sixteen exist, four of them suited."""
+    """The King of one suit and the 9 of one suit, printed at a seat. There are sixteen such pairs, four of them of one
+    suit."""
 
     __slots__ = ("king", "nine")
     king: Suit
     nine: Suit
 
     def __new__(cls, king: Suit, nine: Suit) -> Self:
-        """The King of the one suit and the 9 of the other."""
+        """Return the one object for the King of the suit `king` and the 9 of the suit `nine`."""
         return cls._one(king, nine)
 
     def __str__(self) -> str:
@@ -150,14 +151,14 @@ class PersonalK9(_Printed):
 
     @staticmethod
     def parse(text: str) -> PersonalK9:
-        """The K9 that `text` names, `KS 9H` or `9H KS`. Raises ValueError where it names none."""
+        """Parse a King and a 9, as `KS 9H` or `9H KS`. Raises ValueError where `text` is no such pair."""
         suits = {card.rank: card.suit for card in map(Card.parse, text.split())}
         if len(text.split()) != 2 or suits.keys() != {Rank.KING, Rank.NINE}:
             raise ValueError(f"{text!r} is not a personal K9: write a King and a 9, for example KS 9H")
         return PersonalK9(suits[Rank.KING], suits[Rank.NINE])
 
     def matches(self, cards: Sequence[Card]) -> bool:
-        """Whether the two `cards` are this King and this 9, in either order."""
+        """Tell whether the two `cards` are this King and this 9, in either order."""
         one, other = cards
         king, nine = (one, other) if one.rank is Rank.KING else (other, one)
         return (king.rank, king.suit, nine.rank, nine.suit) == (Rank.KING, self.king, Rank.NINE, self.nine)

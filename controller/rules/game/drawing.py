@@ -1,6 +1,6 @@
-"""Who draws a third card, as a casino prints it: what each hand does with each total of its first two cards.
+"""The rules for third cards in the form that a casino prints: what each hand does on each total of its first two cards.
 
-Each game makes this table of its rules, for people to read. Nothing is dealt by it.
+Each game makes this table from its rules, for people to read. No card is dealt by it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Does = Literal["draw", "stand", "choose"]
 
 
 class BankerDraws(Struct, frozen=True):
-    """What Banker does with one total."""
+    """What Banker does on one total of Banker's first two cards."""
 
     player_stood: Does
     """Where Player took no third card."""
@@ -25,8 +25,9 @@ class BankerDraws(Struct, frozen=True):
 
 
 class Drawing(Struct, frozen=True):
-    """What each hand does, by its total from 0 up. The totals after the last are naturals. A hand that the game does
-    not have, or that its player plays freely, is empty."""
+    """The rules for third cards. Each field lists what one hand does, by the hand's total from 0 up. The totals after
+    the last entry are naturals. The field is empty for a hand that the game does not have, or that its player plays
+    freely."""
 
     player: tuple[Does, ...] = ()
     banker: tuple[BankerDraws, ...] = ()
@@ -34,8 +35,8 @@ class Drawing(Struct, frozen=True):
 
 
 def check_draws(natural: Collection[int], lists: Mapping[str, Collection[int]], rows: str, of: Sequence[int]) -> None:
-    """Check a house's rules of drawing: the naturals, the `lists` of totals on which a hand draws or chooses, and which
-    totals have a row in Banker's table `rows`, each by the key that the file gives it.
+    """Check a house's rules for third cards. `natural` are the naturals. `lists` are the totals on which a hand draws
+    or chooses, by the file's key. `of` are the totals that have a row in Banker's table, whose key is `rows`.
 
     Raises ValueError unless the naturals are the highest totals, nobody draws on a natural, and every lower total has
     one row.
@@ -59,7 +60,8 @@ def check_draws(natural: Collection[int], lists: Mapping[str, Collection[int]], 
 
 
 def check_once(lists: Mapping[str, Collection[int]]) -> None:
-    """Raises ValueError where a list, here by its key in the file, says a number twice: another number was meant."""
+    """Raise ValueError where a list names a number twice, because another number was meant. The lists are given by
+    their keys in the file."""
     for key, numbers in lists.items():
         if twice := [number for number, times in Counter(numbers).items() if times > 1]:
             raise ValueError(f"{key} says {twice[0]} twice")

@@ -1,6 +1,6 @@
-"""The games that a table can run: the protocol that each game keeps, and the only list of games.
+"""The protocol that every game of the table implements, and the list of all games.
 
-A game's own file reads like its sheet. The table treats every game alike: it asks only what the protocol says.
+A game's own file reads like its sheet. The table treats every game alike: it uses only the members of the protocol.
 """
 
 from __future__ import annotations
@@ -22,73 +22,79 @@ from controller.rules.game.seating import Seating, TieMoves, WinMoves
 
 @runtime_checkable  # msgspec looks whether what it read is a game
 class Game(Protocol):
-    """A game by the rules of a house. Pure: each answer is computed from all plays of the round so far."""
+    """A game by the rules of one house. Pure: each answer is computed from all plays of the round so far."""
 
     @property
     def tableau(self) -> Tableau | None:
-        """The rules of drawing, by which a shoe may judge too; None where people choose."""
+        """The rules for third cards, by which a shoe may decide too. None for a game in which people choose."""
 
     @property
     def naturals(self) -> tuple[int, ...]:
-        """The two-card totals that end a round at once; empty where the game has none."""
+        """The two-card totals that end a round before any third card; empty where the game has none."""
 
     @property
     def squeezed(self) -> bool:
-        """Whether seats get the cards to turn them up themselves (Midi Baccarat)."""
+        """True where seats are handed the cards and turn them up themselves (Midi Baccarat)."""
 
     @property
     def deals_face_down(self) -> bool:
-        """Whether any card is dealt face down."""
+        """True where any card is dealt face down."""
 
     @property
     def roles_play(self) -> bool:
-        """Whether two active seats play each other. Their roles are drawn by lot at first, and then go round."""
+        """True where two active seats play each other. Their roles are drawn by lot at first, and then go round."""
 
     @property
     def on_win(self) -> WinMoves:
-        """Which of the two active seats' roles move after a win. Without such roles the answer has no meaning."""
+        """Which of the two active seats' roles move after a win. In a game without such roles the value has no
+        meaning."""
 
     @property
     def on_tie(self) -> TieMoves:
-        """Where the roles of the two active seats go after a tie. Without such roles the answer has no meaning."""
+        """Where the roles of the two active seats go after a tie. In a game without such roles the value has no
+        meaning."""
 
     @property
     def seats_play(self) -> bool:
-        """Whether every seat in play has a hand of its own."""
+        """True where every seat in play has a hand of its own."""
 
     @property
     def house_ways(self) -> Mapping[str, str]:
-        """The house's own ways to play the game, as players are told: by the name of a way, the way itself."""
+        """The house's choices where the game leaves one, for players to read: by the name of the choice, what the house
+        chose."""
 
     @property
     def drawing(self) -> Drawing:
-        """Who draws a third card, as players are told."""
+        """The rules for third cards, as a table for players to read."""
 
     @property
     def calls(self) -> tuple[Call, ...]:
-        """What the dealer may have to call in a round."""
+        """All calls that the dealer may have to make in a round."""
 
     def next_step(self, seating: Seating, plays: Sequence[Play], /) -> Draw | Choose | Reveal | Done:
-        """What follows the plays so far. Raises ValueError for plays that the game does not allow."""
+        """Return the next step of the round after these plays. Raises ValueError for plays that the game does not
+        allow."""
 
     def laid(self, seating: Seating, plays: Sequence[Play], /) -> tuple[Laid, ...]:
-        """Every hand as it lies on the layout. Raises ValueError as `next_step` does."""
+        """Return every hand as it lies on the layout. Raises ValueError for plays that the game does not allow."""
 
     def corrected(self, before: Done, hands: Mapping[str, tuple[Card, ...]], /) -> Done:
-        """The finished round `before`, but with the hands that people read, by their names. Raises HandsError."""
+        """Return the finished round `before` with other hands: those that people read on the layout, by their names.
+        Raises HandsError."""
 
     def seen(self, done: Done, seating: Seating, seat: int | None, printed: Printed, /) -> tuple[Finished, ...]:
-        """The finished round as this seat's bets see it, once for each hand that the seat has. None: no seat's bets."""
+        """Return the finished round as the bets of `seat` see it, once for each hand that the seat has. With None as
+        `seat`, the round is seen by no seat in particular."""
 
     def most_cards(self, seats: int, /) -> int:
-        """The most cards that one round can take with this number of seats in play."""
+        """Return the most cards that one round can take with this number of seats in play."""
 
 
 class Section(Protocol):
-    """The section of a game file that says how a game is dealt."""
+    """The section of a game file with the rules of one game."""
 
     def dealt(self, how: Literal["mini", "midi"]) -> Game | None:
-        """The game as a table deals it; None for a way in which this game is not dealt."""
+        """Return the game for a table that deals in this way, or None where this game is not dealt so."""
 
 
 KINDS: dict[str, type[Section]] = {

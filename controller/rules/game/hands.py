@@ -1,4 +1,4 @@
-"""The forms of a finished round: Player's cards beside Banker's, or each seat's hands against the dealer's."""
+"""The types of a finished round: Player's cards beside Banker's, or each seat's hands against the dealer's."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ PLAYER, BANKER, DEALER = "player", "banker", "dealer"
 
 
 class Hand(StrEnum):
-    """One of the two hands of a round."""
+    """The name of one of the two hands in a round: Player's or Banker's."""
 
     PLAYER = PLAYER
     BANKER = BANKER
 
 
 class Outcome(Enum):
-    """Which hand is closer to nine, or neither."""
+    """The hand that is closer to nine, or a tie."""
 
     PLAYER = "player"
     BANKER = "banker"
@@ -30,7 +30,7 @@ class Outcome(Enum):
 
 
 class HandsError(ValueError):
-    """The game allows no finished round with these cards. `code` says why: a request is refused with that code."""
+    """The game allows no finished round with these cards. `code` is the code with which the request is refused."""
 
     def __init__(self, code: str) -> None:
         super().__init__(code)
@@ -38,7 +38,8 @@ class HandsError(ValueError):
 
 
 class TwoHands(Struct, frozen=True):
-    """Player's hand and Banker's, complete: each side's two or three cards in order, and how the round ended."""
+    """A finished round of Player's hand and Banker's: each hand's two or three cards in order, and how the
+    round ended."""
 
     player: tuple[Card, ...]
     banker: tuple[Card, ...]
@@ -48,37 +49,38 @@ class TwoHands(Struct, frozen=True):
 
     @property
     def player_total(self) -> int:
-        """Player's points, 0 to 9."""
+        """The total of Player's hand, 0 to 9."""
         return total(self.player)
 
     @property
     def banker_total(self) -> int:
-        """Banker's points, 0 to 9."""
+        """The total of Banker's hand, 0 to 9."""
         return total(self.banker)
 
     @property
     def margin(self) -> int:
-        """The points between the two totals, 0 to 9, whoever won."""
+        """The difference of the two totals, 0 to 9, whoever won."""
         return abs(self.player_total - self.banker_total)
 
     @property
     def player_pair(self) -> bool:
-        """Player's first two cards have the same rank. A ten and a king do not."""
+        """True where Player's first two cards have the same rank. A ten and a king do not."""
         return self.player[0].rank == self.player[1].rank
 
     @property
     def banker_pair(self) -> bool:
-        """Banker's first two cards have the same rank."""
+        """True where Banker's first two cards have the same rank."""
         return self.banker[0].rank == self.banker[1].rank
 
     @property
     def laid(self) -> tuple[Laid, ...]:
-        """Both hands as they lie, every card face up."""
+        """Both hands as they lie on the layout, every card face up."""
         return _face_up(PLAYER, self.player), _face_up(BANKER, self.banker)
 
 
 class SeatHand(Struct, frozen=True):
-    """A seat's hand that has been played: its `number` from 1, left to right, and its two or three cards."""
+    """A finished hand of a seat: its `number` among the seat's hands, from 1 at the left, and its two or three
+    cards."""
 
     seat: int
     number: int
@@ -87,7 +89,7 @@ class SeatHand(Struct, frozen=True):
 
 
 class SeatHands(Struct, frozen=True):
-    """Every hand of the seats, in order, against the dealer's two or three cards: complete."""
+    """A finished round of Lucky 9: every hand of the seats, in order, and the dealer's two or three cards."""
 
     dealer: tuple[Card, ...]
     hands: tuple[SeatHand, ...]
@@ -96,12 +98,12 @@ class SeatHands(Struct, frozen=True):
 
     @property
     def outcome(self) -> None:
-        """None: each seat's hand has its own outcome."""
+        """Always None, because each seat's hand has its own outcome."""
         return
 
     @property
     def laid(self) -> tuple[Laid, ...]:
-        """Every hand as it lies, face up: each seat's from left to right, then the dealer's."""
+        """Every hand as it lies on the layout, face up: each seat's from left to right, then the dealer's."""
         theirs = (_face_up(seat_hand_name(hand.seat, hand.number), hand.cards, hand.seat) for hand in self.hands)
         return (*theirs, _face_up(DEALER, self.dealer))
 
@@ -111,17 +113,18 @@ Done = TwoHands | SeatHands
 
 
 def cards_of(done: Done) -> tuple[Card, ...]:
-    """Every card of a finished round."""
+    """Return every card of a finished round."""
     return tuple(card for hand in done.laid for card in hand.cards)
 
 
 def seat_hand_name(seat: int, number: int = 1) -> str:
-    """The name of a seat's hand: "seat_3" for the leftmost, then "seat_3_hand_2" and so on."""
+    """Return the name of a seat's hand: "seat_3" for the leftmost, then "seat_3_hand_2" and so on."""
     return f"seat_{seat}" if number == 1 else f"seat_{seat}_hand_{number}"
 
 
 def as_it_lies(natural: Collection[int], player: Sequence[Card], banker: Sequence[Card]) -> TwoHands:
-    """Two hands judged by the cards on the felt alone, whether or not the rules would have drawn those cards.
+    """Return the round that ended with these two hands, judged by the cards alone, whether or not the rules would have
+    drawn those cards.
 
     `natural` are the two-card totals that end a round. Raises HandsError `not_a_hand`.
     """
@@ -132,7 +135,8 @@ def as_it_lies(natural: Collection[int], player: Sequence[Card], banker: Sequenc
 
 
 def two_hands_read(natural: Collection[int], hands: Mapping[str, tuple[Card, ...]]) -> TwoHands:
-    """The two hands as people read them, by their names. Raises HandsError: `other_hands`, or `not_a_hand`."""
+    """Return the round that ended with the two hands that people read, given by their names. Raises HandsError
+    `other_hands` or `not_a_hand`."""
     if hands.keys() != {PLAYER, BANKER}:
         raise HandsError("other_hands")
     return as_it_lies(natural, hands[PLAYER], hands[BANKER])
@@ -146,12 +150,13 @@ ANY_SHAPE: tuple[Shape, ...] = tuple((two, third) for two in range(10) for third
 
 
 def shape(cards: Sequence[Card]) -> Shape:
-    """The shape of these two or three cards."""
+    """Return the shape of a hand: the total of its first two cards, and the points of its third card, or None without
+    one."""
     return total(cards[:2]), cards[2].points if len(cards) == 3 else None
 
 
 def closer_to_nine(player: Sequence[Card], banker: Sequence[Card]) -> Outcome:
-    """Which of these two hands is closer to nine, or that neither is."""
+    """Return which of these two hands is closer to nine, or that they tie."""
     if total(player) == total(banker):
         return Outcome.TIE
     return Outcome.PLAYER if total(player) > total(banker) else Outcome.BANKER

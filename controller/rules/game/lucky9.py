@@ -1,7 +1,8 @@
 """Lucky 9: dealt like blackjack, counted like baccarat, with splits (sheet 003).
 
-Every seat in play has a hand of its own against the dealer's hand. The order of play is one generator, `_round`, which
-asks for each card and call in turn. Each answer is computed by running that generator over all plays so far.
+Every seat in play has a hand of its own against the dealer's hand. The order of play is written as one generator,
+`_round`, which asks for each card and call in turn. Each answer is computed by running that generator over all plays so
+far.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from controller.rules.game.seating import Seating, TieMoves, WinMoves
 
 
 class Lucky9(Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind", tag=True):
-    """The rules of a house. Raises ValueError where they contradict each other."""
+    """The game of Lucky 9 by the rules of one house. Raises ValueError where the rules contradict each other."""
 
     pair: Literal["rank", "value"]
     """What may be split: two cards of the same rank, or of the same point value (a ten and a king)."""
@@ -76,23 +77,23 @@ class Lucky9(Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind", 
     calls: ClassVar[tuple[Call, ...]] = (Call.HIT, Call.STAND, Call.SPLIT, Call.REVEAL)
 
     def next_step(self, seating: Seating, plays: Sequence[Play]) -> Step:
-        """What follows once `plays`, in order from the round's first card, have happened.
+        """Return the next step once `plays`, in order from the round's first card, have happened.
 
         Two cards go to every seat and to the dealer, by `deal_order`. Then each seat acts: a 9 stands; any other total
         stands, hits once, or splits a pair. A split puts a new hand to the right of the split hand, and the hands
-        further right count one number more: the leftmost is always "seat_3", the next "seat_3_hand_2". By
-        `split_order` each hand takes one card and stands before the next hand takes its own; a new pair may be split
-        again within the limit. At last the dealer reveals and draws by the dealer's rule, even if no seat can win any
-        more.
+        further right count one number more: the leftmost is always "seat_3", the next "seat_3_hand_2". By `split_order`
+        each hand takes one card and stands before the next hand takes its own; a new pair may be split again within the
+        limit. At last the dealer reveals and draws by the dealer's rule, even if no seat can win any more.
 
         Raises ValueError for a play that was not due: a card where no card is due, or a call that is not offered.
         """
         return _replay(self, seating.in_play, plays)[1]
 
     def laid(self, seating: Seating, plays: Sequence[Play]) -> tuple[Laid, ...]:
-        """Every hand as it lies, each seat's from left to right, then the dealer's; empty before the first card.
+        """Return every hand as it lies on the layout: each seat's from left to right, then the dealer's. Before the
+        first card they have no cards.
 
-        Raises ValueError as `next_step` does.
+        Raises ValueError for a play that was not due.
         """
         layout, _ = _replay(self, seating.in_play, plays)
         theirs = [
@@ -105,11 +106,11 @@ class Lucky9(Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind", 
         return (*theirs, Laid(DEALER, tuple(layout.dealer), face_down))
 
     def corrected(self, before: Done, hands: Mapping[str, tuple[Card, ...]]) -> SeatHands:
-        """The finished round `before`, once people read other hands on the felt.
+        """Return the finished round `before` with other hands, which people read on the layout.
 
         The choices follow from the hands: a seat with several hands has split, a hand with three cards has hit.
-        (choice) Where a seat split more than once, the felt does not show which of its hands begins with the seat's
-        second card. Then that hand is the same as before, or the second hand where the seat had another number of
+        (choice) Where a seat split more than once, the layout does not show which of its hands begins with the seat's
+        second card. In this case it is the same hand as before, or the second hand where the seat had another number of
         hands before. Raises HandsError.
         """
         assert isinstance(before, SeatHands), "a round of this game"
@@ -129,7 +130,8 @@ class Lucky9(Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind", 
         return SeatHands(dealer, _played(in_order), first_two)
 
     def seen(self, done: Done, _: Seating, seat: int | None, printed: Printed) -> tuple[Finished, ...]:
-        """Each hand of the seat beside the dealer's, from left to right; none where the seat is not in play."""
+        """Return the finished round as the bets of a seat see it: each hand of the seat beside the dealer's, from left
+        to right. The result is empty where the seat is not in play."""
         assert isinstance(done, SeatHands), "a round of this game"
         return tuple(
             Finished(
@@ -146,36 +148,39 @@ class Lucky9(Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind", 
 
     @property
     def house_ways(self) -> dict[str, str]:
-        """What splits, and into how many hands."""
+        """The house's rules for splits: which pairs may be split, and into how many hands."""
         return {"splits": self.pair if self.most_splits else "nothing", "hands": str(self.most_splits + 1)}
 
     @property
     def drawing(self) -> Drawing:
-        """What the dealer does, as players are told."""
+        """The dealer's rule for a third card, as a table for players to read."""
         return Drawing(dealer=tuple("draw" if points in self.dealer_draws_on else "stand" for points in range(10)))
 
     @property
     def _place_of_up_card(self) -> int:
-        """The place of the up card among the dealer's first two cards, from 0."""
+        """The index, 0 or 1, of the dealer's card that lies face up while the seats act."""
         return 0 if self.dealer_shows == "first_card" else 1
 
     def most_cards(self, seats: int) -> int:
-        """For each seat three cards, or two for each hand into which the seat can split; three for the dealer."""
+        """Return the most cards that a round can take: three for the dealer, and for each seat three, or two for each
+        hand into which the seat can split."""
         return max(3, 2 * (self.most_splits + 1)) * seats + 3
 
     def shapes(self) -> Sequence[tuple[Shape, Shape]]:
-        """The hands of a seat and the dealer that may lie together: nobody hits a 9, and the dealer follows a rule."""
+        """Return the shapes of hands that a seat and the dealer can have in the same round: nobody hits a 9, and the
+        dealer follows a rule."""
         seats = [each for each in ANY_SHAPE if each[0] != 9 or each[1] is None]
         dealers = [each for each in ANY_SHAPE if (each[0] in self.dealer_draws_on) is (each[1] is not None)]
         return list(product(seats, dealers))
 
     def dealt(self, how: Literal["mini", "midi"]) -> Self | None:
-        """The game as a table deals it; None for a way in which this game is not dealt."""
+        """Return the game for a table that deals in this way, or None for "midi", because this game is only dealt as
+        "mini"."""
         return self if how == "mini" else None
 
 
 def _taken_out(read: dict[str, tuple[Card, ...]], seat: int) -> list[tuple[Card, ...]]:
-    """The hands of this seat from left to right. They are removed from what was read."""
+    """Remove the hands of this seat from `read`, and return them from left to right."""
     theirs: list[tuple[Card, ...]] = []
     while (cards := read.pop(seat_hand_name(seat, len(theirs) + 1), None)) is not None:
         theirs.append(cards)
@@ -186,7 +191,7 @@ Step = Draw | Choose | Reveal | SeatHands
 
 
 class _Layout(Struct):
-    """The felt while a round is played: each seat's hands from left to right, and the dealer's."""
+    """The cards on the layout during a round: each seat's hands from left to right, and the dealer's."""
 
     hands: dict[int, list[list[Card]]]
     dealer: list[Card] = field(default_factory=list)
@@ -198,7 +203,7 @@ _Asking = Generator[Step, Play, None]
 
 
 def _replay(game: Lucky9, seats: Sequence[int], plays: Sequence[Play]) -> tuple[_Layout, Step]:
-    """The felt after the plays, and what comes next."""
+    """Return the layout after these plays, and the next step."""
     layout = _Layout({seat: [[]] for seat in seats})
     asking = _round(game, layout)
     step = next(asking)
@@ -226,7 +231,7 @@ def _round(game: Lucky9, layout: _Layout) -> _Asking:
 
 
 def _dealt_to(game: Lucky9, seats: list[int]) -> list[int | None]:
-    """Who is dealt each of the first cards, in order; None: the dealer."""
+    """Return who is dealt each of the first cards, in order. None stands for the dealer."""
     match game.deal_order:
         case "seats_first":
             return [*seats, None] * 2
@@ -237,7 +242,7 @@ def _dealt_to(game: Lucky9, seats: list[int]) -> list[int | None]:
 
 
 def _act(game: Lucky9, seat: int, hands: list[list[Card]]) -> _Asking:
-    """A seat's turn, from its first two cards."""
+    """Play one seat's turn, once it has its first two cards: yield each step, and take the play that is sent in."""
     if total(hands[0]) == 9:  # Lucky 9 or Natural 9
         return
     split = (Call.SPLIT,) if _may_split(game, hands, 0) else ()
@@ -249,7 +254,7 @@ def _act(game: Lucky9, seat: int, hands: list[list[Card]]) -> _Asking:
 
 
 def _split(game: Lucky9, seat: int, hands: list[list[Card]]) -> _Asking:
-    """The rest of a seat's turn once it has split its first two cards."""
+    """Play the rest of a seat's turn once it has split its first two cards."""
     _part(hands, 0)
     from_left = game.split_order == "leftmost_first"
     at = 0 if from_left else 1
@@ -274,7 +279,7 @@ def _is_pair(game: Lucky9, first: Card, second: Card) -> bool:
 
 
 def _part(hands: list[list[Card]], at: int) -> None:
-    """Split the pair at this place into two hands."""
+    """Replace the pair at index `at` by two hands of one card each."""
     hands[at : at + 1] = [[card] for card in hands[at]]
 
 
@@ -310,7 +315,7 @@ def _played(hands: Mapping[int, Sequence[Sequence[Card]]]) -> tuple[SeatHand, ..
 
 
 def _may_lie(game: Lucky9, hands: Sequence[tuple[Card, ...]]) -> bool:
-    """Whether a seat can have come to these hands, from left to right."""
+    """Tell whether the rules allow a seat to end with these hands, from left to right."""
     if len(hands) == 1:
         (cards,) = hands
         return len(cards) == 2 or (len(cards) == 3 and total(cards[:2]) != 9)
@@ -320,7 +325,7 @@ def _may_lie(game: Lucky9, hands: Sequence[tuple[Card, ...]]) -> bool:
 
 
 def _first_two(before: SeatHands, seat: int, hands: Sequence[tuple[Card, ...]]) -> tuple[Card, ...]:
-    """A seat's cards before any split or hit, by the hands that people read."""
+    """Return a seat's first two cards, before any split or hit, derived from the hands that people read."""
     if len(hands) == 1:
         return hands[0][:2]
     begin = [hand.cards[0] for hand in before.hands if hand.seat == seat]

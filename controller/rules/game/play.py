@@ -1,4 +1,4 @@
-"""What all games share: the plays of a round, what comes next in a round, how a hand lies, what becomes of a wager.
+"""The types that all games share: the plays of a round, its next step, how a hand lies, and the result of a wager.
 
 A game is one function over the plays so far, `next_step`. The function answers with a `Draw`, a `Choose`, a `Reveal`,
 or the game's own `Done`.
@@ -14,7 +14,7 @@ from controller.rules.game.cards import Card
 
 
 class Call(Enum):
-    """What the dealer calls inside a round, by a button."""
+    """A call that the dealer makes during a round, by pressing a button."""
 
     HIT = "hit"
     STAND = "stand"
@@ -27,9 +27,10 @@ Play = Card | Call
 
 
 class Draw(Struct, frozen=True):
-    """The next card goes to `hand`. Where that is a seat's own hand, it lies at `seat`.
+    """The step in which the next card goes to `hand`. Where that hand is a seat's own, `seat` is the seat.
 
-    `face_down`: the card is laid face down. `secret`: nobody is told who draws, which would tell a face-down card.
+    `face_down`: the card is laid face down. `secret`: nobody is told which hand draws, because that would give away a
+    face-down card.
     """
 
     hand: str
@@ -39,7 +40,8 @@ class Draw(Struct, frozen=True):
 
 
 class Choose(Struct, frozen=True):
-    """The seat must call one of `options` for its hand. `secret`: the options would tell a face-down card."""
+    """The step in which a seat must call one of `options` for its hand. `secret`: the options are not shown, because
+    they would give away a face-down card."""
 
     hand: str
     seat: int
@@ -48,7 +50,7 @@ class Choose(Struct, frozen=True):
 
 
 class Reveal(Struct, frozen=True):
-    """The face-down cards of these hands are turned up next. The dealer says when that is done."""
+    """The step in which the face-down cards of these hands are turned up. The dealer calls when that is done."""
 
     hands: tuple[str, ...]
 
@@ -66,7 +68,7 @@ class Laid(Struct, frozen=True):
 
 
 class Result(Enum):
-    """What becomes of a wager."""
+    """The result of a wager."""
 
     WON = "won"
     LOST = "lost"

@@ -1,9 +1,9 @@
-"""Finds the rows of a bet that can never decide a round, in a game where seats have hands of their own (Lucky 9). At
-games of two hands the exact count says it (`people/par/reach`).
+"""Finds the rows of a bet that can never decide a round, in a game where seats have hands of their own (Lucky 9). For
+games of two hands, `people/par/reach` finds them by an exact count.
 
-Hands that no row can tell apart are tried once. So a few cards stand for all: one card for each point value, and more
-only where a row looks at ranks, suits or colours. Every tried hand is a hand that the game deals. Where a bet's rows
-look at so much that there are too many hands, none is tried, and no row is called unreachable.
+Of hands that no row can tell apart, only one is tried. So a few cards stand for all: one card for each point value, and
+more only where a row looks at ranks, suits or colours. Every tried hand is a hand that the game can deal. Where a bet's
+rows look at so much that there are too many hands, none is tried, and no row is called unreachable.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ _MOST_PAIRS = 150_000
 
 
 class Unreachable(Struct, frozen=True):
-    """A row of a bet, counted from 0, that decides no round: it never holds, or an earlier row holds wherever this row
-    does."""
+    """A row of a bet, counted from 0, that can decide no round. Either it never holds, or an earlier row holds wherever
+    this row does."""
 
     row: int
     why: Literal["never_holds", "hidden"]
 
 
 def unreachable(game: Game, bet: Bet, decks: int) -> tuple[Unreachable, ...]:
-    """The rows of the bet that can decide no round of the game, dealt from this number of decks."""
+    """Return the rows of the bet that can decide no round of the game, dealt from this number of decks."""
     assert isinstance(game, Lucky9), "the only game at which seats play hands of their own"
     held: set[int] = set()
     deciding: set[int] = set()
@@ -53,7 +53,8 @@ def unreachable(game: Game, bet: Bet, decks: int) -> tuple[Unreachable, ...]:
 
 
 class _Tries:
-    """One hand of each kind that the bet's rows could tell apart. `are_all`: no kind is left out, for certain."""
+    """Sample hands: one of each kind that the bet's rows could tell apart. `are_all` is True where certainly no kind is
+    missing."""
 
     def __init__(self, bet: Bet, decks: int, naturals: Collection[int], shapes: Sequence[tuple[Shape, Shape]]) -> None:
         self.are_all = True
@@ -69,7 +70,8 @@ class _Tries:
         self._decks, self._naturals, self._shapes = decks, naturals, shapes
 
     def seen(self) -> Iterator[Finished]:
-        """Each hand against each of the dealer's. Either of the dealer's first two cards may be the up card."""
+        """Yield each sample hand against each hand of the dealer. Either of the dealer's first two cards may be the up
+        card."""
         if self._up_card_alone:
             cards = [hand for hand in self._single_hands() if len(hand) == 2]
             ups = sorted({card for two in cards for card in two}, key=str)
@@ -85,7 +87,8 @@ class _Tries:
                     yield Finished(done, self._naturals, names=_NAMES, number=number, with_up_card=(*own[:2], up))
 
     def _pairs(self) -> Iterator[_Pair]:
-        """Two hands of each kind, side by side."""
+        """Yield two sample hands, a seat's and the dealer's, for each combination of kinds that the rows could tell
+        apart."""
         nothing = Finished(as_it_lies((), _ANY_TWO, _ANY_TWO), self._naturals)
         by_shape: dict[Shape, dict[object, list[_Cards]]] = {}
         for cards in self._single_hands():
@@ -110,7 +113,8 @@ class _Tries:
                     self.are_all = False  # other cards of the same kinds could be there
 
     def _kinds(self, by_shape: dict[Shape, dict[object, list[_Cards]]]) -> Iterator[tuple[_Kind, _Kind]]:
-        """The kinds of hands that may lie beside each other; none where there are too many."""
+        """Yield the combinations of kinds of hands that a seat and the dealer can have together. Where there are too
+        many, yield none."""
         beside = [
             ([*by_shape[one].items()], [*by_shape[other].items()])
             for one, other in self._shapes
@@ -123,14 +127,14 @@ class _Tries:
             yield from product(own, dealers)
 
     def _key(self, cards: _Cards) -> object:
-        """What the conditions about both hands together can see of this hand's cards."""
+        """Return those properties of this hand's cards on which the conditions about both hands together depend."""
         if not self._together:
             return None
         seen = [tuple(seen_of(are, card) for are in self._together) for card in cards]
         return tuple(sorted(seen[:2])), tuple(seen[2:]) if self._all_cards and len(seen) == 3 else None
 
     def _single_hands(self) -> Iterator[_Cards]:
-        """Hands of two and three cards, made of one card for each kind of card that the words tell apart."""
+        """Yield hands of two and three cards, made of one card for each kind of card that the rows can tell apart."""
         words, every = self._words, (*self._words, *self._together)
         by_named_suit = any(are.suit or are.of_one_suit or are.color for are in every)
         by_named_suit = by_named_suit or any(are.has and not set(are.has.of) <= set(RANKS) for are in every)
@@ -161,7 +165,8 @@ class _Tries:
                         yield (*two, third)
 
     def _in_the_shoe(self, both: _Pair) -> bool:
-        """Whether the shoe holds these cards. A card stands only for itself where suits are told apart."""
+        """Tell whether the shoe holds enough of each card for both hands. This counts only where the rows compare the
+        two hands' cards; otherwise a card stands for others too."""
         cards = both[0] + both[1]
         alone = self._identical or bool(self._together)
         return not alone or all(cards.count(card) <= self._decks for card in cards)

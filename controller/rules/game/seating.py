@@ -1,4 +1,5 @@
-"""Who plays a round: the seats in play, or the two active seats that play each other, and how their roles go round."""
+"""The seats that play a round: the seats in play, or the two active seats that play each other, and how their roles go
+round."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ occupied seat, from where a winner moves to the loser's seat; or both, as after 
 
 
 class Actives(Struct, frozen=True, forbid_unknown_fields=True):
-    """The two seats that play each other. Raises ValueError where both are the same seat."""
+    """The two active seats, which play each other. Raises ValueError where both are the same seat."""
 
     player: int
     banker: int
@@ -30,7 +31,7 @@ class Actives(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Seating(Struct, frozen=True):
-    """Who plays the round: at Lucky 9 the seats in play, in order; at Baccarat Royal the two active seats."""
+    """The seats that play the round: at Lucky 9 the seats in play, in order; at Baccarat Royal the two active seats."""
 
     in_play: tuple[int, ...] = ()
     actives: Actives | None = None
@@ -41,7 +42,8 @@ NOBODY = Seating()
 
 
 def drawn_actives(occupied: Collection[int], lot: int) -> Actives:
-    """The two active seats that the lot draws. With n occupied seats, n(n-1) successive lots name each pair once.
+    """Return the two active seats that the number `lot` selects. With n occupied seats, n(n-1) successive numbers
+    select each pair once.
 
     Raises ValueError where fewer than two seats are occupied.
     """
@@ -54,18 +56,18 @@ def drawn_actives(occupied: Collection[int], lot: int) -> Actives:
 def next_actives(
     actives: Actives, outcome: Outcome, occupied: Collection[int], on_win: WinMoves, on_tie: TieMoves
 ) -> Actives:
-    """The two active seats of the next round.
+    """Return the two active seats of the next round.
 
     Clockwise means by rising seat number, and from the highest to the lowest. After a win the loser's role moves on
     clockwise. By "loser_to_free_seat" the role goes to the next occupied seat that had no role, and stays where there
     is none. By "loser_to_next_seat" the role goes to the next occupied seat. A winner who sits there moves to the
     loser's seat, and keeps the winner's role. By "both" the two roles move as after a tie.
 
-    On a tie both roles move at once. By "next_seat" each goes to the next occupied seat, even to the seat that the
-    other role is leaving. Example: seats 4, 5 and 6 are occupied; Player 4 and Banker 5 become Player 5 and Banker 6.
-    Where a player left inside the round, both roles can come to the same seat: then Player takes that seat, and Banker
-    the seat after it. By "free_seat" each goes to the next seat that had no role; where both would take the same seat,
-    the nearer role takes it. By "nowhere" both stay.
+    On a tie both roles move at the same time. By "next_seat" each goes to the next occupied seat, even to the seat that
+    the other role is leaving. Example: seats 4, 5 and 6 are occupied; Player 4 and Banker 5 become Player 5 and Banker
+    6. Where a player left during the round, both roles can come to the same seat: then Player takes that seat, and
+    Banker the seat after it. By "free_seat" each goes to the next seat that had no role; where both would take the same
+    seat, the nearer role takes it. By "nowhere" both stay.
     """
     free = set(occupied) - {actives.player, actives.banker}
     if outcome is not Outcome.TIE and on_win != "both":
@@ -89,5 +91,5 @@ def next_actives(
 
 
 def _next_seat(seat: int, free: Collection[int]) -> int:
-    """The first of these seats clockwise from `seat`; `seat` itself where there is none."""
+    """Return the first of the `free` seats clockwise from `seat`, or `seat` itself where no seat is free."""
     return min(free, key=lambda other: (other < seat, other), default=seat)

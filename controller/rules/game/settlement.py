@@ -1,8 +1,8 @@
-"""Settlement: what goes back to every bettor when a round ends, to the cent.
+"""Settles wagers: computes to the cent what goes back to every bettor when a round ends.
 
-A pure function of the wagers that stood and the end of the round. Each wager is settled by itself; only two active
-seats play each other. Money is whole cents and odds are exact fractions. Where cents do not divide, the table's
-`Rounding` decides, once a wager.
+Settlement is a pure function of the wagers that played and the end of the round. Each wager is settled by itself; only
+two active seats play each other. Money is whole cents and odds are exact fractions. Where cents do not divide, the
+table's `Rounding` decides, once for each wager.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Direction = Literal["up", "down"]
 
 class Rounding(Struct, frozen=True, forbid_unknown_fields=True):
     """How money that does not divide is rounded to whole units. Every wager is a multiple of the unit. The sheets do
-    not say how: the defaults are choices.
+    not say how to round, so the defaults are choices.
 
     Up is in the player's favour for a pay, and in the house's favour for a commission. The half of a stake that goes
     back after a tie in Baccarat Royal is rounded as a pay.
@@ -41,11 +41,11 @@ class Rounding(Struct, frozen=True, forbid_unknown_fields=True):
     """How a commission is rounded. `"up"` is in the house's favour."""
 
     def pay(self, exact: Fraction) -> int:
-        """What is paid where `exact` cents are due."""
+        """Return the cents that are paid where exactly `exact` cents are due."""
         return self._to_unit(exact, self.pays)
 
     def charge(self, exact: Fraction) -> int:
-        """What is charged where `exact` cents of commission are due."""
+        """Return the cents that are charged where exactly `exact` cents of commission are due."""
         return self._to_unit(exact, self.commission)
 
     def _to_unit(self, exact: Fraction, direction: Direction) -> int:
@@ -54,7 +54,7 @@ class Rounding(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Settled(Struct, frozen=True):
-    """One settled wager. Where a seat has split, each of its hands has an equal wager, settled by itself."""
+    """One settled wager. Where a seat has split, each of its hands has an equal wager, which is settled by itself."""
 
     wager: Wager
     hand: int | None
@@ -79,12 +79,13 @@ class Settled(Struct, frozen=True):
 
     @property
     def returned_cents(self) -> int:
-        """Everything that goes back to the bettor's circle."""
+        """The cents that go back to the bettor's circle."""
         return self.stake_back_cents + self.pays_cents - self.commission_cents
 
 
 class Totals(Struct, frozen=True):
-    """A settlement's money in cents. Staked is returned plus house plus commission."""
+    """The totals of a settlement in cents. What was staked equals what is returned, plus what the house keeps, plus the
+    commission taken."""
 
     staked: int
     returned: int
@@ -100,7 +101,8 @@ class Totals(Struct, frozen=True):
 
 
 class Settlement(Struct, frozen=True):
-    """Every wager of a round, settled: first the traditional wagers, then the optional (sheet 000), each by seat."""
+    """Every wager of a round, settled: first the traditional wagers, then the optional wagers (sheet 000), each by
+    seat."""
 
     settled: tuple[Settled, ...]
     totals: Totals
@@ -115,8 +117,8 @@ def settle(
     """Settle a round's wagers by the rows of their bets. `seen_at` gives the finished round as a seat sees it, once for
     each hand that the seat has.
 
-    Of unequal stakes between active seats, `Bet.unequal_stakes` says how much plays. A stake goes back where the other
-    active seat has none. Raises ValueError for a wager that the game, or its seat, does not have.
+    Where two active seats have unequal stakes, `Bet.unequal_stakes` says how much of them plays. A stake goes back
+    where the other active seat has none. Raises ValueError for a wager that the game, or its seat, does not have.
     """
 
     def settled(wager: Wager) -> Iterable[Settled]:
@@ -137,19 +139,20 @@ def settle(
 
 
 def result_of(row: Row | None) -> Result:
-    """What becomes of a wager that this row decides. None: no row decided it."""
+    """Return the result of a wager that this row decides. With None no row decided the wager, so it is lost."""
     if row is None:
         return Result.LOST
     return Result.WON if row.result is None else _RESULTS[row.result]
 
 
 def returned(bets: Sequence[Bet], wagers: Sequence[Wager]) -> Settlement:
-    """Every wager goes back, because the round is void."""
+    """Return the settlement of a void round, in which every wager goes back."""
     return _settlement(bets, (Settled(wager, None, Result.RETURNED, wager.cents, 0) for wager in wagers))
 
 
 def settled_by_row(rounding: Rounding, bet: Bet, wager: Wager, row: Row | None, hand: int | None = None) -> Settled:
-    """Settle a wager by the row that decides it. An award is the whole pay, and the pit pays what a meter awards."""
+    """Settle a wager by the row that decides it. A row with an award pays nothing else. The pit pays the awards of
+    meters."""
     result = result_of(row)
     if row is not None and row.award is not None:
         back = wager.cents if bet.awards_return_stake else 0

@@ -1,7 +1,7 @@
-"""The rules of drawing by which punto banco is dealt everywhere, as sheets 000, 001 and 004 print them.
+"""The rules for third cards by which punto banco is dealt everywhere, as sheets 000, 001 and 004 print them.
 
-A table deals by its game file alone. These rules are what shoes run that decide for themselves, and what a game file is
-compared with before a warning.
+A table deals by its game file alone. These rules have two uses: a shoe that decides by itself follows them, and a game
+file that differs from them gets a warning.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which wagers may stand together, by the limits of the house and of its bets. Money is whole cents."""
+"""Decides which wagers may be made together, by the limits of the house and of its bets. Money is whole cents."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from controller.rules.game.bets import Bet, bet_on
 
 
 class Wager(Struct, frozen=True, forbid_unknown_fields=True):
-    """Chips on a spot at a seat: the seated player's, or with `back` those of the back bettor behind that seat."""
+    """The chips on a spot at a seat. They are the seated player's or, with `back`, those of the back bettor behind that
+    seat."""
 
     seat: int
     spot: str
@@ -21,14 +22,14 @@ class Wager(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class RefusedWager(Struct, frozen=True, forbid_unknown_fields=True):
-    """A wager that does not play, and the code that says why."""
+    """A wager that does not play, and the code of the reason."""
 
     wager: Wager
     code: str
 
 
 class WagerRules(Struct, frozen=True, forbid_unknown_fields=True):
-    """A table's limits, in cents.
+    """A table's limits on wagers, in cents.
 
     Raises ValueError unless each maximum is at least its minimum, and the increment at least one cent.
     """
@@ -93,43 +94,43 @@ class WagerRules(Struct, frozen=True, forbid_unknown_fields=True):
             raise ValueError(what, "Write the increment in cents, 1 for any amount.")
 
     def minimum_cents(self, bet: Bet) -> int:
-        """The least on the bet's spot, for a bet without a price of its own."""
+        """Return the minimum on the bet's spot, for a bet without a price of its own."""
         if bet.minimum_cents is not None:
             return bet.minimum_cents
         return self.circle_minimum_cents if bet.limits == "circle" else self.side_minimum_cents
 
     def least_wager_cents(self, bet: Bet) -> int:
-        """The least wager that can be made on the bet's spot: its price, or the least multiple of the increment that
-        meets its minimum."""
+        """Return the smallest wager that can be made on the bet's spot: its price, or the smallest multiple of the
+        increment that meets its minimum."""
         if bet.price_cents is not None:
             return bet.price_cents
         return -(-self.minimum_cents(bet) // self.increment_cents) * self.increment_cents
 
     def most_wager_cents(self, bet: Bet) -> int:
-        """The greatest wager that can be made on the bet's spot: its price, or the greatest multiple of the increment
-        within its maximum."""
+        """Return the largest wager that can be made on the bet's spot: its price, or the largest multiple of the
+        increment within its maximum."""
         if bet.price_cents is not None:
             return bet.price_cents
         return self.maximum_cents(bet) // self.increment_cents * self.increment_cents
 
     def maximum_cents(self, bet: Bet) -> int:
-        """The most on the bet's spot, for a bet without a price of its own."""
+        """Return the maximum on the bet's spot, for a bet without a price of its own."""
         if bet.maximum_cents is not None:
             return bet.maximum_cents
         return self.circle_maximum_cents if bet.limits == "circle" else self.side_maximum_cents
 
 
 class RoundAhead(Struct, frozen=True):
-    """The round of a shoe that takes wagers next: its number, and whether it is known to be the shoe's last."""
+    """The next round of a shoe that takes wagers: its number, and whether it is known to be the shoe's last."""
 
     number: int
     final: bool = False
 
 
 def closed_spots(rules: WagerRules, bets: Sequence[Bet], ahead: RoundAhead) -> frozenset[str]:
-    """The spots on which no wager is taken in that round, by the house's word or the bet's own.
+    """Return the spots on which no wager is taken in that round, by the rules of the house or of the bet.
 
-    A bet that needs another wager is closed too where every bet that it may stand beside is closed.
+    A bet that needs another wager is closed too where all bets that it needs are closed.
     """
     closed = {bet.spot for bet in bets if _closes(rules, ahead) or _closes(bet, ahead)}
     while beside := {bet.spot for bet in bets if bet.needs and closed.issuperset(bet.needs)} - closed:
@@ -143,7 +144,8 @@ def _closes(word: WagerRules | Bet, ahead: RoundAhead) -> bool:
 
 
 def place(placed: Sequence[Wager], wager: Wager) -> tuple[Wager, ...]:
-    """The wagers with this one in place of the bettor's earlier wager on the spot. With 0 cents the chips are gone."""
+    """Return the wagers with `wager` in place of the same bettor's earlier wager on the spot. A wager of 0 cents
+    removes the earlier wager."""
     others = tuple(other for other in placed if _chips(other) != _chips(wager))
     return (*others, wager) if wager.cents else others
 
@@ -157,11 +159,12 @@ def placing(
     actives: Collection[int] = (),
     closed: Collection[str] = (),
 ) -> str | None:
-    """The code that refuses this wager at once; None where the wager may be put down beside the wagers in `placed`.
+    """Return the code for which this wager is refused at once, or None where it may be put down beside the wagers in
+    `placed`.
 
     `seats` are the seats that may bet. `actives` are the two seats that play each other in Baccarat Royal. `closed` are
-    the spots that take no wager in this round; chips may be taken from there all the same. A wager is refused here only
-    where further chips cannot help. For example: a wager over the maximum is refused at once. A wager under the minimum
+    the spots that take no wager in this round; chips may still be taken away from them. A wager is refused here only
+    where further chips cannot help. For example, a wager over the maximum is refused at once. A wager under the minimum
     is not refused here, since more chips may follow. `stand` judges minimums, and bets that need another bet.
     """
     bet = bet_on(bets, wager.spot)
@@ -198,13 +201,13 @@ def stand(
     actives: Collection[int] = (),
     closed: Collection[str] = (),
 ) -> tuple[tuple[Wager, ...], tuple[RefusedWager, ...]]:
-    """The wagers that play once wagers are locked, and the refused wagers with the first reason found, in their order.
+    """Return the wagers that play once wagers are locked, and the refused wagers, each with the first reason found.
 
-    `placed` holds one wager for each bettor and spot, as `place` leaves them. `seats`, `actives` and `closed` are as
-    for `placing`. First every wager is judged as by `placing`, beside the wagers that were kept before it. Then wagers
-    that lack another wager, or are under a minimum, fall. A wager that falls may take away what another wager needs, so
-    this goes on until no further wager falls. For example: a banker wager under the minimum falls, and the Dragon Bonus
-    of the same bettor falls with that wager.
+    `placed` holds one wager for each bettor and spot, as `place` leaves them. `seats`, `actives` and `closed` have the
+    same meaning as in `placing`. First every wager is judged as by `placing`, beside the wagers that were kept before
+    it. Then wagers that lack another wager, or are under a minimum, are refused. A refused wager may be one that
+    another wager needs, so this is repeated until no further wager is refused. For example, a banker wager under the
+    minimum is refused, and the Dragon Bonus of the same bettor with it.
     """
     refused: dict[Wager, str] = {}
     standing: tuple[Wager, ...] = ()
@@ -220,15 +223,16 @@ def stand(
 
 
 def squeezing(rules: WagerRules, wagers: Sequence[Wager]) -> tuple[int | None, int | None]:
-    """The seats that squeeze Player's and Banker's cards: the seat with the largest circle on each side.
+    """Return the seats that squeeze Player's and Banker's cards: the seat with the largest wager in the circle of each
+    side.
 
-    None where nobody bet on that side: the dealer turns the cards.
+    A seat is None where nobody bet on that side, because then the dealer turns the cards.
     """
     return _largest(rules, wagers, "player"), _largest(rules, wagers, "banker")
 
 
 def _falls(rules: WagerRules, bets: Sequence[Bet], standing: Sequence[Wager], wager: Wager) -> str | None:
-    """The code of why this wager, one of those `standing`, does not play; None where the wager stands."""
+    """Return the code for which `wager`, one of those in `standing`, does not play, or None where it plays."""
     bet, own = bet_on(bets, wager.spot), _spots_of(wager, standing)
     assert bet is not None, "it stands"
     if bet.needs and own.isdisjoint(bet.needs):
@@ -260,31 +264,32 @@ _NEEDS = {
 
 
 def _beside_the_seated(rules: WagerRules, standing: Sequence[Wager], back: Wager, circles: Collection[str]) -> bool:
-    """Whether the seated player has the wager that a back bettor's wager needs beside it: in a circle the wager in that
-    circle, and on any other spot what `back_bets_beside` says."""
+    """Tell whether the seated player has the wager that a back bettor's wager needs beside it. In a circle this is the
+    wager in the same circle. On any other spot `back_bets_beside` says which."""
     seated = {wager.spot for wager in standing if wager.seat == back.seat and not wager.back}
     return back.spot in seated if back.spot in circles or rules.back_bets_beside == "same_bet" else bool(seated)
 
 
 def _spots_of(bettor: Wager, wagers: Sequence[Wager]) -> set[str]:
-    """Every spot on which the bettor of this wager has a wager."""
+    """Return every spot on which the bettor of this wager has a wager."""
     return {other.spot for other in wagers if (other.seat, other.back) == (bettor.seat, bettor.back)}
 
 
 def _needed_cents(bet: Bet, bettor: Wager, wagers: Sequence[Wager]) -> int:
-    """The cents of the bettor of this wager on the spots that the bet needs, together."""
+    """Return the sum in cents of the bettor's wagers on the spots that the bet needs."""
     own = [other for other in wagers if (other.seat, other.back) == (bettor.seat, bettor.back)]
     return sum(other.cents for other in own if other.spot in bet.needs)
 
 
 def _held_to_limits(rules: WagerRules, bet: Bet, wager: Wager, wagers: Sequence[Wager]) -> int:
-    """The cents that the bet's limits are compared with: of both bettors at the seat, or of this bettor alone."""
+    """Return the cents that are compared with the bet's limits: those of both bettors at the seat, or of this bettor
+    alone."""
     together = bet.limits == "circle" or rules.counted_together == "every_spot"
     return _together(wager, wagers) if together else wager.cents
 
 
 def _together(wager: Wager, wagers: Sequence[Wager]) -> int:
-    """The cents of the seated player and the back bettor together on this wager's spot, at the wager's seat."""
+    """Return the cents of the seated player and the back bettor together, on this wager's spot at its seat."""
     return sum(other.cents for other in wagers if (other.seat, other.spot) == (wager.seat, wager.spot))
 
 
@@ -298,5 +303,6 @@ def _largest(rules: WagerRules, wagers: Sequence[Wager], side: str) -> int | Non
 
 
 def _chips(wager: Wager) -> tuple[int, bool, str]:
-    """The seat, whether a back bettor wagers, and the spot: the layout has at most one wager of these three."""
+    """Return the key of a wager: its seat, whether it is a back bettor's, and its spot. No two wagers have the same
+    key."""
     return wager.seat, wager.back, wager.spot

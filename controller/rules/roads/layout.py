@@ -1,4 +1,4 @@
-"""Where the marks of a road are drawn. A place is (column, row), both from 0. Every road has six rows."""
+"""Computes where the marks of a road are drawn. A place is (column, row), both from 0. Every road has six rows."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ Place = tuple[int, int]
 
 
 def bead_place(number: int) -> Place:
-    """The place of a round on the bead plate. Rounds count from 0, from top to bottom, then on to the next column."""
+    """Return the place of a round on the bead plate. Rounds count from 0, from top to bottom, then on to the next
+    column."""
     return divmod(number, ROWS)
 
 
 class Grid:
-    """The places of runs of like marks. Each run starts a column of its own, and is drawn downwards.
+    """The places of marks on a road. Each run of equal marks starts a new column, and is drawn downwards.
 
     A run that reaches the bottom, or a place that is taken, turns right and stays in its row (a dragon's tail). The
     next run starts in the top row, in the first free column to the right of the last run's start.
@@ -26,7 +27,8 @@ class Grid:
         self._turned = False
 
     def put(self, new_run: bool) -> Place:
-        """The place of the next mark. The mark begins a run, or continues the last one."""
+        """Return the place of the next mark. With `new_run` the mark begins a run, otherwise it continues the
+        last run."""
         if new_run:
             self._head += 1
             while (self._head, 0) in self._taken:

@@ -1,9 +1,10 @@
-"""The five roads, by which baccarat players read a shoe. Pure. A round's cost does not grow with the shoe.
+"""The five roads, by which baccarat players follow the results of a shoe. Pure. A round's cost does not grow with the
+shoe.
 
 The bead plate shows every round. The big road has one column for each run of one winner, as deep as the run is long: a
 *logical* column, however `layout.py` draws it. The three derived roads compare such columns. The reach of a derived
 road is how many columns it looks back: big eye boy 1, small road 2, cockroach pig 3. Its marks are red (the shoe
-repeats itself) or blue (the shoe does not), and tell nothing of Banker or Player.
+repeats itself) or blue (the shoe does not), and say nothing about Banker or Player.
 
 Simulated and void rounds are on no road.
 """
@@ -34,7 +35,7 @@ class Round(Struct, frozen=True):
 
 
 class Finished(Protocol):
-    """A shoe's finished round as the table's feed tells it. `outcome` is None in games without one."""
+    """A finished round as the table's feed reports it. `outcome` is None in games without one."""
 
     @property
     def simulated(self) -> bool: ...
@@ -47,7 +48,7 @@ class Finished(Protocol):
 
 
 def rounds_of(rounds: Iterable[Finished]) -> list[Round]:
-    """The rounds for the roads, from a shoe's finished rounds as the table's feed tells them."""
+    """Return the rounds that belong on the roads, out of a shoe's finished rounds from the table's feed."""
     return [
         Round(cast(Winner, each.outcome), each.player_pair, each.banker_pair)
         for each in rounds
@@ -56,14 +57,14 @@ def rounds_of(rounds: Iterable[Finished]) -> list[Round]:
 
 
 class Bead(Struct, frozen=True):
-    """A round's place on the bead plate."""
+    """A round and its place on the bead plate."""
 
     place: Place
     round: Round
 
 
 class Circle(Struct, frozen=True):
-    """A round with a winner on the big road, and the number of ties after that round.
+    """A circle on the big road, for a round with a winner, and the number of ties after that round.
 
     `winner` is None for ties before the first winner.
     """
@@ -74,14 +75,14 @@ class Circle(Struct, frozen=True):
 
 
 class Mark(Struct, frozen=True):
-    """A mark of a derived road."""
+    """A mark on a derived road: its place and its colour."""
 
     place: Place
     color: Color
 
 
 class DerivedRoad:
-    """One derived road: its marks so far."""
+    """One derived road, with its marks so far."""
 
     def __init__(self, reach: int) -> None:
         self._reach = reach
@@ -89,18 +90,20 @@ class DerivedRoad:
         self.marks: list[Mark] = []
 
     def add(self, depths: Sequence[int]) -> None:
-        """Add the mark for a round after which the big road's columns are this deep, if the road has such a mark."""
+        """Add the mark for a round, if that round gives a mark on this road. `depths` are the depths of the big road's
+        columns after the round."""
         if (color := mark(depths, self._reach)) is not None:
             new_run = not self.marks or self.marks[-1].color != color
             self.marks.append(Mark(self._grid.put(new_run), color))
 
     def ask(self, depths: Sequence[int]) -> Color | None:
-        """The mark for a round after which the big road's columns would be this deep; None for no mark."""
+        """Return the mark that a round would give on this road, or None for no mark. `depths` are the depths of the big
+        road's columns after such a round."""
         return mark(depths, self._reach)
 
 
 class Roads:
-    """The roads of a shoe, round by round."""
+    """The five roads of one shoe, to which each finished round is added."""
 
     def __init__(self, rounds: Iterable[Round] = ()) -> None:
         self._grid = Grid()
@@ -112,7 +115,7 @@ class Roads:
             self.add(finished)
 
     def add(self, finished: Round) -> None:
-        """Add the shoe's next finished round."""
+        """Add the shoe's next finished round to all roads."""
         self.beads.append(Bead(bead_place(len(self.beads)), finished))
         last = self.circles[-1] if self.circles else None
         if finished.winner == "tie":
@@ -131,13 +134,14 @@ class Roads:
             road.add(self._depths)
 
     def ask(self, winner: Side) -> dict[str, Color | None]:
-        """The mark that each derived road gets if this side wins the next round; None where a road gets no mark."""
+        """Return the mark that each derived road would get if this side won the next round, or None where it would get
+        no mark."""
         return {name: road.ask(self._with(winner)) for name, road in self.derived.items()}
 
     def _with(self, winner: Side) -> list[int]:
-        """The depths of the big road's columns after a round that this side wins.
+        """Return the depths of the big road's columns after one more round, won by this side.
 
-        Only the columns that a derived road can look back to are kept.
+        Only the columns to which a derived road can look back are kept.
         """
         goes_on = bool(self.circles) and self.circles[-1].winner == winner
         depths = [*self._depths[:-1], self._depths[-1] + 1] if goes_on else [*self._depths, 1]
@@ -145,13 +149,14 @@ class Roads:
 
 
 def mark(depths: Sequence[int], reach: int) -> Color | None:
-    """The mark for the last cell of the last column; None where too few columns come before it.
+    """Return the derived road's mark for the last cell of the last column, or None where too few columns come before
+    it.
 
     `depths` are the depths of the big road's columns; the last column may still grow. For a column's first cell, the
     column before it is compared with the column `reach` further back: red where the two are equally deep, else blue.
-    For every other cell, the m-th, the column `reach` before its own counts, with depth p: blue where m = p + 1, else
-    red. Example: 2, 3, 1, 1, 2 (`BBPPPBPBB`) ends with blue on the big eye boy, since the second cell stands beside a
-    column of depth 1.
+    Every other cell, the m-th of its column, is compared with the column `reach` before its own, of depth p: blue where
+    m = p + 1, else red. Example: 2, 3, 1, 1, 2 (`BBPPPBPBB`) ends with blue on the big eye boy, since the second cell
+    stands beside a column of depth 1.
     """
     *before, m = depths
     if m == 1:

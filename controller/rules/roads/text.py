@@ -1,4 +1,4 @@
-"""The roads as text, for a terminal: `tablectl roads`."""
+"""Prints the roads as text for a terminal: `tablectl roads`."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ _ASKED: tuple[Side, ...] = ("banker", "player")
 
 
 def rounds_from(letters: str) -> list[Round]:
-    """The rounds that a string of B, P and T stands for, in any case. Raises KeyError for any other letter."""
+    """Return the rounds that a string of B, P and T stands for, in any case. Raises KeyError for any other letter."""
     return [Round(LETTERS[letter]) for letter in letters.upper()]
 
 
 def roads_text(roads: Roads) -> str:
-    """The five roads and the ask marks, a block each. R is red, B blue on the derived roads. A number counts ties."""
+    """Return the five roads and the ask marks as text, in one block each. On the derived roads R is red and B is blue.
+    A number counts ties."""
     beads = {bead.place: _LETTER[bead.round.winner] for bead in roads.beads}
     circles = {
         each.place: (_LETTER[each.winner] if each.winner else "-") + (str(each.ties) if each.ties else "")
