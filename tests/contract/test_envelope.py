@@ -1,4 +1,5 @@
-"""The bytes of an event: their one form, their place in the chain, and the table's signature over them."""
+"""Checks the bytes of an event: their canonical form, their place in the hash chain, and the table's signature over
+them."""
 
 from __future__ import annotations
 
@@ -87,7 +88,7 @@ def test_a_name_in_any_script_survives_the_seal() -> None:
 
 
 def test_the_chain_head_is_this_hash() -> None:
-    """Compute the hash as another program would: each part after its length in eight bytes, the salt first."""
+    """The chain head equals a hash written out by hand: each part after its length in eight bytes, the salt first."""
     head, fact, messages, salt = b"h" * 32, b"fact", [b"one", b"two"], b"s" * 16
     parts = b"".join(len(part).to_bytes(8, "big") + part for part in (salt, fact, *messages))
     assert chain_head(head, fact, messages, salt) == hashlib.sha256(head + parts).digest()
@@ -110,6 +111,6 @@ def test_the_chain_head_changes_with_every_part() -> None:
 
 
 def test_a_message_holds_no_more_of_a_face_down_card_than_the_head_before_it() -> None:
-    """The head after a burned card is salted, so the same card never gives the same head twice."""
+    """The same burned card gives different chain heads with different salts, so a head does not betray the card."""
     burned = json.dumps({"fact": "CardDrawn", "card": "KS"}).encode()
     assert chain_head(GENESIS, burned, [], b"a" * 16) != chain_head(GENESIS, burned, [], b"b" * 16)

@@ -1,5 +1,5 @@
-"""Events are read into the types that they were made as: each example of the contract, and each event of old
-journals."""
+"""Checks that events are read back into the types that they were made as: each example of the contract, and each event
+of old journals."""
 
 from __future__ import annotations
 

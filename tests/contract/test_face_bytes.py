@@ -1,4 +1,5 @@
-"""The JSON of the face is byte for byte what it was when the table wrote dictionaries."""
+"""Checks that the JSON of the table's status, feed and answers is the same bytes as when the table wrote it from
+dictionaries."""
 
 from __future__ import annotations
 
@@ -33,7 +34,8 @@ def _written(said: bytes) -> bytes:
 
 @pytest.mark.parametrize("said", BEFORE, ids=range(len(BEFORE)))
 def test_what_was_written_before_is_read_and_written_again_byte_for_byte(said: bytes) -> None:
-    """Keys that are new since then are left out of the comparison."""
+    """JSON of an earlier version gives the same bytes when it is read and written again. Keys that are new since that
+    version are left out of the comparison."""
     written = _written(said)
     if "online" not in json.loads(said):
         known = _only_known(json.loads(written), json.loads(said))
@@ -42,7 +44,7 @@ def test_what_was_written_before_is_read_and_written_again_byte_for_byte(said: b
 
 
 def _only_known(now: Any, before: Any) -> Any:
-    """What is told now, in its order, without the keys that did not exist before."""
+    """Return the JSON value `now`, in its order, without the keys that `before` does not have."""
     if isinstance(now, dict) and isinstance(before, dict):
         return {key: _only_known(value, before[key]) for key, value in now.items() if key in before}
     if isinstance(now, list) and isinstance(before, list) and len(now) == len(before):

@@ -1,4 +1,4 @@
-"""The longest messages of the largest table fit the contract's bounds, with room."""
+"""Checks that the longest messages of the largest possible table fit the contract's bounds, with room to spare."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _MARGIN_BYTES = 4096  # of a packet for its topic, of 65 letters and the root's 
 
 
 def wagers_everywhere(table: TableUnderTest) -> Iterator[PlaceWager]:
-    """Wagers on every spot of every circle that takes them, each the largest that the spot takes."""
+    """Yield a wager on every spot at every seat that takes one, each the largest that the spot takes."""
     for seat in table.rules.seats:
         for back in (False, True):
             for spot in (bet.spot for bet in table.rules.bets):

@@ -1,4 +1,5 @@
-"""The tree against published hashes, and against the RFC's sentences written out naively over all leaves."""
+"""Compares the Merkle tree with published hashes, and with the RFC's definitions written out naively over all
+leaves."""
 
 from __future__ import annotations
 
@@ -58,7 +59,7 @@ _LEAVES = [leaf_hash(bytes([number])) for number in range(70)]
 
 
 def _root(leaves: list[bytes]) -> bytes:
-    """The RFC's MTH, over all leaves."""
+    """Compute the root hash as the RFC defines it (MTH), over all leaves."""
     if len(leaves) < 2:
         return leaves[0] if leaves else sha256(b"").digest()
     k = max(2**power for power in range(10) if 2**power < len(leaves))
@@ -66,7 +67,7 @@ def _root(leaves: list[bytes]) -> bytes:
 
 
 def _subproof(m: int, leaves: list[bytes], known: bool) -> list[bytes]:
-    """The RFC's SUBPROOF, over all leaves."""
+    """Compute the consistency proof as the RFC defines it (SUBPROOF), over all leaves."""
     if m == len(leaves):
         return [] if known else [_root(leaves)]
     k = max(2**power for power in range(10) if 2**power < len(leaves))
@@ -76,7 +77,7 @@ def _subproof(m: int, leaves: list[bytes], known: bool) -> list[bytes]:
 
 
 def _path(m: int, leaves: list[bytes]) -> list[bytes]:
-    """The RFC's PATH, over all leaves: from the leaf up."""
+    """Compute the inclusion proof as the RFC defines it (PATH), over all leaves, from the leaf up."""
     if len(leaves) == 1:
         return []
     k = max(2**power for power in range(10) if 2**power < len(leaves))
@@ -135,7 +136,8 @@ def test_every_consistency_proof_is_the_rfcs_and_shows_no_other_tree() -> None:
 
 
 def test_a_tree_with_another_past_is_not_consistent_by_any_proof_of_either() -> None:
-    """Whoever writes a row anew has the proofs of both trees, and neither connects the one with the other."""
+    """Whoever rewrites a row has the proofs of the old tree and of the new one. No proof of either shows that one tree
+    extends the other."""
     other = [*_LEAVES[:3], leaf_hash(b"written anew"), *_LEAVES[4:]]
 
     def whole(level: int, place: int) -> bytes:
@@ -155,7 +157,8 @@ def test_an_empty_tree_is_the_beginning_of_every_tree() -> None:
 
 
 def _opened_root(leaves: Mapping[int, bytes], size: int, proof: Sequence[bytes]) -> bytes | None:
-    """The root of the tree that has these hashes of leaves at these places, by the proof; None where it fits none."""
+    """Return the root of the tree of `size` leaves that has these leaf hashes at these places, computed with the proof.
+    Returns None where the proof does not fit."""
     rest = iter(proof)
 
     def root(first: int, size: int) -> bytes:

@@ -1,4 +1,4 @@
-"""Signed notes against a published one, and against the byte forms of C2SP's pages written out by hand."""
+"""Compares signed notes with a published note, and with the byte forms of C2SP's pages, written out by hand."""
 
 from __future__ import annotations
 

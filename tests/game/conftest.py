@@ -1,4 +1,4 @@
-"""The Royal 9 game file, as the rules under test read it."""
+"""Fixtures with the Royal 9 game file, as the rules under test read it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _GAME_FILE = Path(__file__).parents[2] / "config" / "games" / "royal9.toml"
 
 @pytest.fixture(scope="session")
 def royal9_game() -> dict[str, Any]:
-    """The game file as TOML gives it: every key text, every row a list."""
+    """The Royal 9 game file as parsed TOML: every key is text, every row a list."""
     return tomllib.loads(_GAME_FILE.read_text(encoding="utf-8"))
 
 
@@ -34,5 +34,5 @@ def tableau(royal9_game: dict[str, Any]) -> Tableau:
 
 @pytest.fixture(scope="session")
 def bets() -> tuple[Bet, ...]:
-    """The bets of sheet 000."""
+    """The bets of sheet 000, the sheet of Royal 9."""
     return bets_of("royal9")

@@ -1,4 +1,5 @@
-"""The tableau: every pair of two-card totals and every third card, against the sheet's own tables."""
+"""Checks punto banco's rules for third cards: every pair of two-card totals and every third card, against the sheet's
+own tables."""
 
 from __future__ import annotations
 
@@ -36,7 +37,7 @@ def worth(points: int) -> Card:
 
 
 def two_cards(total: int) -> tuple[Card, Card]:
-    """A total made of two cards of which both count, where that is possible: 9 is A+8, 0 is A+9."""
+    """Return two cards that add up to the total. Neither counts 0 where that is possible: 9 is A+8, 0 is A+9."""
     return worth(1), worth((total - 1) % 10)
 
 
@@ -52,8 +53,8 @@ def outcome(player_total: int, banker_total: int) -> Outcome:
 
 
 def ends(tableau: Tableau, dealt: list[Card], player_total: int, banker_total: int, *, natural: bool) -> None:
-    """Check that the round is complete with exactly these cards, these totals and the outcome that they make, and takes
-    no more."""
+    """Check that the round is complete with exactly these cards, has these totals and the outcome that follows from
+    them, and takes no further card."""
     done = next_step(tableau, dealt)
     assert isinstance(done, TwoHands)
     assert (done.player_total, done.banker_total) == (player_total, banker_total)
@@ -97,7 +98,8 @@ def _is_dealt_and_ended(tableau: Tableau, player: int, banker: int) -> None:
 
 
 def banker_acts(tableau: Tableau, dealt: list[Card], player: int, banker: int, letter: str) -> None:
-    """Check that Banker does what `letter` says, and that the round ends with Banker's third card, whatever it is."""
+    """Check that Banker draws or stands as `letter` says, and that the round ends after Banker's third card, whatever
+    it is."""
     if letter == "S":
         ends(tableau, dealt, player % 10, banker, natural=False)
         return
@@ -107,7 +109,8 @@ def banker_acts(tableau: Tableau, dealt: list[Card], player: int, banker: int, l
 
 
 def test_the_sheets_letters_say_what_its_sentences_say() -> None:
-    """The grid above is compared with the sheet's other column, `Does Not Draw`, so that a slip in copying shows."""
+    """The grid in this file agrees with the sheet's column `Does Not Draw`, so a slip in copying the grid would
+    show."""
     does_not_draw = {0: "", 1: "", 2: "", 3: "8", 4: "1890", 5: "123890", 6: "12345890", 7: "0123456789"}
     for banker, values in does_not_draw.items():
         row = BANKER_WHEN_PLAYER_DREW[banker]

@@ -1,4 +1,5 @@
-"""Baccarat Royal: the drawing tables as the sheet prints them, what lies hidden, who plays next, and who is paid."""
+"""Checks Baccarat Royal: the drawing tables as the sheet prints them, which cards stay hidden, who plays next, and who
+is paid."""
 
 from __future__ import annotations
 
@@ -79,7 +80,7 @@ def worth(points: int) -> Card:
 
 
 def two_cards(total: int) -> list[Card]:
-    """A total made of two cards of which both count, where that is possible: 9 is A+8, 0 is A+9."""
+    """Return two cards that add up to the total. Neither counts 0 where that is possible: 9 is A+8, 0 is A+9."""
     return [worth(1), worth((total - 1) % 10)]
 
 
@@ -88,7 +89,7 @@ def hole_cards(player: int, banker: int) -> list[Play]:
 
 
 def script(text: str) -> list[Play]:
-    """Plays in the order in which they happened: cards, and the calls hit, stand, split and reveal."""
+    """Parse plays in the order in which they happened: cards, and the calls hit, stand, split and reveal."""
     return [Card.parse(word) if word[0].isupper() or word[0].isdigit() else Call(word) for word in text.split()]
 
 
@@ -97,7 +98,7 @@ def step(plays: list[Play], game: BaccaratRoyal = PRINTED) -> Step:
 
 
 def refuses(plays: list[Play], *illegal: Play, game: BaccaratRoyal = PRINTED) -> None:
-    """Check that each of these plays is refused after `plays`, in words that name no card."""
+    """Check that each of the `illegal` plays is refused after `plays`, with an error that names no card."""
     for play in illegal:
         for ask in (game.next_step, game.laid):
             with pytest.raises(ValueError, match=r"^(a card|the call [a-z]+) was not due$"):
@@ -126,7 +127,7 @@ def test_every_round_follows_the_drawing_tables(game_name: str, banker: int, pla
 
 
 def bank_acts(game: BaccaratRoyal, plays: list[Play], player: int, banker: int, letter: str) -> None:
-    """Check that Banker uncovers the hole cards, and then does what the letter says."""
+    """Check that Banker reveals the hole cards, and then draws, stands or chooses as `letter` says."""
     assert step(plays, game) == Reveal(("banker",))
     plays = [*plays, REVEAL]
     if letter == "c":
@@ -153,7 +154,7 @@ def player_reveals(game: BaccaratRoyal, plays: list[Play], player: int, banker: 
 
 
 def ends(game: BaccaratRoyal, plays: list[Play], player: int, banker: int, *, natural: bool) -> None:
-    """Check that the round is over with these totals and the outcome that they make."""
+    """Check that the round is over, with these totals and the outcome that follows from them."""
     done = step(plays, game)
     assert isinstance(done, TwoHands)
     assert (done.player_total, done.banker_total, done.natural) == (player, banker, natural)
@@ -165,7 +166,8 @@ def ends(game: BaccaratRoyal, plays: list[Play], player: int, banker: int, *, na
 
 @pytest.mark.parametrize("game_name", BANK)
 def test_the_grids_say_what_the_sheets_sentences_say(game_name: str) -> None:
-    """The grids above are compared with the sheet's own column of free choices, so that a slip in copying shows."""
+    """The grids in this file agree with the sheet's own column of free choices, so a slip in copying a grid
+    would show."""
     free = {3: "0189", 4: "0189", 5: "012389", 6: "012389"}
     for banker, row in enumerate(BANK[game_name]):
         assert {str(value) for value in TOTALS if row[value] == "c"} == set(free.get(banker, ""))
@@ -251,7 +253,8 @@ def test_nine_on_three_cards_is_not_a_natural() -> None:
 
 
 def test_while_players_hole_cards_are_hidden_only_his_secret_choice_depends_on_them() -> None:
-    """As long as the felt shows the same, the table asks for the same, whatever cards Player holds."""
+    """As long as the cards in sight are the same, the table asks for the same next step, whatever hole cards Player
+    has."""
     after_hit = [
         [step([*hole_cards(player, 5), HIT, worth(4), *more]) for player in range(7)] for more in ((), [REVEAL])
     ]
@@ -266,7 +269,8 @@ def test_while_players_hole_cards_are_hidden_only_his_secret_choice_depends_on_t
 @examples(67)
 @given(st.data())
 def test_any_round_keeps_its_cards_and_its_secrets(data: st.DataObject) -> None:
-    """With any shoe and any choices, each card lies in one place, and none is seen before its hand is revealed."""
+    """With any shoe and any choices, each card lies in one place, and no hole card is shown before its hand is
+    revealed."""
     game = replace(
         game_of(data.draw(st.sampled_from(sorted(BANK)))),
         deal_order=data.draw(st.sampled_from(["banker_first", "player_first", "alternating"])),

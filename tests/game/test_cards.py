@@ -1,4 +1,4 @@
-"""Cards: what they count, and how they are written."""
+"""Checks cards: their points, and how they are written."""
 
 from __future__ import annotations
 

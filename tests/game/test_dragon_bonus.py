@@ -1,4 +1,4 @@
-"""Dragon Bonus: every way a hand can end, against the sheet's pay table."""
+"""Checks Dragon Bonus: every way in which a round can end, against the sheet's pay table."""
 
 from __future__ import annotations
 

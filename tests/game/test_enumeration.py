@@ -1,7 +1,7 @@
-"""Every hand of eight decks, dealt through `next_step`, gives the exact counts published for punto banco and Dragon
-Bonus.
+"""Checks that every round of eight decks, dealt through `next_step`, gives the exact counts published for punto banco
+and Dragon Bonus.
 
-The counts are of ordered sixes of cards (416 × 415 × … × 411 of them). A hand of four or five cards counts with every
+The counts are of ordered sixes of cards (416 × 415 × … × 411 of them). A round of four or five cards counts with every
 order of the cards after it.
 """
 
@@ -31,7 +31,7 @@ BOTH_LOSE = ("lose", "lose")
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """What the published tables distinguish hands by."""
+    """The end of a round, with those properties by which the published tables count rounds."""
 
     outcome: Outcome
     natural: bool
@@ -40,7 +40,7 @@ class Ending:
 
 
 def every_hand(tableau: Tableau, dealt: tuple[Card, ...] = (), ways: int = 1) -> Iterator[tuple[TwoHands, int]]:
-    """Each complete round by point values, and the number of ordered sixes that begin with it."""
+    """Yield each complete round by point values, and the number of ordered sixes of cards that begin with it."""
     step = next_step(tableau, dealt)
     if isinstance(step, TwoHands):
         yield step, ways * perm(CARDS - len(dealt), 6 - len(dealt))
@@ -51,7 +51,7 @@ def every_hand(tableau: Tableau, dealt: tuple[Card, ...] = (), ways: int = 1) ->
 
 @pytest.fixture(scope="module")
 def endings(tableau: Tableau, bets: tuple[Bet, ...]) -> Counter[Ending]:
-    """The number of ordered sixes that lead to each ending."""
+    """Count the ordered sixes of cards that lead to each ending."""
     ways: Counter[Ending] = Counter()
     for done, count in every_hand(tableau):
         ways[Ending(done.outcome, done.natural, done.margin, dragon_bonus(bets, done))] += count

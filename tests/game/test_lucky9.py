@@ -1,4 +1,4 @@
-"""Lucky 9: the order of play, card by card and call by call, each example told in the words of the dealer's box.
+"""Checks the order of play in Lucky 9, card by card and call by call, with examples in the words of the dealer.
 
 A round is written as its plays in order: `5S` is a card, `hit`, `stand`, `split` and `reveal` are calls.
 """
@@ -44,7 +44,7 @@ def worth(points: int) -> str:
 
 
 def felt(text: str, seats: tuple[int, ...] = (3,), game: Lucky9 = GAME) -> dict[str, str]:
-    """The cards of each hand after these plays. A card that lies face down is ##."""
+    """Return the cards of each hand on the layout after these plays. A card that lies face down is ##."""
     return {
         hand.hand: " ".join("##" if down else str(card) for card, down in zip(hand.cards, hand.face_down, strict=True))
         for hand in game.laid(Seating(seats), plays(text))
@@ -62,7 +62,8 @@ def done(text: str, seats: tuple[int, ...] = (3,), game: Lucky9 = GAME) -> SeatH
 
 
 def split_hands(text: str) -> list[tuple[int, str]]:
-    """Number and cards of seat 3's hands at the end. Each hand tells that it is from a split."""
+    """Return the number and the cards of each hand of seat 3 at the end. Check that each hand says that it comes from a
+    split."""
     hands = done(text).hands
     assert all(hand.seat == 3 and hand.from_split for hand in hands)
     return [(hand.number, " ".join(map(str, hand.cards))) for hand in hands]
@@ -380,7 +381,8 @@ def named(of_seats: dict[int, Hands], dealer: tuple[Card, ...]) -> dict[str, tup
 
 
 def read(told: SeatHands, hands: str, dealer: str, game: Lucky9 = GAME) -> SeatHands:
-    """The round after people read these hands of seat 3, parted by commas, and this hand of the dealer."""
+    """Return the round as corrected, after people read these hands of seat 3, separated by commas, and this hand of the
+    dealer."""
     return game.corrected(told, named({3: tuple(map(cards, hands.split(",")))}, cards(dealer)))
 
 
@@ -458,7 +460,7 @@ def test_hands_may_lie_just_where_some_play_leads_to_them(
 def ways_to(
     game: Lucky9, hands: Hands, dealer: tuple[Card, ...], played: list[Play], left: Counter[Card]
 ) -> Iterator[SeatHands]:
-    """Every round of seat 3 that ends with these hands, found by trying play after play."""
+    """Yield every round of seat 3 that ends with these hands, found by trying play after play."""
     step = game.next_step(Seating((3,)), played)
     *theirs, dealers = (hand.cards for hand in game.laid(Seating((3,)), played))
     if isinstance(step, SeatHands):

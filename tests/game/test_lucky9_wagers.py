@@ -1,4 +1,5 @@
-"""Lucky 9: what becomes of the wagers, compared with the sheet's sentences and a second judge of the bonus."""
+"""Checks the results of wagers at Lucky 9 against the sheet's sentences, and the bonus against a second
+implementation."""
 
 from __future__ import annotations
 
@@ -37,7 +38,7 @@ UP_TO_8 = {
 
 
 def becomes_of(bet: Bet, end: SeatHands, seat: int = 3) -> list[str]:
-    """What becomes of the seat's wager on the bet, once for each hand of the seat."""
+    """Return the results of the seat's wager on the bet, one for each hand of the seat."""
     return [decided(bet, seen) for seen in GAME.seen(end, NOBODY, seat, (None, ()))]
 
 
@@ -174,7 +175,7 @@ POINTS = dict(zip("A23456789TJQK", (1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 0, 0, 0), stri
 
 
 def second_judge(three: tuple[Card, ...]) -> int:
-    """What the bonus pays, written from the sheet alone: the best of all rows that hold."""
+    """Return what the bonus pays, by an implementation from the sheet alone: the best of all rows that hold."""
     ranks, suits = Counter(str(card)[0] for card in three), {str(card)[1] for card in three}
     of_nine = sum(POINTS[rank] * count for rank, count in ranks.items()) in (9, 19)
     rows = {
@@ -189,7 +190,8 @@ def second_judge(three: tuple[Card, ...]) -> int:
 
 
 def test_the_bonus_agrees_with_a_second_judge_on_three_cards_of_a_shoe() -> None:
-    """With the proof any three cards. Without it, any three of the 2s, 3s and 4s, and a sixth of all others."""
+    """The bonus agrees with a second implementation. With `pytest --proof` any three cards are tried. Without it, any
+    three of the 2s, 3s and 4s, and a sixth of all others."""
     ways: Counter[int] = Counter()
     for place, three in enumerate(combinations_with_replacement(DECK, 3)):
         if place % 6 and not at_length and not {str(card)[0] for card in three} <= {"2", "3", "4"}:
@@ -211,8 +213,8 @@ def test_the_bonus_looks_at_the_first_two_cards_and_the_up_card_whatever_came_la
 
 
 def test_a_seat_that_stands_against_every_dealer() -> None:
-    """A seat's 6 on two cards is tried against every two cards of the dealer, with a third card where the dealer
-    draws."""
+    """A seat's 6 on two cards is settled rightly against every two cards of the dealer, with a third card where the
+    dealer draws."""
     for down, up, third in product(range(10), repeat=3):
         plays: list[Play] = [*cards(f"2S {worth(down)} 4S {worth(up)}"), Call.STAND, Call.REVEAL]
         dealers = (down + up) % 10

@@ -1,4 +1,4 @@
-"""Royal 9: the sheet's eight rows, seat by seat, compared with a reading of its words in plain text."""
+"""Compares Royal 9's eight rows with a plain reading of the sheet's words, seat by seat."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PAYS: dict[str, str | int] = {
 
 
 def royal(hand: str) -> bool:
-    """Whether a hand such as "KS 9H" is a 9 with a jack, queen or king, in either order."""
+    """Tell whether a hand such as "KS 9H" is a 9 with a jack, queen or king, in either order."""
     return sorted(hand[0] + hand[3]) in (["9", "J"], ["9", "K"], ["9", "Q"])
 
 
@@ -37,12 +37,12 @@ def suited(hand: str) -> bool:
 
 
 def king_first(hand: str) -> str:
-    """The hand as a seat prints it, "KS 9H"."""
+    """Return the hand in the order in which a seat prints it, "KS 9H"."""
     return hand if hand[0] == "K" else f"{hand[3:]} {hand[:2]}"
 
 
 def read_from_the_sheet(player: str, banker: str, own: str, others: list[str]) -> str | None:
-    """The best row, dearest first, that hands such as "9H KS" make for the seat with `own` printed."""
+    """Return the highest-paid row that hands such as "9H KS" make for the seat at which `own` is printed, or None."""
     player_k9, banker_k9 = king_first(player), king_first(banker)
     royals = [hand for hand in (player, banker) if royal(hand)]
     suited_royals = [hand for hand in royals if suited(hand)]

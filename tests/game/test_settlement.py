@@ -1,7 +1,7 @@
-"""Settlement, told as on the felt: "3 banker 25" is a wager of 25 dollars at seat 3, "3b …" one of the back bettor
-behind it.
+"""Checks the settlement of wagers, which are written as on the layout. "3 banker 25" is a wager of 25 dollars at seat
+3, and "3b …" is a wager of the back bettor behind that seat.
 
-What is expected is written as the result, what goes back to the circle, and what else is charged or owed.
+The expected settlement is written as the result, what goes back to the circle, and what else is charged or owed.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def cards(text: str) -> tuple[Card, ...]:
 
 
 def balanced(settlement: Settlement) -> bool:
-    """Whether the money adds up: in each wager, in the totals, and between the totals and what the seats owe."""
+    """Tell whether the money adds up: in each wager, in the totals, and between the totals and what the seats owe."""
     totals, settled = settlement.totals, settlement.settled
     return (
         all(0 <= one.stake_back_cents <= one.wager.cents for one in settled)
@@ -62,7 +62,8 @@ def balanced(settlement: Settlement) -> bool:
 
 
 def told(settlement: Settlement) -> list[str]:
-    """The settlement line by line: "seat spot result returned", then commission, debt or meter where there is one."""
+    """Return the settlement line by line: "seat spot result returned", and then commission, debt or meter where there
+    is one."""
     assert balanced(settlement)
     return [_line(one) for one in settlement.settled]
 
@@ -354,8 +355,8 @@ def settle_lucky9(rounding: Rounding, wagers: Sequence[Wager], done: SeatHands) 
 
 
 def lucky9_round(dealer: str, hands: dict[int, str], wagers: str, rounding: Rounding = CENT) -> Settlement:
-    """The settlement of a round of Lucky 9. A "/" parts the hands of one seat. The first two cards are those of the
-    only hand, or after a split the first card of the first two hands."""
+    """Return the settlement of a round of Lucky 9. A "/" separates the hands of one seat. The seat's first two cards
+    are those of its only hand, or after a split the first card of each of its first two hands."""
     played, first_two = [], {}
     for seat, text in hands.items():
         theirs = [cards(hand) for hand in text.split("/")]
@@ -435,7 +436,7 @@ def wagers_on(*spots: str, backs: bool = True, seats: int = 7) -> st.SearchStrat
 
 
 def check_money(settlement: Settlement, wagers: list[Wager]) -> None:
-    """Check that every staked cent is with the bettors, in the house, or taken as commission."""
+    """Check that every staked cent is with the bettors, with the house, or taken as commission."""
     assert balanced(settlement)
     theirs = -sum(
         one.wager.cents - one.stake_back_cents - one.pays_cents + one.commission_cents for one in settlement.settled

@@ -1,6 +1,7 @@
-"""The published house edges for eight decks: one hand of each kind is settled, and counts as often as its kind comes.
+"""Checks the published house edges for eight decks. One round of each kind is settled, weighted by how often its kind
+comes.
 
-The counts are the published ones. The enumeration of every hand compares the rules of play with them.
+The weights are the published counts. `test_enumeration.py` checks that the rules of play give these counts.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def hand(total: int, cards: int) -> tuple[Card, ...]:
 
 
 def every_kind_of_hand() -> Iterator[tuple[TwoHands, int]]:
-    """A hand of every kind that the wagers of punto banco tell apart, and how often its kind comes."""
+    """Yield a round of every kind that the wagers of punto banco distinguish, and how often its kind comes."""
     for margin, _, player, banker in WITHOUT_A_NATURAL:
         yield TwoHands(hand(margin, 3), hand(0, 3), Outcome.PLAYER, natural=False), player
         yield TwoHands(hand(0, 3), hand(margin, 3), Outcome.BANKER, natural=False), banker

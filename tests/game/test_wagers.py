@@ -1,5 +1,5 @@
-"""Wagers and their limits, told as on the felt: "3 banker 25" is a wager of 25 dollars at seat 3, "3b …" one of the
-back bettor behind it."""
+"""Checks wagers and their limits. Wagers are written as on the layout. "3 banker 25" is a wager of 25 dollars at seat
+3, and "3b …" is a wager of the back bettor behind that seat."""
 
 from __future__ import annotations
 
@@ -52,7 +52,8 @@ def at_once(rules: Rules, placed: str, wager: str, actives: tuple[int, ...] = ()
 
 
 def at_lock(rules: Rules, placed: str, actives: tuple[int, ...] = ()) -> dict[str, str]:
-    """The refused wagers, each with the reason. The other wagers must stand."""
+    """Return the wagers that are refused when wagers are locked, each with the reason. Check that the other wagers
+    play."""
     playing, refused = stand(*rules, SEATS, some(placed), actives)
     assert {*playing} | {each.wager for each in refused} == {*some(placed)}
     assert len(playing) + len(refused) == len(some(placed))

@@ -1,4 +1,5 @@
-"""A journal outlives the program that wrote it: journals of earlier commits are read, replayed and gone on with."""
+"""Checks that a journal outlives the program that wrote it: journals of earlier commits are read, replayed and
+continued."""
 
 from __future__ import annotations
 
@@ -78,8 +79,8 @@ def test_a_table_goes_on_from_it(name: str, tmp_path: Path) -> None:
 
 
 def test_an_open_shoe_folds_by_the_procedure_of_then(tmp_path: Path) -> None:
-    """By that procedure the shoe's result of kept cards stopped the table, and a card that the shoe kept is the next
-    round's first."""
+    """A shoe that an earlier version left open is replayed by the procedure of that version. By that procedure the
+    shoe's result of kept cards stopped the table, and a card that the shoe kept is the next round's first."""
     old = copied("royal9-kept", tmp_path)
     facts = [row.fact for row in read_rows(old.journal)]
     assert {ShoeResultReported, FaultCleared, CutCardDrawn, CardKept} <= set(map(type, facts))
@@ -93,7 +94,7 @@ def test_an_open_shoe_folds_by_the_procedure_of_then(tmp_path: Path) -> None:
 
 
 def opened_again(old: OldJournal) -> Table:
-    """The table after a replay of the open shoe, whose events must come out as they were stored."""
+    """Replay the open shoe, check that its events come out as they were stored, and return the table."""
     key = load_or_make_key(old.key)
     whose = verify(old.journal).table
     journal = Journal(old.journal, whose, key, key.public)
@@ -105,7 +106,7 @@ def opened_again(old: OldJournal) -> Table:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_technicians_page_has_its_figures(name: str, tmp_path: Path) -> None:
-    """The screen gets the events of that time in the words of today."""
+    """The technician's page has the figures of an old journal. The screen gets the old events in the words of today."""
 
     async def told() -> list[dict[str, Any]]:
         past = Past(original(name), beside(original(name)))
@@ -126,7 +127,7 @@ def test_the_technicians_page_has_its_figures(name: str, tmp_path: Path) -> None
 
 
 def table_over(old: OldJournal, name: str, folder: Path) -> Path:
-    """The file of a simulated table with this old journal."""
+    """Write the file of a simulated table that uses this old journal, and return its path."""
     game = name.rpartition("/")[2].partition("-")[0].removesuffix("_corrected")
     changes: dict[str, dict[str, Any]] = {
         "table": {"id": verify(old.journal).table},
@@ -142,8 +143,8 @@ THE_REST = [pytest.param(name, marks=pytest.mark.proof) for name in [*NAMES, *OF
 
 @pytest.mark.parametrize("name", [*SAMPLE, *THE_REST])
 def test_the_daemon_goes_on_from_it(name: str, tmp_path: Path) -> None:
-    """The daemon shows the shoe and the fault that were left, ends both on a supervisor's word, and opens the next
-    shoe."""
+    """The daemon starts on an old journal and shows the shoe and the fault that were left. It ends both when a
+    supervisor says so, and opens the next shoe."""
     old = copied(name, tmp_path)
     read = verify(old.journal)
     shoe = max(row.fact.shoe for row in read_rows(old.journal) if isinstance(row.fact, ShoeOpened))
@@ -160,7 +161,8 @@ def test_the_daemon_goes_on_from_it(name: str, tmp_path: Path) -> None:
 
 
 def supervised(table: Path, act: str) -> None:
-    """A supervisor acts, and names the fault that stands. If a fault came since the look, it is named next."""
+    """Send a supervisor's act, naming the fault that stands. Where another fault has come since, repeat the act with
+    that fault."""
     fault = started(table).fault
     while True:
         try:
@@ -174,7 +176,7 @@ def supervised(table: Path, act: str) -> None:
 
 
 def started(table: Path) -> Public:
-    """What the started table shows, once it answers."""
+    """Wait until the started table answers, and return its public face."""
     for _ in range(2000):
         with suppress(TableError):
             return status_of(table).face
@@ -220,8 +222,8 @@ def test_how_a_fact_came_is_in_the_chain(change: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "lucky9"])
 def test_the_bets_of_its_shoe_are_those_of_the_game_file(name: str) -> None:
-    """Each row is as it is written, except for the words that players read, and for Kansas Star's rows: its sheet puts
-    two margins in a row."""
+    """The bets in an old journal are those of today's game file, row by row. Not compared are the words that players
+    read, and how margins are grouped: Kansas Star's sheet puts two margins in a row."""
     rules = next(row.fact.rules for row in read_rows(original(name)) if isinstance(row.fact, ShoeOpened))
     game = name.partition("-")[0]
     written = tuple(
@@ -237,7 +239,8 @@ HANDS = [tuple(cards(text)) for text in f"{TWO}, {THREE}".split(", ")]
 
 
 def test_the_rows_that_are_made_of_lucky_9s_outcomes_decide_as_those_of_the_game_file() -> None:
-    """Every kind of hand of a seat, split or not, is tried against every kind of the dealer's hand."""
+    """An old journal's rows for Lucky 9 decide as today's game file does. Every kind of hand of a seat, split or not,
+    is tried against every kind of the dealer's hand."""
     rules = next(row.fact.rules for row in read_rows(original("lucky9")) if isinstance(row.fact, ShoeOpened))
     then, now = ({bet.spot: bet for bet in bets} for bets in (rules.bets, bets_of("lucky9")))
     assert then.keys() == now.keys()
@@ -257,7 +260,8 @@ def test_the_rows_that_are_made_of_lucky_9s_outcomes_decide_as_those_of_the_game
 
 
 def _by_spot(bets: Sequence[Bet]) -> dict[str, Bet]:
-    """The bets by spot, in one order, with each margin in a row of its own: no two margins hold together."""
+    """Return the bets by spot, with each margin in a row of its own and these rows sorted. Their order does not matter,
+    because no two margins hold together."""
     return {bet.spot: replace(bet, rows=tuple(_each_margin(bet.rows))) for bet in bets}
 
 

@@ -1,4 +1,5 @@
-"""`make lab-report`: runs the tests that the clauses name, and writes the signed report for a laboratory."""
+"""The program behind `make lab-report`: runs the tests that the clauses name, and writes the signed report for a test
+laboratory."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ _INSTALLED = ("demo", "postgresql", "pi", "pi5")
 
 
 def main() -> int:
-    """Write the report, or check one. 1: a test failed, or the report was changed."""
+    """Write the report, or check one. Returns 1 where a test failed or the report was changed."""
     parser = argparse.ArgumentParser(prog="make lab-report", allow_abbrev=False)
     parser.add_argument("--key", type=Path, default=ROOT / "build" / "lab-report.key", help="the key that signs")
     parser.add_argument("--to", type=Path, default=ROOT / "build" / "lab-report.html", help="the page")
@@ -75,7 +76,7 @@ def _write(to: Path, key_path: Path) -> int:
 
 
 def _commit() -> str:
-    """The commit whose files were tried, and whether a file differs from it."""
+    """Return the commit whose files were tested, and whether a file differs from it."""
 
     def git(*words: str) -> str:
         return subprocess.run(("git", *words), cwd=ROOT, check=True, capture_output=True, text=True).stdout.strip()
@@ -84,7 +85,7 @@ def _commit() -> str:
 
 
 def _packages(sums: Path) -> tuple[tuple[str, str], ...]:
-    """Each package that `make package` made here, with its SHA-256."""
+    """Return each package that `make package` made here, with its SHA-256."""
     if not sums.is_file():
         return ()
     return tuple((name, digest) for digest, name in (line.split() for line in sums.read_text("utf-8").splitlines()))

@@ -1,6 +1,6 @@
-"""The clauses of public regulations, and the tests that show them: `clauses.toml`, read.
+"""Reads `clauses.toml`: the clauses of public regulations, and the tests that show that the program meets them.
 
-Each test that a clause names bears the marker `clause`, so `pytest -m "clause(number=61)"` runs the tests of one.
+Each test that a clause names has the marker `clause`, so `pytest -m "clause(number=61)"` runs the tests of one clause.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ TABLE = Path(__file__).with_name("clauses.toml")
 
 
 class Verdict(Enum):
-    """How far the program does what a clause asks."""
+    """The extent to which the program does what a clause asks."""
 
     MET = "met"
     PART = "part"
@@ -28,7 +28,7 @@ class Verdict(Enum):
 
 
 class Read(Enum):
-    """How far the text of a clause is known to us."""
+    """The extent to which the authors know the text of a clause."""
 
     TEXT = "text"
     CONTENTS = "contents"
@@ -36,7 +36,8 @@ class Read(Enum):
 
 
 class Clause(Struct, frozen=True, forbid_unknown_fields=True):
-    """One clause. `tests` are names of tests (`pit/test_slips.py::test_…`) or of files of tests below `tests`."""
+    """One clause of a regulation. `tests` are names of tests (`pit/test_slips.py::test_…`), or of files of tests below
+    `tests`."""
 
     number: int
     source: str
@@ -48,7 +49,7 @@ class Clause(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def clauses() -> tuple[Clause, ...]:
-    """All of them, by number."""
+    """Return all clauses, by number."""
     return convert(tomllib.loads(TABLE.read_text("utf-8"))["clause"], tuple[Clause, ...])
 
 

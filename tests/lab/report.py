@@ -1,4 +1,4 @@
-"""The report for a laboratory: each clause with its verdict and what its tests showed, as one signed page."""
+"""The report for a test laboratory: each clause with its verdict and the outcomes of its tests, as one signed page."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ KNOWN = {
 
 
 class Outcome(Struct, frozen=True):
-    """What became of one test that a clause names, or of all tests of a file: how many of them passed, failed, and did
-    not run on this machine. None of the three: only the proof runs it."""
+    """The outcome of one test that a clause names, or of all tests of a file: how many of them passed, failed, and did
+    not run on this machine. All three are 0 where the test only runs with `pytest --proof`."""
 
     test: str
     passed: int
@@ -40,7 +40,8 @@ class Outcome(Struct, frozen=True):
 
 
 class Component(Struct, frozen=True):
-    """A library that the program is installed with, as the lock files pin it. Its bytes have one of these SHA-256."""
+    """A library that the program is installed with, in the version that the lock files pin. Its file has one of these
+    SHA-256."""
 
     name: str
     version: str
@@ -48,7 +49,8 @@ class Component(Struct, frozen=True):
 
 
 class Tried(Struct, frozen=True):
-    """A clause and what became of its tests. `shown`: all of them ran and passed, and the clause is met."""
+    """A clause and the outcomes of its tests. `shown` is True where all of them ran and passed, and the verdict is that
+    the clause is met."""
 
     clause: Clause
     outcomes: tuple[Outcome, ...]
@@ -56,7 +58,8 @@ class Tried(Struct, frozen=True):
 
 
 class Report(Struct, frozen=True):
-    """All that the page says. `figures` are lines of proof/FIGURES.md: the test, what it measured, when and where."""
+    """Everything that the report's page shows. `figures` are lines of proof/FIGURES.md: the test, what it measured,
+    when and where."""
 
     version: str
     commit: str
@@ -70,7 +73,8 @@ class Report(Struct, frozen=True):
 
 
 def tried(clauses: Iterable[Clause], outcomes: Mapping[str, str]) -> tuple[Tried, ...]:
-    """Each clause beside the outcomes (`passed`, `failed`, `skipped`) of its tests, by their names in a run."""
+    """Return each clause with the outcomes (`passed`, `failed`, `skipped`) of its tests. `outcomes` has them by the
+    tests' names in a run."""
     counts: dict[str, Counter[str]] = {}
     for name, outcome in outcomes.items():
         file, _, test = name.removeprefix("tests/").partition("::")
@@ -93,7 +97,7 @@ _PIN = re.compile(r"^(?P<name>[a-z0-9-]+)==(?P<version>[^ \\]+)(?P<rest>(?:.*\\\
 
 
 def components(locks: Iterable[Path]) -> tuple[Component, ...]:
-    """What these lock files pin, by name."""
+    """Return the libraries that these lock files pin, by name."""
     found = {
         pin["name"]: Component(pin["name"], pin["version"], tuple(re.findall(r"sha256:([0-9a-f]{64})", pin["rest"])))
         for lock in locks
@@ -103,12 +107,12 @@ def components(locks: Iterable[Path]) -> tuple[Component, ...]:
 
 
 def figures(page: Path) -> tuple[tuple[str, str, str], ...]:
-    """The figures of the proof: the test, what it measured, and when at which commit."""
+    """Return the figures on the page of long measurements: the test, what it measured, and when at which commit."""
     return tuple((test.rpartition("::")[2], it.measured, it.when) for test, it in read(page).figures.items())
 
 
 def page(report: Report, key: SigningKey | None) -> str:
-    """The report as a page that needs no other file, signed with this key."""
+    """Return the report as a page that needs no other file, signed with this key."""
     body = "".join(
         (
             _table("", _head(report)),
@@ -157,7 +161,7 @@ def _counts(clauses: Iterable[Tried]) -> list[tuple[str, str]]:
 
 
 def _sum(clauses: Iterable[Tried], what: str) -> int:
-    """How many tests: a test that several clauses name counts once."""
+    """Count the tests with this outcome. A test that several clauses name counts once."""
     outcomes = {outcome.test: outcome for each in clauses for outcome in each.outcomes}
     whole = {test for test in outcomes if "::" not in test}
     return sum(

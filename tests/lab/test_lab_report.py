@@ -1,4 +1,5 @@
-"""The report for a laboratory: each clause names tests that exist, and the page says of each what became of it."""
+"""Checks the report for a test laboratory: each clause names tests that exist, and the page gives the outcome
+of each."""
 
 from __future__ import annotations
 
@@ -38,7 +39,8 @@ def test_each_test_that_a_clause_names_exists() -> None:
 
 
 def test_a_test_that_a_clause_names_bears_its_number(request: pytest.FixtureRequest) -> None:
-    """Clause 76 names this file's test of the components, so that test has the marker."""
+    """A test that a clause names has the clause's number as a marker. Clause 76 names the test of the components in
+    this file."""
     numbers = {
         marker.kwargs["number"]
         for item in request.session.items
@@ -113,7 +115,7 @@ def test_the_page_says_every_clause_and_twice_the_same_bytes(tmp_path: Path) -> 
 
 
 def test_a_page_that_was_made_better_than_the_tests_were_is_refused(tmp_path: Path) -> None:
-    """A vendor turns one verdict green."""
+    """The check refuses a page on which a vendor has turned one verdict green."""
     path = tmp_path / "report.html"
     path.write_text(page(a_report(), load_or_make_key(tmp_path / "key")), "utf-8")
     assert said_by(path, "make lab-report")["version"] == "1"

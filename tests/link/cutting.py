@@ -1,5 +1,5 @@
-"""A proxy between a client and its broker that ends connections when it is told to, and knows nothing of what
-passes."""
+"""A proxy between a client and its broker that ends connections on request. It forwards bytes and does not
+parse them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _RESET = struct.pack("ii", 1, 0)  # SO_LINGER: what is not sent yet is thrown aw
 
 
 class CuttingProxy:
-    """Listens on `port`, and passes everything on until `cut`."""
+    """A proxy that listens on `port`, and forwards everything until `cut` is called."""
 
     port: int
 
@@ -27,7 +27,7 @@ class CuttingProxy:
         self._ends: list[tuple[asyncio.StreamWriter, asyncio.StreamWriter]] = []
 
     async def took(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Connect a client that came with the broker."""
+        """Forward a new client's connection to the broker, in both directions."""
         far_reader, far_writer = await asyncio.open_connection("127.0.0.1", self._to_port)
         ends = writer, far_writer
         self._ends.append(ends)
@@ -43,7 +43,7 @@ class CuttingProxy:
             writer.write_eof()
 
     def cut(self, ending: Ending) -> None:
-        """End every connection in this way."""
+        """End every connection in the given way: a reset, a proper end, an end of one direction, or garbage."""
         ends, self._ends = self._ends, []
         for near, far in ends:
             match ending:
@@ -63,7 +63,7 @@ class CuttingProxy:
 
 @asynccontextmanager
 async def cutting_proxy(to_port: int) -> AsyncIterator[CuttingProxy]:
-    """A proxy to a port of this machine."""
+    """Run a proxy to a port of this machine while the block runs."""
     proxy = CuttingProxy(to_port)
     server = await asyncio.start_server(proxy.took, "127.0.0.1", 0)
     proxy.port = server.sockets[0].getsockname()[1]

@@ -1,5 +1,4 @@
-"""A hostile broker that speaks raw MQTT 5: it sends what Mosquitto would not send, and behaves as Mosquitto would
-not."""
+"""A hostile broker that speaks raw MQTT 5, for tests. It sends and does what Mosquitto never would."""
 
 from __future__ import annotations
 
@@ -14,12 +13,12 @@ PATIENCE_S = 20.0
 
 
 def packet(first: int, body: bytes) -> bytes:
-    """A packet: its first byte, its length, its body."""
+    """Build an MQTT packet from its first byte and its body, with the length between them."""
     return bytes([first]) + length(len(body)) + body
 
 
 def length(value: int) -> bytes:
-    """The value as MQTT's variable byte integer."""
+    """Encode the value as MQTT's variable byte integer."""
     said = b""
     while value > 127:
         said, value = said + bytes([value & 127 | 128]), value >> 7
@@ -27,25 +26,25 @@ def length(value: int) -> bytes:
 
 
 def text(value: bytes) -> bytes:
-    """These bytes as MQTT's string."""
+    """Encode these bytes as an MQTT string."""
     return len(value).to_bytes(2, "big") + value
 
 
 def publish(topic: bytes, payload: bytes, qos: int = 0, properties: bytes = b"", retain: bool = False) -> bytes:
-    """A PUBLISH packet. Its number is 1 where it needs one."""
+    """Build a PUBLISH packet. Where the QoS needs a packet number, the number is 1."""
     number = b"\0\1" if qos else b""
     return packet(PUBLISH | qos << 1 | retain, text(topic) + number + length(len(properties)) + properties + payload)
 
 
 class Line:
-    """A client's connection, seen from the broker."""
+    """A client's connection, from the broker's side."""
 
     def __init__(self, line: socket.socket) -> None:
         self._line = line
         line.settimeout(PATIENCE_S)
 
     def hears(self) -> tuple[int, bytes]:
-        """Read the next packet: its kind and its body. Raises OSError at the end."""
+        """Read the next packet: its kind and its body. Raises OSError when the client has gone."""
         first = self._exactly(1)[0]
         size = shift = 0
         while True:
@@ -69,7 +68,7 @@ class Line:
         self._line.sendall(data)
 
     def greets(self, properties: bytes = b"") -> bytes:
-        """Greet the client as a broker does until the connection stands. Returns the CONNECT."""
+        """Accept the client's connection and subscriptions as a proper broker does. Returns the CONNECT packet."""
         _, connect = self.hears()
         self.says(packet(0x20, b"\0\0" + length(len(properties)) + properties))
         of_own_acks = True  # by which the pit begins
@@ -81,7 +80,7 @@ class Line:
         return connect
 
     def serves(self) -> None:
-        """Answer as a broker does, until the client goes."""
+        """Answer the client's messages and pings as a proper broker does, until the client goes."""
         while True:
             kind, body = self.hears()
             if kind == PUBLISH:
@@ -92,8 +91,8 @@ class Line:
 
 
 class HostileBroker:
-    """A broker that plays `acts`, one for each connection, and the last one again and again. `connections` counts the
-    connections that began."""
+    """A broker that runs one of `acts` on each connection, in order, and repeats the last one. `connections` counts the
+    connections so far."""
 
     def __init__(self, *acts: Callable[[Line], None]) -> None:
         self._acts = acts
@@ -113,14 +112,14 @@ class HostileBroker:
                     act(Line(line))
 
     def close(self) -> None:
-        """Listen no more."""
+        """Stop listening."""
         self._server.shutdown(socket.SHUT_RDWR)
         self._server.close()
 
 
 @contextmanager
 def hostile_broker(*acts: Callable[[Line], None]) -> Iterator[HostileBroker]:
-    """A broker that plays these acts until the end of the block."""
+    """Run a broker with these acts until the end of the block."""
     broker = HostileBroker(*acts)
     try:
         yield broker
@@ -129,6 +128,6 @@ def hostile_broker(*acts: Callable[[Line], None]) -> Iterator[HostileBroker]:
 
 
 def honest(line: Line) -> None:
-    """Behave as a broker should."""
+    """Serve a connection as a proper broker does."""
     line.greets()
     line.serves()

@@ -1,4 +1,5 @@
-"""A pit's broker as it is shipped, with certificates of a bench's CA, and clients of it that need no product code."""
+"""A pit's broker with the shipped configuration, with certificates from a test CA, and clients of it that use no
+product code."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ CLIENTS = ("royal9-01", "royal9-02", "pit", "pit-page", "bets")
 
 
 class House:
-    """The broker on `localhost:port`, and the PEM files of all clients."""
+    """The broker on `localhost:port`, and the PEM files of all its clients."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -30,13 +31,13 @@ class House:
         self.broker = write(folder, "broker", self.ca.issue(HOST))
 
     def files(self, name: str) -> TlsFiles:
-        """The PEM files of one client."""
+        """Return the PEM files of one client."""
         return TlsFiles(self.folder / "ca.crt", self.folder / f"{name}.crt", self.folder / f"{name}.key")
 
     def config(self, revoking: bool = False) -> str:
-        """The shipped configuration with another port.
+        """Return the shipped configuration with another port.
 
-        With `revoking`, the line that names the list of revoked certificates is no comment.
+        With `revoking`, the line that names the list of revoked certificates is not commented out.
         """
         text = (SHIPPED / "mosquitto.conf").read_text("utf-8")
         assert "listener 8883\n" in text
@@ -47,7 +48,7 @@ class House:
 
 
 def write(folder: Path, name: str, pair: tuple[bytes, bytes]) -> tuple[Path, Path]:
-    """Put a certificate and its key at NAME.crt and NAME.key."""
+    """Write a certificate and its key to NAME.crt and NAME.key."""
     paths = folder / f"{name}.crt", folder / f"{name}.key"
     for path, pem in zip(paths, pair, strict=True):
         path.write_bytes(pem)
@@ -56,19 +57,19 @@ def write(folder: Path, name: str, pair: tuple[bytes, bytes]) -> tuple[Path, Pat
 
 @contextmanager
 def running_house(folder: Path) -> Iterator[House]:
-    """Run the shipped broker. Skips the test where there is no Mosquitto."""
+    """Run a broker with the shipped configuration. Skips the test where Mosquitto is not installed."""
     house = House(folder)
     with broker_of(house):
         yield house
 
 
 def broker_of(house: House, revoking: bool = False) -> Broker:
-    """A house's broker, which a test starts. It remembers nothing of an earlier run."""
+    """Return the broker of a house, for a test to start. It remembers nothing of an earlier run."""
     return Broker(house.folder, house.config(revoking), (SHIPPED / "acl").read_text("utf-8"), house.port)
 
 
 def peer(house: House, name: str, *topics: str) -> Peer:
-    """A client with one of the house's certificates, connected and subscribed."""
+    """Connect and subscribe a client with one of the house's certificates."""
     files = house.files(name)
     context = ssl.create_default_context(cafile=files.ca)
     context.verify_flags |= ssl.VERIFY_X509_STRICT  # what Python 3.13 asks of a certificate

@@ -1,4 +1,4 @@
-"""What a broker, or another client of it, can do to the table and the pit: end the connection, and no more."""
+"""Checks that a broker, or another client of it, can at most end the connection of a table or a pit."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ async def test_a_retained_message_that_cannot_be_read_keeps_neither_the_pit_nor_
 
 
 def poison(port: int, message: bytes) -> None:
-    """Publish this packet on a real broker, until it is acknowledged."""
+    """Publish this packet on a real broker, and wait until it is acknowledged."""
     with socket.create_connection(("127.0.0.1", port), 10) as raw:
         line = Line(raw)
         line.says(packet(0x10, text(b"MQTT") + b"\5\2\0\x3c\0" + text(b"poisoner")))
@@ -164,7 +164,7 @@ async def test_a_broker_that_says_everything_twice_is_heard_once() -> None:
 
 
 async def test_a_broker_that_falls_silent_is_left_whatever_keep_alive_it_asks_for() -> None:
-    """By MQTT 5 a broker may ask for no keep-alive at all."""
+    """A client leaves a silent broker, even where the broker asked for no keep-alive at all, as MQTT 5 allows."""
 
     def act(line: Line) -> None:
         line.greets(properties=b"\x13\0\0")
@@ -197,7 +197,8 @@ async def test_a_broker_that_answers_pings_and_no_messages_is_left() -> None:
 
 
 async def test_small_messages_faster_than_the_table_hears_them_end_the_connection() -> None:
-    """The table's loop stands still while the messages come."""
+    """The connection ends where small messages come faster than the table reads them. The table's loop stands still
+    while they come."""
     over = threading.Event()
 
     def act(line: Line) -> None:
@@ -218,8 +219,8 @@ async def test_small_messages_faster_than_the_table_hears_them_end_the_connectio
 
 
 def pours(topic: bytes, go: threading.Event) -> Callable[[Line], None]:
-    """An act of a broker: on a signal, it sends a message of hundreds of megabytes on this topic, whatever the client
-    asked for."""
+    """Return a broker's act that sends, on a signal, a message of hundreds of megabytes on this topic, whatever the
+    client subscribed to."""
 
     def act(line: Line) -> None:
         connect = line.greets()
@@ -233,7 +234,7 @@ def pours(topic: bytes, go: threading.Event) -> Callable[[Line], None]:
 
 
 def memory_kb(pid: int) -> int:
-    """The most memory that the process ever had, in KB."""
+    """Return the most memory that the process ever used, in KB."""
     return int(re.findall(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())[0])
 
 

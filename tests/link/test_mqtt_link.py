@@ -1,4 +1,4 @@
-"""The link's pure parts: cuts are counted, and signs of another client are judged."""
+"""Checks the pure parts of the MQTT link: cuts are counted, and signs of a second client are judged."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ def test_cuts_are_told_once_a_minute_and_counted_for_ten() -> None:
 
 
 def test_a_thread_that_ends_while_it_is_awaited_has_ended() -> None:
-    """paho looks at its thread three times, and a thread that ends removes itself from the client."""
+    """Waiting for a thread succeeds even where the thread ends meanwhile. paho looks at its thread three times, and a
+    thread that ends removes itself from the client."""
 
     class Ending(Client):
         looks = 0
@@ -71,7 +72,8 @@ def test_a_broker_that_closed_the_connection_and_forgot_was_restarted() -> None:
 
 @given(st.lists(st.tuples(st.booleans(), st.floats(0, 100)), max_size=60))
 def test_no_number_of_cuts_is_another_client(cuts: list[tuple[bool, float]]) -> None:
-    """The cuts may follow as fast as they like, and the broker may have kept our word or not."""
+    """No number of cut connections is taken for a second client, however fast they follow, and whether the broker still
+    has the retained message or not."""
     rival, now_s = Rival(), 0.0
     rival.wrote()
     for remembered, wait_s in cuts:
@@ -81,7 +83,7 @@ def test_no_number_of_cuts_is_another_client(cuts: list[tuple[bool, float]]) -> 
 
 
 def tell(signs: tuple[str, ...], apart_s: float = 1.0) -> Iterator[bool]:
-    """Whether each sign shows another client."""
+    """Yield, for each sign in turn, whether a second client is now suspected."""
     rival = Rival()
     rival.wrote()
     for place, sign in enumerate(signs):

@@ -1,4 +1,4 @@
-"""Messages on the pit's topics that a table does not take: they are refused and logged, and have no effect."""
+"""Checks messages on the pit's topics that a table does not accept: they are refused and logged, and have no effect."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.support.waiting import eventually
 
 @pytest.fixture
 def log(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
-    """What the stream logs, from warnings on."""
+    """The stream's log lines, from warnings on."""
     caplog.set_level(logging.WARNING, "controller.daemon.delivery.stream")
     return caplog
 
@@ -82,7 +82,8 @@ async def test_a_link_that_is_cut_often_is_told_while_it_stands(tmp_path: Path) 
 async def test_an_acknowledgement_older_than_one_seen_takes_nothing_back(
     tmp_path: Path, log: pytest.LogCaptureFixture
 ) -> None:
-    """The ack is logged, and makes the table repeat events: the pit that said it may have lost what came after."""
+    """An acknowledgement of fewer events than an earlier one takes nothing back. It is logged, and the table repeats
+    events, because the pit that sent it may have lost what came later."""
     async with running(tmp_path) as world:
         await world.open_shoe()
         await world.do(LockWagers())

@@ -1,5 +1,5 @@
-"""The link to a Mosquitto with the shipped configuration: mutual TLS, and for each table its own topics and its own
-place."""
+"""Checks the link to a Mosquitto with the shipped configuration: mutual TLS, each table's own topics, and its own
+client id."""
 
 from __future__ import annotations
 
@@ -47,21 +47,21 @@ Tls = Callable[[], ssl.SSLContext]
 
 @pytest.fixture(scope="module")
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    """The shipped broker, which runs for this module."""
+    """The broker with the shipped configuration, which runs during this module's tests."""
     with running_house(tmp_path_factory.mktemp("house")) as running:
         yield running
 
 
 @pytest.fixture
 def pit(house: House) -> Iterator[Peer]:
-    """The pit's program, which listens."""
+    """A client with the pit's certificate, which listens."""
     with peer(house, "pit", "pit/v1/+/event", "pit/v1/+/state") as other:
         yield other
 
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the driver try again after hundredths of a second."""
+    """Make the driver try again after hundredths of a second."""
     monkeypatch.setattr(mqtt, "_FIRST_RETRY_S", 0.01)
     monkeypatch.setattr(mqtt, "_LONGEST_RETRY_S", 0.02)
 
@@ -70,7 +70,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 async def table_of(
     house: House, tls: Tls, *, name: str = TABLE, client_id: str = "table", host: str = HOST, up: bool = True
 ) -> AsyncIterator[Connected]:
-    """Run the driver of a table, connected unless `up` is False."""
+    """Run the driver of a table. Wait until it is connected, unless `up` is False."""
     will = Will(f"pit/v1/{name}/state", _WILL)
     broker, heard = MqttBroker([host], house.port, client_id, 5, will, [f"pit/v1/{name}/ack"], tls), Heard()
     heard.broker = broker
@@ -86,17 +86,17 @@ async def table_of(
 
 
 async def told_times(heard: Heard, kind: str, times: int) -> None:
-    """Wait until something of this kind was told so many times."""
+    """Wait until the driver has reported something of this kind at least `times` times."""
     await eventually(lambda: len(heard.of(kind)) >= times)
 
 
 def of(house: House, name: str = TABLE) -> Tls:
-    """The TLS context of one client, made as the daemon makes it."""
+    """Return a function that makes the TLS context of one client, as the daemon does."""
     return partial(client_context, house.files(name), name)
 
 
 def why_not(house: House, tls: Tls, host: str = HOST) -> str:
-    """What the driver tells where no connection comes about, however often it tries."""
+    """Return the reason that the driver reports where it cannot connect, however often it tries."""
 
     async def test() -> str:
         async with table_of(house, tls, host=host, up=False) as table:
@@ -112,7 +112,7 @@ def why_not(house: House, tls: Tls, host: str = HOST) -> str:
 
 
 def test_a_table_streams_to_its_pit_over_mutual_tls(house: House, pit: Peer, tmp_path: Path) -> None:
-    """The real daemon runs from its table file."""
+    """A table streams its events to the pit over mutual TLS. The real daemon runs from its table file."""
     files = house.files(TABLE)
     tls = {"ca": str(files.ca), "certificate": str(files.certificate), "private_key": str(files.private_key)}
     table = Table(TableFiles(tmp_path, TABLE, house.port, None, pit={"host": HOST, "port": house.port} | tls), tmp_path)
@@ -235,7 +235,8 @@ async def test_a_broker_whose_certificate_was_revoked_is_not_trusted_and_a_renew
 
 
 def test_a_revoked_certificate_keeps_its_standing_connection_until_the_broker_is_restarted(tmp_path: Path) -> None:
-    """The broker's configuration says so: a reload holds for new connections alone."""
+    """A client whose certificate is revoked keeps its connection until the broker is restarted. As the broker's
+    configuration says, a reload affects new connections alone."""
     house = House(tmp_path)
     (tmp_path / "ca.crl").write_bytes(house.ca.revoke())
     with broker_of(house, revoking=True) as broker:
@@ -277,7 +278,8 @@ def test_the_broker_is_held_to_the_contracts_longest_packet() -> None:
 
 
 async def test_a_broker_in_the_clear_is_never_spoken_to(house: House, quick: None) -> None:
-    """The first bytes on the line are a TLS greeting. After a wrong answer nothing follows."""
+    """A table with TLS never speaks MQTT to a broker without TLS. The first bytes on the line are a TLS greeting, and
+    after a wrong answer nothing follows."""
     heard: list[bytes] = []
 
     async def plain(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -363,7 +365,7 @@ def test_the_pits_page_hears_what_everybody_may_and_the_states_and_speaks_for_no
 async def test_a_stolen_id_is_noticed_and_nobody_fights_over_it(
     house: House, quick: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Two tables with one certificate push each other out, until both have noticed and wait."""
+    """Two tables with one certificate push each other off the broker, until both notice it and wait."""
     monkeypatch.setattr(mqtt, "_RIVAL_RETRY_S", 1000.0)
 
     async with table_of(house, of(house)) as one, table_of(house, of(house), up=False) as two:
@@ -385,7 +387,8 @@ async def test_a_stolen_id_is_noticed_and_nobody_fights_over_it(
 async def test_a_thief_that_says_nothing_is_noticed_by_how_the_broker_ends_the_connection(
     house: House, quick: None
 ) -> None:
-    """A cut line ends in another way: only the broker can end TLS properly."""
+    """A silent second client is noticed by the way in which the broker ends the connection. A cut line ends in another
+    way, because only the broker can end TLS properly."""
     async with table_of(house, of(house)) as robbed:
         await robbed.answer(robbed.broker.publish(f"pit/v1/{TABLE}/state", b"{}", retain=True))
         for times in (1, 2):
@@ -400,7 +403,8 @@ async def test_a_thief_that_says_nothing_is_noticed_by_how_the_broker_ends_the_c
 async def test_a_link_that_is_cut_again_and_again_is_told_as_that_and_as_no_thief(
     house: House, quick: None, ending: Ending, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The proxy that cuts knows nothing of TLS, as a network does."""
+    """A link that is cut again and again is reported as such, and not as a second client. The proxy that cuts knows
+    nothing of TLS, as a network does not."""
     caplog.set_level(logging.WARNING, "drivers.mqtt")
     state = f"pit/v1/{TABLE}/state"
     async with cutting_proxy(house.port) as proxy:
@@ -449,7 +453,8 @@ async def test_what_an_earlier_run_of_the_program_said_is_nobody_elses(tmp_path:
 
 
 async def test_a_broker_that_says_so_is_believed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Mosquitto tells this from 2.0.15 on. The test makes such a broker, for older versions."""
+    """The driver believes a broker at once that says that another client took the place. Mosquitto says so from 2.0.15
+    on. For older versions, the test imitates such a broker."""
     monkeypatch.setattr(mqtt, "_RIVAL_RETRY_S", 1000.0)
 
     async def take_over(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -485,7 +490,8 @@ async def test_a_pushed_out_table_comes_back(house: House, quick: None, monkeypa
 
 
 async def test_a_broker_that_is_killed_again_and_again_is_no_thief(tmp_path: Path, quick: None) -> None:
-    """The broker may be back before anybody asks, but it has forgotten what it retained."""
+    """A broker that is killed again and again is not taken for a second client. It may be back very soon, but it has
+    forgotten what it retained."""
     port = free_port()
     broker, heard = MqttBroker(["127.0.0.1"], port, "table", 5, Will("s", b""), ["t"]), Heard()
     task = asyncio.create_task(broker.run(heard))

@@ -1,7 +1,7 @@
-"""`make model`: every interleaving of the delivery guarantee in worlds of growing size, every way of one award through
-the reference pit's ledger, who leads of two pits on one database, and every planted defect of these. Where SPIN is
-installed, a second statement of the delivery is explored too, and must reach the same states.
-"""
+"""The program behind `make model`. It explores every interleaving of the delivery guarantee in worlds of growing size,
+every way of one award through the reference pit's ledger, and which of two pits on one database leads. It checks that
+every planted defect of these is found. Where SPIN is installed, a second model of the delivery is explored too, and
+must reach the same states."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from tests.model.explore import DEAD_END, INVARIANTS, WORLDS, Found, explore
 
 
 def main() -> int:
-    """Print states, depth and time of each world, and what each defect breaks. Returns 1 where a rule does not hold."""
+    """Print states, depth and time of each world, and which rule each defect breaks. Returns 1 where the product breaks
+    a rule, or where a defect is not found."""
     print("Always:", *(f"  {rule}" for rule in INVARIANTS), "Never:", f"  {DEAD_END}", sep="\n")
     wrong = 0
     for world in WORLDS:
@@ -44,7 +45,7 @@ def main() -> int:
 
 
 def _lead(defect: Defect | None, most: leadership.Spent) -> awards.Found:
-    """Explore two pits on one database, and print what was found."""
+    """Explore two pits on one database, and print and return what was found."""
     begun_s = perf_counter()
     found = awards.explore(leadership.World(leadership.with_defect(defect), most), 100_000, leadership.DEAD_END)
     what = f"two pits, {most}" if defect is None else f"two pits, {most}, defect {defect.becomes.strip()!r}"
@@ -53,7 +54,8 @@ def _lead(defect: Defect | None, most: leadership.Spent) -> awards.Found:
 
 
 def _second_statement() -> int:
-    """Compare the states that both statements of the delivery reach. Returns how many worlds differ."""
+    """Compare the states that the product's delivery and the model for SPIN reach. Returns in how many worlds they
+    differ."""
     if not second.installed():
         print("The second statement of the delivery was not explored: apt-get install -y spin gcc libc6-dev")
         return 0
@@ -69,7 +71,7 @@ def _second_statement() -> int:
 
 
 def _award(defect: award_defects.Defect | None, restores: bool) -> awards.Found:
-    """Explore one award's ways, and print what was found."""
+    """Explore all ways of one award, and print and return what was found."""
     begun_s = perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         world = awards.World(awards.fresh(Path(folder) / "ledger"), restores, award_defects.with_defect(defect))

@@ -1,5 +1,5 @@
-"""Defects planted into the pit's awards, and into its taking of events, each as one change of a text, and the world in
-which each is found."""
+"""Defects to plant into the code by which the pit handles awards and receives events. Each is one change of a text,
+with the world in which it is found."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from controller.pit.reference.ledger import Ledger
 
 
 class Defect(NamedTuple):
-    """One text in place of another, which stands once in the module `of`. `restores`: only a restored ledger shows
-    it."""
+    """A planted defect: one text in place of another, which occurs once in the module `of`. With `restores`, the defect
+    shows only in a world in which the ledger is restored."""
 
     was: str
     becomes: str
@@ -77,7 +77,7 @@ _PARTS = {awards: ("_awards", "Awards"), intake: ("_intake", "Intake"), taking: 
 
 
 def with_defect(defect: Defect | None) -> Callable[[Ledger], None]:
-    """What gives a ledger this defect."""
+    """Return a function that plants this defect in a ledger."""
     if defect is None:
         return lambda _: None
     source = inspect.getsource(defect.of)

@@ -1,17 +1,18 @@
-"""Every way of one award through the reference pit's own ledger: what its people decide, and what its table is told.
+"""A model that explores every way of one award through the reference pit's own ledger: what the pit's people decide,
+and what the table is told.
 
-The pit is the product's own `Ledger`, with its books, over a database in memory that each step begins with a copy of.
-The table is the contract's rule: it takes a step of an award whose number is above the last, and tells it in its
-stream. Where it has told no step of that amount, it may dispute the amount: then it takes a rejection alone, until two
-of its people accept the amount. Its stream begins with the hit. A message to the table may come late, twice or never.
-An event of the stream comes in order, before its turn, or again. The pit's program may end after each step, since a
-step is one transaction: then the table hears nothing of it until the pit repeats it. Once the ledger becomes the copy
-from before the hit, or from before anybody decided, and the table's stream is sent to it again. The cash that people
-paid is counted outside of the ledger.
+The pit is the product's own `Ledger`, with its books, over a database in memory. Each step begins with a copy of that
+database. The table is the contract's rule: it takes a step of an award whose number is above the last, and reports it
+in its stream. Where it has reported no step of that amount, it may dispute the amount: then it takes only a rejection,
+until two of its people accept the amount. Its stream begins with the hit. A message to the table may come late, twice
+or never. An event of the stream comes in order, before its turn, or again. The pit's program may end after each step,
+since a step is one transaction: then the table hears nothing of the step until the pit repeats it. Once, the ledger is
+replaced by the copy from before the hit, or from before anybody decided, and the table's stream is sent to it again.
+The cash that people paid is counted outside of the ledger.
 
 A state is a value: numbers of steps are ranks, and the pit's clock is past each number that was ever given. `steps`
-names what can follow, and whether people and programs do it of themselves: from each state such steps must lead to an
-end.
+names what can follow, and whether people and programs do it without a misfortune: from each state such steps must lead
+to an end.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ _DISPUTED = "disputed"
 
 
 class Told(NamedTuple):
-    """What an event of the table's stream tells: the hit, a step of its award, or that its amount is disputed."""
+    """The content of an event in the table's stream: the hit, a step of its award, or that its amount is disputed."""
 
     what: str
     cents: int = CENTS
@@ -54,8 +55,9 @@ _HIT = Told("hit")
 
 
 class Rows(NamedTuple):
-    """A ledger by what its rows say: how far the table is acknowledged, what its events tell, the award and its steps,
-    what the table told of steps that are not there, who verified it, and what is wrong with the books."""
+    """The content of a ledger: up to which event the table is acknowledged, its events, the award and its steps, what
+    the table reported of steps that the ledger does not have, who verified the award, and what is wrong with the books.
+    """
 
     acked: int
     events: tuple[str, ...]
@@ -67,14 +69,15 @@ class Rows(NamedTuple):
 
     @property
     def step(self) -> str:
-        """The award's step; "" while there is no award."""
+        """The step that the award has reached, or "" while there is no award."""
         return self.awards[0][1] if self.awards else ""
 
 
 class State(NamedTuple):
-    """The world at a moment. `said` are the pit's messages that may still come, `last` the number of the last one that
-    the table took, and `disputes` the one whose amount it does not believe. `told` is all that the table's stream told.
-    `cash` counts payments, and `unknown` those that no table had told when the ledger was lost."""
+    """The state of the model's world at one moment. `said` are the pit's messages that may still arrive, `last` the
+    number of the last one that the table took, and `disputes` the one whose amount it does not believe. `told` is
+    everything that the table's stream has reported. `cash` counts payments, and `unknown` those that no table had
+    reported when the ledger was lost."""
 
     ledger: Rows
     said: tuple[tuple[int, Told], ...] = ()
@@ -87,27 +90,27 @@ class State(NamedTuple):
 
     @property
     def sent(self) -> int:
-        """How much of what was told this ledger has."""
+        """The number of events in `told` that the ledger has received."""
         return self.ledger.acked - _BEFORE_THE_HIT
 
     @property
     def waits(self) -> int:
-        """How much of what was told this ledger does not have."""
+        """The number of events in `told` that the ledger has not received yet."""
         return len(self.told) - self.sent
 
     @property
     def believed(self) -> bool:
-        """Whether the table has told a step of that amount."""
+        """True where the table has reported a step of the award, and so believes its amount."""
         return any(told.what not in (_HIT.what, _DISPUTED) for told in self.told)
 
     def numbers(self) -> set[int]:
-        """The numbers of steps that are known anywhere."""
+        """Return the numbers of steps that the ledger, the table or a message holds."""
         disputed = () if self.disputes is None else (self.disputes[0],)
         return {*(row[0] for row in self.ledger.steps), *(seq for seq, _ in self.said), self.last, *disputed}
 
 
 class World:
-    """The steps of one award. `change` patches the ledger, for a planted defect."""
+    """A world in which one award goes all possible ways. `change` patches the ledger, for a planted defect."""
 
     def __init__(self, ledger: Ledger, restores: bool, change: Callable[[Ledger], None] = lambda _: None) -> None:
         self._ledger = ledger
@@ -129,7 +132,7 @@ class World:
         self.first = State(self._kept())
 
     def key(self, state: State) -> tuple[object, ...]:
-        """What tells this state from others."""
+        """Return a key that is equal for equivalent states: the numbers of steps are replaced by their ranks."""
         rank = {seq: place for place, seq in enumerate(sorted(state.numbers()))}
         return (
             state.ledger._replace(steps=tuple((rank[seq], *rest) for seq, *rest in state.ledger.steps)),  # type: ignore[misc]
@@ -140,12 +143,12 @@ class World:
         )
 
     def is_over(self, state: State) -> bool:
-        """Whether the award is paid or rejected, and the table told it."""
+        """Tell whether the award is paid or rejected, and the table has reported that to the pit."""
         step = state.ledger.step
         return step in ("paid", "rejected") and state.told[-1].what == step and not state.waits
 
     def broken(self, state: State) -> str | None:
-        """The rule that does not hold in this state; None where all hold."""
+        """Return the rule that this state breaks, or None where all rules hold."""
         ledger = state.ledger
         hits = [self._hit["id"]] * (ledger.acked > _BEFORE_THE_HIT)
         if [row[0] for row in ledger.awards] != hits or ledger.events.count("hit pit") != len(hits):
@@ -157,7 +160,8 @@ class World:
         return BOOKS if ledger.findings else None
 
     def steps(self, state: State) -> Iterator[tuple[str, bool, State]]:
-        """What can happen now, whether it happens of itself, and the world after it. Raises BrokenError."""
+        """Yield what can happen now, whether it happens without a misfortune, and the state after it. Raises
+        BrokenError."""
         yield from self._at_the_desk(state)
         due = self._is_due(state.ledger)
         if due is not None and due not in state.said[-1:]:
@@ -219,7 +223,8 @@ class World:
                 yield f"the ledger becomes the copy from before {when}", False, after
 
     def _after(self, state: State, act: tuple[Any, ...]) -> Rows | None:
-        """The ledger after this act; None where the act is refused. The same act on the same ledger is done once."""
+        """Return the ledger after this act, or None where the act is refused. Results are cached, so the same act on
+        the same ledger is done once."""
         now_ms = max(self._began_ms, *state.numbers()) + 1
         done = state.ledger, now_ms, act
         if done not in self._done:
@@ -232,7 +237,7 @@ class World:
         return self._done[done]
 
     def _do(self, act: str, *told: Any) -> bool:
-        """Do this with the open ledger. Returns whether it was done."""
+        """Do this act on the open ledger. Returns False where the ledger refused it."""
         if act == "receive":
             received = self._ledger.receive([(TABLE, self._event(*told))])
             assert not received.refused, received.refused
@@ -245,7 +250,7 @@ class World:
         return True
 
     def _event(self, place: int, told: Told) -> bytes:
-        """The event of the table's stream that tells this, so many events after the hit."""
+        """Return the bytes of the table's event with this content, `place` events after the hit."""
         table = TableEvening(TABLE)
         table.sent, table.round = [b""] * (_BEFORE_THE_HIT + place), 1
         hit = self._hit["id"]
@@ -259,7 +264,7 @@ class World:
                                  step=step, cents=told.cents, by=told.by)  # fmt: skip
 
     def _is_due(self, rows: Rows) -> tuple[int, Told] | None:
-        """The step that the pit says."""
+        """Return the step of the award that the pit would now send to the table, or None."""
         if rows not in self._due:
             self._put(rows)
             due = self._ledger.next_steps([TABLE]).get(TABLE)
@@ -267,7 +272,8 @@ class World:
         return self._due[rows]
 
     def _kept(self) -> Rows:
-        """What the open ledger's rows say. A copy of it is kept, where there is none yet of a ledger that says so."""
+        """Return the content of the open ledger. Keep a copy of the database, unless one with the same content is kept
+        already."""
         ack = self._ledger.ack(TABLE)
         assert ack is not None
         rows = Rows(
@@ -285,7 +291,7 @@ class World:
         return rows
 
     def _put(self, rows: Rows) -> None:
-        """Make the open ledger this one."""
+        """Load the kept copy of the database with this content into the open ledger."""
         if rows == self._open:
             return
         data = bytearray(zlib.decompress(self._copies[rows]))
@@ -320,7 +326,8 @@ table told: two people who do that lie."""
 
 
 class Found(NamedTuple):
-    """How many states there are, how many steps lead to the last, and what is broken, with the way there."""
+    """The result of an exploration: how many states there are, how many steps lead to the farthest, and the broken rule
+    with the steps to it."""
 
     states: int
     depth: int
@@ -333,7 +340,7 @@ _State = TypeVar("_State")
 
 
 class Explored(Protocol[_State]):
-    """A world of states: how it begins, and what its methods say as those of `World` do."""
+    """A world that `explore` can explore: its first state, and methods with the meaning of those of `World`."""
 
     first: _State
 
@@ -344,7 +351,7 @@ class Explored(Protocol[_State]):
 
 
 def explore(world: Explored[_State], most: int = 200_000, dead_end: str = DEAD_END) -> Found:
-    """Every state, the nearest first."""
+    """Explore every state that the world can reach, the nearest first, and return what was found."""
     states: list[_State] = [world.first]
     numbers = {world.key(world.first): 0}
     came: list[tuple[int, str]] = [(0, "")]
@@ -391,7 +398,7 @@ def explore(world: Explored[_State], most: int = 200_000, dead_end: str = DEAD_E
 
 
 def fresh(at: Path) -> Ledger:
-    """A ledger in which one table is adopted."""
+    """Make a ledger in which one table is adopted."""
     from tests.pit.test_meters import opened
 
     ledger = opened(at)

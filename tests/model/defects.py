@@ -1,4 +1,5 @@
-"""Defects planted into the delivery guarantee, each as one change of its text, and the world in which each is found."""
+"""Defects to plant into the delivery guarantee. Each is one change of its source, with the world in which it is
+found."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ OLDER_ON_BOTH_SIDES = Bounds(2, 0, 1, 0, 1)
 
 
 class Defect(NamedTuple):
-    """One text in place of another, which stands there once; and a world that finds it."""
+    """A planted defect: one text in place of another, which occurs once in the source, and a world that finds the
+    defect."""
 
     was: str
     becomes: str
@@ -77,7 +79,7 @@ DEFECTS = (
 
 
 def with_defect(defect: Defect | None) -> ModuleType:
-    """The guarantee with this defect, for a window of two events."""
+    """Return the module of the delivery guarantee with this defect, for a window of two events."""
     source = inspect.getsource(guarantee).replace("\nWINDOW = 50\n", "\nWINDOW = 2\n")
     assert "\nWINDOW = 2\n" in source
     if defect is not None:

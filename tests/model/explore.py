@@ -1,7 +1,7 @@
-"""Every state that a small world can come to, what must hold in each, and that none of them is a dead end.
+"""Explores every state that a small world can reach, and checks the rules in each, and that none of them is a dead end.
 
-How many events there are is small, and how many of the pit's acks may still come: so this is a proof of small worlds.
-No state is missed: each is known by all that tells it from others, and by no digest of that.
+The number of events is small, and so is the number of the pit's acks that may still arrive: so this is a proof for
+small worlds. No state is missed: each is stored by all its properties, and not by a digest of them.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ DEAD_END = "from here no calm way leads to the end at which all is acknowledged"
 
 @dataclass(frozen=True)
 class Found:
-    """What an exploration came to: how many states, the longest way to one, and the seconds it took. `broken` names the
-    rule that does not hold, and `way` how the world came there; None where all rules hold."""
+    """The result of an exploration: how many states there are, the longest way to one, and the seconds it took.
+    `broken` names the rule that does not hold, and `way` the steps that led there; None where all rules hold."""
 
     states: int
     depth: int
@@ -63,7 +63,8 @@ def explore(
     starts_noted: bool = True,
     tell: Callable[[State], object] = lambda state: None,
 ) -> Found:
-    """Explore every state, the nearest first, and `tell` each. `starts_noted` as in `World`."""
+    """Explore every state, the nearest first, and call `tell` with each. `starts_noted` has the same meaning as in
+    `World`."""
     begun_s, world = perf_counter(), World(guarantee, bounds, starts_noted)
     first = world.begin()
     numbers, depth = {first.key(): 0}, [0]
@@ -116,7 +117,8 @@ def explore(
 
 
 def _all_acknowledged(state: State, bounds: Bounds) -> bool:
-    """Every event is at the pit, and the table knows it. With an older copy of the journal the fault is an end too."""
+    """Tell whether every event is at the pit, and the table knows it. Where the journal became an older copy, the fault
+    in which the table stops is an end too."""
     done = len(state.journal) == bounds.events and state.ledger == state.journal
     if state.spent.restores and state.delivery.phase.name == "BEHIND":
         return True

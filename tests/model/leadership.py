@@ -1,15 +1,17 @@
-"""Who leads a ledger in PostgreSQL: every interleaving of the product's own class in a house of two pits.
+"""A model of which pit leads a ledger in PostgreSQL. It explores every interleaving of the product's own class for two
+pits of one house.
 
-The pits are the product's own `LedgerDatabase`, each with a connection that stands still at every statement. PostgreSQL
-is stated here: one row, of which the newest committed version counts after a wait; a lock on that row until the
-transaction ends; advisory locks; and sessions, whose end takes back what they had not committed. What a statement's own
-words mean is SQLite's matter. `tests/pit/test_ledger_database.py` tries the same class on a real server.
+The pits are the product's own `LedgerDatabase`, each with a connection that stops at every statement. The model states
+how PostgreSQL behaves: one row, of which the newest committed version counts after a wait; a lock on that row until the
+transaction ends; advisory locks; and sessions, whose end undoes what they had not committed. SQLite evaluates the
+statements themselves. `tests/pit/test_ledger_database.py` tries the same class on a real server.
 
-A pit may stand still at any statement for any time: so a frozen leader is one of which no step comes while its time
-goes by. A pit's program is a function of the answers that it has had. It is run anew for each step with these answers,
-up to the first statement that has none: so a state of the world is a value.
+A pit may stop at any statement for any time: so a frozen leader is one that takes no step while its time passes. A
+pit's program is a function of the answers that it has had. It is run anew for each step with these answers, up to the
+first statement that has none: so a state of the world is a value.
 
-Each pit leads, and then writes events, each with the number after the last. It acknowledges an event after the commit.
+Each pit first becomes the leader, and then writes events, each with the number after the last. It acknowledges an event
+after the commit.
 """
 
 from __future__ import annotations
@@ -64,7 +66,7 @@ DEFECTS = (
 
 
 class Pit(NamedTuple):
-    """A pit's program: the answers that its statements had, and where its session stands at the server."""
+    """The state of a pit's program: the answers that its statements had, and the state of its session at the server."""
 
     answers: tuple[object, ...] = ()
     in_transaction: bool = False
@@ -75,7 +77,7 @@ class Pit(NamedTuple):
 
 
 class Row(NamedTuple):
-    """The row of leadership, and the events that stand beside it."""
+    """The database row that says which pit leads, with the events of the ledger."""
 
     holder: str = ""
     who: str = ""
@@ -87,7 +89,7 @@ class Row(NamedTuple):
 
 
 class Spent(NamedTuple):
-    """How often each misfortune came."""
+    """How often each misfortune has happened, or may happen at most."""
 
     over: int = 0  # the leader's time went by
     kills: int = 0  # or a pit stands still for good: once at most
@@ -99,9 +101,9 @@ WORLDS = (Spent(over=1), Spent(over=1, ends=1), Spent(over=1, kills=1), Spent(ov
 
 
 class State(NamedTuple):
-    """The world at a moment. `written` is what the transaction of pit `locked_by` has written and not committed.
-    `locks` are the advisory locks: the term, the pit, and whether the pit's session holds the lock or its transaction.
-    """
+    """The state of the model's world at one moment. `written` is what the transaction of pit `locked_by` has written
+    and not committed. `locks` are the advisory locks: the term, the pit, and whether the pit's transaction holds the
+    lock, and not its session."""
 
     row: Row = Row()
     written: Row | None = None
@@ -117,15 +119,15 @@ _WAITED = psycopg.errors.LockNotAvailable("the lock was not there in time")
 
 
 class _LooksAgainError(BaseException):
-    """The pit's program stands by, and has come to where it begins to look."""
+    """Raised where a pit that does not lead has waited, and is about to look again at who leads."""
 
 
 class _StandsStillError(BaseException):
-    """The pit's program has come to a statement that nobody has answered."""
+    """Raised where the pit's program has come to a statement that has no answer yet."""
 
 
 class _Server:
-    """PostgreSQL for one statement of one pit in one state of the world."""
+    """A model of PostgreSQL, which answers one statement of one pit in one state of the world."""
 
     def __init__(self) -> None:
         self._sql = sqlite3.connect(":memory:", isolation_level=None)
@@ -141,7 +143,8 @@ class _Server:
         self._waits = False
 
     def answer(self, state: State, pit: int, statement: str, values: Sequence[object]) -> tuple[State, object] | None:
-        """The world after this statement, and its answer; None where the statement waits for another session."""
+        """Return the state after this statement, and its answer, or None where the statement waits for another
+        session."""
         self.state, self._pit, self._waits = state, pit, False
         if statement in ("BEGIN", "COMMIT", "ROLLBACK"):
             return self._transaction(statement)
@@ -201,7 +204,7 @@ class _Server:
 
     @staticmethod
     def _leads(state: State) -> bool:
-        """Whether the holder of the committed row is heard: its session stands, and its time is not over."""
+        """Tell whether the pit in the committed row still leads: its session is open, and its time has not run out."""
         return state.row.until > _NOW and any(
             pit.token == state.row.holder and not pit.ended and not pit.gave_up for pit in state.pits
         )
@@ -237,12 +240,12 @@ def _with(state: State, number: int, pit: Pit) -> State:
 
 
 def _taken_back(state: State, number: int) -> State:
-    """The transaction of this pit is over, and with it what it had not committed."""
+    """Return the state after this pit's transaction has ended, without what the pit had not committed."""
     return state._replace(written=None, locked_by=None) if state.locked_by == number else state
 
 
 def _ended(state: State, number: int) -> State:
-    """The pit's session ends at the server, with its transaction and its locks."""
+    """Return the state after this pit's session has ended at the server, with its transaction and its locks."""
     kept = frozenset(lock for lock in state.locks if lock[1] != number)
     return _taken_back(state, number)._replace(locks=kept)
 
@@ -252,7 +255,8 @@ def _same(answer: object) -> object:
 
 
 class _Connection:
-    """A pit's connection: it answers what was answered before, and stands still at the first other statement."""
+    """A pit's connection in the model. It repeats the answers given so far, and stops the program at the next
+    statement."""
 
     closed = False
     info = SimpleNamespace(transaction_status=TransactionStatus.IDLE)
@@ -273,13 +277,13 @@ class _Connection:
         raise _StandsStillError
 
     def close(self) -> None:
-        """Begin to end the session."""
+        """Send the model's statement for the end of the session."""
         self.execute("closed")
 
 
 class World:
-    """The steps of two pits. `of` is the module with the class: the product's, or one with a planted defect. Each
-    misfortune comes at most as often as `most` says."""
+    """A world of two pits on one database. `of` is the module with the class: the product's, or one with a planted
+    defect. Each misfortune happens at most as often as `most` says."""
 
     first = State()
 
@@ -289,7 +293,7 @@ class World:
         self._server = _Server()
 
         class Database(of.LedgerDatabase):  # type: ignore[misc]  # a module of this moment
-            """The product's class on a connection of the model."""
+            """The product's class `LedgerDatabase` on a connection of the model."""
 
             def __init__(self, connection: _Connection) -> None:
                 self._shown, self._replicated, self._held = "the ledger", False, None
@@ -302,18 +306,19 @@ class World:
         self._database, self._of = Database, of
 
     def key(self, state: State) -> State:
-        """What tells this state from others: all of it."""
+        """Return the key by which states are told apart, which is the state itself."""
         return state
 
     def broken(self, state: State) -> None:
-        """Say nothing: each rule is one of a step."""
+        """Return None, because every rule of this world is about a step, and `steps` checks it."""
 
     def is_over(self, state: State) -> bool:
-        """Whether every event is committed."""
+        """Tell whether every event is committed."""
         return len(state.row.events) == self._events
 
     def steps(self, state: State) -> Iterator[tuple[str, bool, State]]:
-        """What can happen now, whether it is no misfortune, and the world after it. Raises BrokenError."""
+        """Yield what can happen now, whether it happens without a misfortune, and the state after it. Raises
+        BrokenError."""
         for number, pit in enumerate(state.pits):
             if pit == _STOPPED:
                 continue
@@ -369,7 +374,7 @@ class World:
         return connection.asked
 
     def _answered(self, state: State, number: int, answer: object) -> State:
-        """The world once the pit's program has this answer and stands at its next statement."""
+        """Return the state once the pit's program has received this answer and stopped at its next statement."""
         pit = state.pits[number]
         pit = pit._replace(answers=(*pit.answers, answer), token=pit.token or _token(state, number))
         acknowledged: list[int] = []
@@ -387,7 +392,8 @@ class World:
                 raise BrokenError(UNCOMMITTED)
 
     def _program(self, connection: _Connection, token: str, acknowledged: list[int]) -> None:
-        """What a pit does: it leads, writes the events that are due, and ends. Raises TableError as the class does."""
+        """Run a pit's program: become the leader, write the events that are due, and end. Raises TableError as the
+        class does."""
         self._of.secrets = SimpleNamespace(token_hex=lambda _: token)
         self._of.time = SimpleNamespace(monotonic=lambda: 0.0, sleep=_look_again)
         database = self._database(connection)
@@ -409,12 +415,12 @@ def _look_again(_: float) -> None:
 
 
 def _token(state: State, number: int) -> str:
-    """A token that no session had that led: a pit that led has seen a later term since."""
+    """Return a token that no session that led has had: the term has changed since this pit last led."""
     return f"{number}.{state.row.term}"
 
 
 def with_defect(defect: Defect | None) -> ModuleType:
-    """The module of the ledger's database with this defect."""
+    """Return the module of the ledger's database with this defect."""
     source = inspect.getsource(ledger_database)
     if defect is not None:
         assert source.count(defect.was) == 1, f"{defect.was!r} stands there {source.count(defect.was)} times"

@@ -1,9 +1,10 @@
-"""The second statement of the delivery, `delivery.pml`, which SPIN explores; and which states both worlds reach.
+"""Runs a second model of the delivery, `delivery.pml`, which SPIN explores, and compares the states that both models
+reach.
 
-Its rules are made from the contract's page, and what the link may do is what `world.py` says. What both speak of is
-packed into one number for each state, in the order of `tell` in `delivery.pml`: what is on the disks, how far the table
-believes the pit to be and where it stands, what may come, and the misfortunes so far. So not two counts are
-compared, but two sets.
+The rules of `delivery.pml` are written from the contract's page. What the link may do is taken from `world.py`. The
+part of a state that both models have is packed into one number, in the order of `tell` in `delivery.pml`: what is on
+the disks, how far the table believes the pit to be and in which phase it is, what may arrive, and the misfortunes so
+far. So two sets of states are compared, and not only their sizes.
 """
 
 from __future__ import annotations
@@ -37,12 +38,13 @@ _PHASES = ("OFFLINE", "ASKING", "STREAMING", "BEHIND")
 
 
 def installed() -> bool:
-    """Whether this machine has SPIN, and the C compiler that it needs."""
+    """Tell whether this machine has SPIN, and the C compiler that SPIN needs."""
     return shutil.which("spin") is not None and shutil.which("gcc") is not None
 
 
 def reached(bounds: Bounds, statement: str = STATEMENT) -> frozenset[int]:
-    """Every state that the second statement reaches. Raises RuntimeError where one of its own rules does not hold."""
+    """Return every state that the SPIN model reaches, as numbers. Raises RuntimeError where one of the model's own
+    rules does not hold."""
     sizes = {"EVENTS": bounds.events, "KILLS": bounds.kills, "BACKS": bounds.goes_back, "RESTORES": bounds.restores}
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "delivery.pml").write_text(statement)
@@ -59,7 +61,7 @@ def _run(folder: str, *command: str) -> str:
 
 
 def projected(state: State) -> int:
-    """The number by which `delivery.pml` tells this state."""
+    """Return the number that `delivery.pml` prints for this state."""
     table, said = state.delivery, [_node(ack.history.removeprefix("+")) for ack in state.said]
     word = 1
     for value, width in (
@@ -80,7 +82,7 @@ def projected(state: State) -> int:
 
 
 def _node(history: str) -> int:
-    """A history as the number of its node in a binary tree."""
+    """Return the number in a binary tree of the node that stands for this history."""
     node = 1
     for letter in history:
         node = 2 * node + "ab".index(letter)

@@ -1,4 +1,5 @@
-"""The product's delivery and its second statement, for SPIN, reach the same states. `make model` prints how many."""
+"""Checks that the product's delivery and the second model, for SPIN, reach the same states. `make model` prints how
+many."""
 
 from __future__ import annotations
 
@@ -37,7 +38,7 @@ def test_each_change_of_the_second_statement_shows() -> None:
 
 
 def _differs(world: Bounds, changed: str, ours: set[int]) -> bool:
-    """Whether the changed statement reaches other states, or breaks a rule of its own."""
+    """Tell whether the changed SPIN model reaches other states, or breaks a rule of its own."""
     try:
         return second.reached(world, changed) != ours
     except RuntimeError:

@@ -1,4 +1,5 @@
-"""Walks through each small world are walks of the contract's rules, and those of a planted defect are not."""
+"""Checks that random walks through each small world follow the contract's rules, and that those with a planted defect
+do not."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ _HOLDS_UP = ("range(first, last)", "self._resend", "self._window = 0", "window=0
 
 
 def _walked(defect: Defect | None, walks: int, bounds: Bounds) -> Counter[str]:
-    """Walk at random so often. Returns how often each step was taken. Raises NotAWalkError or BrokenError."""
+    """Make `walks` random walks through a world. Returns how often each step was taken. Raises NotAWalkError or
+    BrokenError."""
     of = with_defect(defect)
     notes: dict[int, list[Note]] = {}  # by the table of each way that a step can go
     noted(of.Delivery, lambda table, note: notes.setdefault(id(table), []).append(note))

@@ -1,4 +1,4 @@
-"""Every way of one award through the reference pit's ledger. `make model` explores a restored ledger as well."""
+"""Checks every way of one award through the reference pit's ledger. `make model` explores a restored ledger as well."""
 
 from __future__ import annotations
 

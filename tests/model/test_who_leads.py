@@ -1,4 +1,5 @@
-"""Who leads a ledger in PostgreSQL, at every interleaving of two pits. `make model` explores larger worlds."""
+"""Checks which pit leads a ledger in PostgreSQL, at every interleaving of two pits. `make model` explores larger
+worlds."""
 
 from __future__ import annotations
 

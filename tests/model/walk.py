@@ -1,9 +1,10 @@
-"""A table's stream as it went, call by call, and whether it is a walk of the contract's rules for any number of events.
+"""Records a table's delivery to the pit call by call, and checks it against the contract's rules, for any number of
+events.
 
-`noted` has a class of the delivery note each call with what the call left. A `Walk` takes the notes one by one, and has
-the rules of `delivery.pml` for histories of any length: whoever writes the notes cannot hide a step, since each note
-must follow from the one before. `test_walks.py` takes the steps of the small world so, and `tests/fire` what its tables
-did over the wire.
+`noted` makes a class of the delivery write a note of each call, with the state after the call. A `Walk` takes the notes
+one by one, and has the rules of `delivery.pml` for histories of any length. Whoever writes the notes cannot hide a
+step, since each note must follow from the one before. `test_walks.py` checks the steps of the small world in this way,
+and `tests/fire` what its tables did over the wire.
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ REFUSED_FROM, NOBODY_LISTENS = 0x80, 0x10  # MQTT 5
 
 
 class NotAWalkError(Exception):
-    """A note that does not follow from those before; the text says the rule."""
+    """A note does not follow from those before. The text of the error is the broken rule."""
 
 
 class Note(NamedTuple):
-    """One call: what was told, and the phase and the acknowledged events after it."""
+    """A note of one call: its name, its arguments, and the phase and the number of acknowledged events after it."""
 
     what: str
     told: tuple[Any, ...]
@@ -29,7 +30,8 @@ class Note(NamedTuple):
 
 
 def noted(delivery: type[Any], write: Callable[[object, Note], object]) -> None:
-    """Have this class write a note of each call, with the object. A call of `due` that sends nothing is none."""
+    """Patch this class so that it calls `write` with the object and a note of each call. A call of `due` that sends
+    nothing is not noted."""
     begun = delivery.__init__
 
     def begin(self: Any, epoch: str, acked_seq: int, head_seq: int, *others: Any) -> None:
@@ -57,7 +59,7 @@ def _noting(name: str, call: Callable[..., Any], write: Callable[[object, Note],
 
 
 class Walk:
-    """The contract's rules for one table, with at most `window` events on their way."""
+    """The contract's rules for one table's delivery, with at most `window` unacknowledged events sent."""
 
     def __init__(self, window: int = 50) -> None:
         self._most = window
@@ -69,13 +71,13 @@ class Walk:
         self.went_out = 0
 
     def take(self, note: Note) -> None:
-        """Take the next note. Raises NotAWalkError."""
+        """Check that the next note follows the rules. Raises NotAWalkError."""
         getattr(self, f"_take_{note.what}")(*note.told)
         if (self._phase, self.acked) != (note.phase, note.acked):
             raise NotAWalkError(f"after {note} the table should be {self._phase} with {self.acked} acknowledged")
 
     def restored(self) -> None:
-        """The journal becomes an older copy: the next start may have less of it."""
+        """Note that the journal became an older copy, so that the next start may have fewer events."""
         self._head = 0
 
     def _take_started(self, acked: int, head: int) -> None:

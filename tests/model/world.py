@@ -1,20 +1,21 @@
-"""A small world around the real delivery guarantee: one table, one pit, and a link that does its worst.
+"""A small world around the product's own delivery guarantee: one table, one pit, and a link that does its worst.
 
-The table is the product's own `Delivery`. The pit is the contract's rule of taking an event: the next number is
-committed, everything else is not, and whatever came is answered by how far the pit is. Between them a message may come
-never, late, twice or in another order: so whatever was ever sent can come at any step. A rival who repeats the pit's
-acks can do no more. The table is killed at any step, the pit's ledger becomes an older copy, its clock is set back,
-the table's journal becomes an older copy, and the broker refuses.
+The table is the product's own `Delivery`. The pit is the contract's rule for receiving an event: the next number is
+committed, everything else is not, and each message is answered by how far the pit is. Between them a message may arrive
+never, late, twice or in another order: so whatever was ever sent can arrive at any step. An attacker who repeats the
+pit's acks can do no more. The table is killed at any step, the pit's ledger becomes an older copy, its clock is set
+back, the table's journal becomes an older copy, and the broker refuses.
 
-Some steps are *calm*: nothing is lost, and nobody repeats an old word. From every state calm steps must lead to the end
-at which all is acknowledged.
+Some steps are *calm*: nothing is lost, and nobody repeats an old message. From every state calm steps must lead to the
+end at which all is acknowledged.
 
-What is on its way and what was lost are not told apart, since either may come at a later step or never. So a state says
-what was ever sent, and the calm steps have to do without what may still be on its way: all of it may be lost. What a
-calm step sends comes to the pit at once and in order. That is one of the ways of a calm link, and one way is enough.
+Messages on their way and lost messages are not told apart, since either may arrive at a later step or never. So a state
+holds what was ever sent, and the calm steps have to do without what may still be on its way: all of it may be lost.
+What a calm step sends arrives at the pit immediately and in order. That is one of the ways of a calm link, and one way
+is enough.
 
-A state is a value: two ways to the same state are explored once. So times are forgotten, but for what they decide. Of a
-time at the table only counts whether it has come; of the times in acks only counts their order.
+A state is a value: two ways to the same state are explored once. So times are dropped, except for what they decide. Of
+a time at the table, it only counts whether it has come; of the times in acks, only their order counts.
 """
 
 from __future__ import annotations
@@ -33,11 +34,11 @@ _FORGOTTEN = ("epoch", "_resend_after_s", "_streamed_s", "_silent_since_s", "_st
 
 
 class BrokenError(Exception):
-    """A step that no table may take; the text is the rule."""
+    """A table took a step that no table may take. The text of the error is the broken rule."""
 
 
 class Bounds(NamedTuple):
-    """How large the world is: how many events, and how often each misfortune comes at most."""
+    """The size of a world: how many events there are, and how often each misfortune happens at most."""
 
     events: int = 4
     kills: int = 1
@@ -48,8 +49,8 @@ class Bounds(NamedTuple):
 
 
 class Ack(NamedTuple):
-    """An ack of the pit. `history` is what its chain value covers: the events before, and the run that wrote the event
-    itself; `at` is a rank."""
+    """An acknowledgement of the pit. `history` is what its chain value covers: the events before, and the table's run
+    that wrote the event itself. `at` is the time as a rank."""
 
     seq: int
     history: str
@@ -57,12 +58,13 @@ class Ack(NamedTuple):
 
 
 class State(NamedTuple):
-    """The world at a moment. An event is a letter: a journal that was an older copy goes on with other letters.
+    """The state of the model's world at one moment. An event is a letter: a journal that became an older copy goes on
+    with other letters.
 
-    `journal` is what the table has written, `marked` how far it noted the pit to be. `ledger` is what the pit has
-    committed, `ever` all that it once had committed. `sent` are the events that went out, each with those before it.
-    `said` are the pit's last acks, `newest` the time of the latest one that this run of the table has heard. `spent`
-    counts the misfortunes, in the order of `Bounds`.
+    `journal` is what the table has written, `marked` up to where it noted the pit's acknowledgement. `ledger` is what
+    the pit has committed, `ever` everything that it ever had committed. `sent` are the events that went out, each with
+    those before it. `said` are the pit's last acks, `newest` the time of the latest one that this run of the table has
+    heard. `spent` counts the misfortunes, in the order of `Bounds`.
     """
 
     delivery: Any
@@ -79,7 +81,7 @@ class State(NamedTuple):
     spent: Bounds = Bounds(*[0] * 6)
 
     def key(self) -> tuple[object, ...]:
-        """What tells this state from others: the times in acks as ranks."""
+        """Return a key that is equal for equivalent states: the times in acks are replaced by their ranks."""
         held, last_at = self.held[:-1], int(str(self.held[-1]))
         times = sorted({ack.at for ack in self.said} | {0, self.clock, self.newest} | {last_at})
         rank = {time: place for place, time in enumerate(times)}
@@ -97,9 +99,9 @@ class State(NamedTuple):
 
 
 class World:
-    """Every step that can follow a state. `guarantee` is the module with the class: the product's, or one with a
-    planted defect. With `starts_noted` each start of the table is a row of its journal, as the product's is: so the
-    chain values of events differ where the journal was an older copy between them."""
+    """All steps that can follow a state. `guarantee` is the module with the class: the product's, or one with a planted
+    defect. With `starts_noted` each start of the table is a row of its journal, as in the product. So an event has
+    another chain value where the journal became an older copy and the table was started again."""
 
     def __init__(self, guarantee: ModuleType, bounds: Bounds, starts_noted: bool = True) -> None:
         self._of = guarantee
@@ -109,11 +111,11 @@ class World:
         self._counts = attrgetter(*sorted(names))
 
     def begin(self) -> State:
-        """The world before anything happened."""
+        """Return the state before anything has happened."""
         return self._held(State(self._started(0, 0)))
 
     def steps(self, state: State) -> Iterator[tuple[str, bool, State]]:
-        """What can happen now, whether that is calm, and the world after it. Raises BrokenError."""
+        """Yield what can happen now, whether that is calm, and the state after it. Raises BrokenError."""
         for name, after in (*self._at_the_table(state), *self._on_the_link(state)):
             yield name, True, self._held(after)
         for name, due, after in self._sendings(state):
@@ -209,20 +211,22 @@ class World:
             yield f"the broker {'refuses' if code else 'takes'} event {seq}", state._replace(delivery=table)
 
     def _taken(self, state: State, event: str) -> State:
-        """The pit's rule: the next number is committed. An ack follows whatever came."""
+        """Return the state after the pit received this event. An event with the next number is committed, and an ack
+        follows in any case."""
         if len(event) == len(state.ledger) + 1:
             ledger = state.ledger + event[-1]
             state = state._replace(ledger=ledger, ever=state.ever | {ledger})
         return self._acked(state)
 
     def _acked(self, state: State) -> State:
-        """The pit says how far it is. An ack that says the same as the last one, later, takes the place of that one."""
+        """Return the state after the pit sent an ack. Where the ack says the same as the last one, it replaces that
+        one."""
         ack = Ack(len(state.ledger), self._chain(state.ledger), state.clock)
         before = state.said[:-1] if state.said and state.said[-1][:2] == ack[:2] else state.said
         return state._replace(said=(*before, ack)[-_SAID:], clock=state.clock + 1)
 
     def _heard(self, state: State, ack: Ack) -> State:
-        """The table hears an ack."""
+        """Return the state after the table received this ack. Raises BrokenError."""
         table = _copy(state.delivery)
         own = self._chain(state.journal[: ack.seq]) if 0 < ack.seq <= len(state.journal) else None
         table.acked(AckWord("t", "e", ack.seq, ack.history, f"{ack.at:06d}"), own, NOW_S)
@@ -232,14 +236,14 @@ class World:
         return state._replace(delivery=table, newest=max(state.newest, ack.at))
 
     def _chain(self, events: str) -> str:
-        """What tells the last of these events from others of its number."""
+        """Return the chain value of the last of these events, which tells it from other events with the same number."""
         return f"+{events if self._starts_noted else events[:-1]}"
 
     def _started(self, marked: int, head: int) -> Any:
         return self._of.Delivery("e", marked, head, 10.0)
 
     def _held(self, state: State) -> State:
-        """The state with its times forgotten, but for whether they have come."""
+        """Return the state without its times at the table: of each only counts whether it has come."""
         table = state.delivery
         table._act_at_s = 0.0 if table._act_at_s <= NOW_S else NOW_S + 1
         table._resend_after_s, table._streamed_s, table._silent_since_s = 0.0, None, None
@@ -247,14 +251,14 @@ class World:
 
 
 def _copy(table: Any) -> Any:
-    """What `copy.copy` does, in a third of its time."""
+    """Return a shallow copy of the table, as `copy.copy` would, in a third of the time."""
     other = object.__new__(type(table))
     vars(other).update(vars(table))
     return other
 
 
 def _allowed(due: range, table: Any, window: int) -> None:
-    """Raises BrokenError for what a table may not send now."""
+    """Raise BrokenError where the table sends events that it may not send now."""
     if table.phase.name not in ("STREAMING", "REFUSED"):
         raise BrokenError("an event is sent before the pit's last word is known")
     if due.start <= table.acked_seq:

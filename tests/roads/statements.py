@@ -1,8 +1,8 @@
-"""The roads in words of their own, which share nothing with the product but the letters B, P and T.
+"""Second implementations of the roads, which share nothing with the product but the letters B, P and T.
 
-The first statement, `by_columns`, has the words of the rule: columns of unlimited depth, cell m of column n. The
-second, `by_lookback`, knows no depths: it draws the big road's columns cell by cell and asks, as players do, whether
-the cell beside is filled. `drawn` says where a road's marks lie.
+The first, `by_columns`, follows the words of the rule: columns of unlimited depth, cell m of column n. The second,
+`by_lookback`, knows no depths: it draws the big road's columns cell by cell and asks, as players do, whether the cell
+beside is filled. `drawn` computes where a road's marks lie.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ ROWS = 6
 
 
 def by_columns(letters: str, k: int) -> str:
-    """The marks by the rule as it is written, on the finished columns of the whole shoe."""
+    """Return the marks by the rule as it is written, from the finished columns of the whole shoe."""
     depth = [0, *(len(list(run)) for _, run in groupby(letter for letter in letters if letter != "T"))]  # from 1
     marks = ""
     for n in range(1, len(depth)):
@@ -32,9 +32,9 @@ def by_columns(letters: str, k: int) -> str:
 
 
 def by_lookback(letters: str, k: int) -> str:
-    """The marks as players read them. Below the top, the cell beside is compared with the cell above that one: both
-    filled or both empty is red. At the top, the mark is the opposite of what the run before would have brought, had it
-    gone on."""
+    """Return the marks as players read them. Below the top of a column, the cell beside is compared with the cell above
+    that one: both filled or both empty is red. At the top, the mark is the opposite of the mark that one more round of
+    the run before would have brought."""
     decided = letters.replace("T", "")
     filled: set[tuple[int, int]] = set()
     marks, column, row = "", 0, 0
@@ -57,7 +57,7 @@ def by_lookback(letters: str, k: int) -> str:
 
 
 def drawn(run_of: list[str]) -> list[tuple[int, int]]:
-    """The places of marks by the rule as it is written, from a picture of the whole road so far."""
+    """Return the places of marks by the rule as it is written, from a picture of the whole road so far."""
     picture: dict[tuple[int, int], int] = {}
     places: list[tuple[int, int]] = []
     heads: list[int] = []

@@ -1,7 +1,7 @@
-"""The roads compared with two statements of their own, and how they are drawn.
+"""Compares the roads with two other implementations, and checks how they are drawn.
 
-Public implementations go wrong where a run goes "straight down" beside a shorter one, or where they look at what is
-drawn and not at the logical columns.
+Public implementations go wrong where a run goes "straight down" beside a shorter one, or where they compare the drawn
+columns instead of the logical columns.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def derived(roads: Roads, name: str) -> str:
 
 
 def a_shoe(seed: int) -> str:
-    """The letters of sixty to ninety rounds. Every third shoe has long runs, every fifth hardly a tie."""
+    """Return the letters of sixty to ninety rounds. Every third shoe has long runs, every fifth hardly a tie."""
     chance = random.Random(seed)
     shoe, last = "", "B"
     for _ in range(chance.randint(60, 90)):

@@ -1,4 +1,4 @@
-"""`tablectl roads` as a person types it."""
+"""Checks the command `tablectl roads` as a person types it."""
 
 from __future__ import annotations
 

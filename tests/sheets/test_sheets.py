@@ -1,10 +1,10 @@
-"""The five rule sheets as tables of examples that a dealer would recognise.
+"""Plays the five rule sheets as tables of examples that a dealer would recognise.
 
-A `.txt` file here is one sheet: its first line names the table, and then examples follow, parted by blank lines. Each
-begins with a line `# …`, a sentence of the sheet in our own words. Then comes a script, as `tablectl deal` takes it.
-After `=>`, on the line or on its own, stands what the table must answer, and it must answer nothing else. An example is
-dealt from a shoe of its own, whose burn (AS 2D) is over, unless it announces a shoe itself. A line `table: …` takes
-another table, `game: …` another game file.
+A `.txt` file here is one sheet: its first line names the table, and then examples follow, separated by blank lines.
+Each begins with a line `# …`, a sentence of the sheet in our own words. Then comes a script, as `tablectl deal` takes
+it. After `=>`, on the same line or on its own, stands what the table must answer, and the table must answer nothing
+else. An example is dealt from a shoe of its own, whose burn (AS 2D) is over, unless it announces a shoe itself. A line
+`table: …` selects another table, `game: …` another game file.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SHEETS = sorted(Path(__file__).parent.glob("*.txt"))
 
 @dataclass(frozen=True)
 class Example:
-    """A sentence of a sheet: the steps of its script, each with the lines that it must give."""
+    """One sentence of a sheet: the steps of its script, each with the lines that the table must answer."""
 
     sheet: str
     sentence: str
@@ -42,7 +42,7 @@ class Example:
 
 
 def examples() -> list[Example]:
-    """Every example of every sheet."""
+    """Return every example of every sheet."""
     found = []
     for sheet in SHEETS:
         heading, *blocks = re.split(r"\n\s*\n", sheet.read_text(encoding="utf-8").strip())
@@ -79,7 +79,7 @@ def test_the_table_plays_by_the_sheet(example: Example, tmp_path: Path) -> None:
 
 
 def as_played(example: Example, folder: Path) -> Config:
-    """The table of an example. Its file goes to `folder`, unless it is a shipped table."""
+    """Load the table of an example. Its file is written to `folder`, unless it is a shipped table."""
     settings = example.settings
     name, *changes = settings["table"].split()
     file = TABLES / name

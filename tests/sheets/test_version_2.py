@@ -1,4 +1,4 @@
-"""Under version 2 of the contract the sheets' scripts gave these events. Today they give the same, but for new names.
+"""Checks that the sheets' scripts give the same events as under version 2 of the contract, except for new names.
 
 `version_2.json.gz` has the events of each example at commit c0bad90, without sentences and chain.
 """

@@ -1,4 +1,4 @@
-"""Amounts in words, against the words that people write on a cheque, and against a reader of the words."""
+"""Compares amounts in words with the words that people write on a cheque, and reads the words back into numbers."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ _VI = {word: number for number, word in enumerate(_DIGITS.split())} | {"mốt": 
 
 
 def _read(words: str, units: Mapping[str, int], ten: str, hundred: str, groups: Mapping[str, int]) -> int:
-    """The number that the words say, read from the left."""
+    """Parse a number in words, from the left."""
     total, group, digit = 0, 0, 0
     for word in words.replace("-", " ").split():
         if word in groups:

@@ -1,4 +1,5 @@
-"""Money in each currency: what is written is read back, by people and by a reader that knows of no program."""
+"""Checks money in each currency: what the program writes is read back, by a reader that shares no code with the
+program."""
 
 from __future__ import annotations
 
@@ -49,7 +50,7 @@ def test_each_currency_has_its_written_amounts() -> None:
 
 
 def _read(text: str, minor_digits: int, point: str) -> int:
-    """The minor units that a person reads: all digits, and the missing ones behind the point."""
+    """Return the minor units that a person would read: all digits, filled up with zeros behind the point."""
     whole, _, minor = re.sub(rf"[^0-9{re.escape(point)}]", "", text).partition(point)
     return int(whole + minor.ljust(minor_digits, "0")) * (-1 if text.startswith("-") else 1)
 

@@ -1,4 +1,4 @@
-"""Every code has its sentences in every language, and no sentence is in the record."""
+"""Checks that every code has its sentences in every language, and that journals hold no sentences."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _MAY_ASK = re.compile(
 
 @cache
 def _asking() -> dict[Path, list[ast.Call | ast.Subscript | ast.FunctionDef]]:
-    """Every call, every subscript and every function in the text of a file that may ask for words, by file."""
+    """Return, for each file of the program, its calls, subscripts and functions that may ask for words."""
     texts = {path: path.read_text("utf-8") for path in CONTROLLER.rglob("*.py")}
     trees = {path: ast.parse(text) for path, text in texts.items() if _MAY_ASK.search(text)}
     return {
@@ -49,7 +49,7 @@ def _asking() -> dict[Path, list[ast.Call | ast.Subscript | ast.FunctionDef]]:
 
 
 def refused_with() -> Iterator[str]:
-    """Every code with which the program refuses a request: those in the acts' rows, and those in its text,
+    """Yield every code with which the program refuses a request: those in the acts' tables, and those in calls of
     `refuse("…")`."""
     yield from (code for act in ACTS for code in act.refused.values())
     for nodes in _asking().values():
@@ -62,12 +62,13 @@ def refused_with() -> Iterator[str]:
 
 @cache
 def every_asked_for() -> frozenset[tuple[str, str, str | None]]:
-    """What `asked_for` finds, without what is asked for twice."""
+    """Return the distinct results of `asked_for`."""
     return frozenset(asked_for())
 
 
 def asked_for() -> Iterator[tuple[str, str, str | None]]:
-    """What the program's text asks for by name in the screen's words or in the others: a section, and perhaps a key."""
+    """Yield what the program's source asks for by name: the words of the screen or the others, a section, and a key or
+    None."""
     for path, nodes in _asking().items():
         has_pages = path.parent.name in ("screen", "pit_page")
         for node in nodes:
@@ -93,7 +94,8 @@ def asked_for() -> Iterator[tuple[str, str, str | None]]:
 
 
 def _said_of_one_section(function: ast.FunctionDef) -> Iterator[tuple[str, str, str | None]]:
-    """The keys that a function asks for which begins with `say = partial(words.text, "waiting")`."""
+    """Yield the keys that a function asks for, where the function begins with `say = partial(words.text,
+    "waiting")`."""
     sections = [
         str(section)
         for node in ast.walk(function)
@@ -109,7 +111,7 @@ def _said_of_one_section(function: ast.FunctionDef) -> Iterator[tuple[str, str, 
 
 
 def named(key: ast.expr) -> list[str | None]:
-    """The keys that the text names; None where the program computes a key."""
+    """Return the keys that an expression in the source names. None stands for a key that the program computes."""
     match key:
         case ast.Constant(value=str(value)):
             return [value]
@@ -120,7 +122,7 @@ def named(key: ast.expr) -> list[str | None]:
 
 
 def leaves(section: dict[str, Any], path: str = "") -> Iterator[tuple[str, str]]:
-    """Every sentence of a language, with its place in the file."""
+    """Yield every sentence of a language, with its place in the file."""
     for code, told in section.items():
         if isinstance(told, dict):
             yield from leaves(told, f"{path}{code}.")
@@ -129,7 +131,7 @@ def leaves(section: dict[str, Any], path: str = "") -> Iterator[tuple[str, str]]
 
 
 def changed(section: dict[str, Any]) -> dict[str, Any]:
-    """The same codes, each with another sentence."""
+    """Return the section with the same codes, each with another sentence."""
     return {
         code: changed(told) if isinstance(told, dict) else f"{told[::-1]}!".replace("{", "(").replace("}", ")")
         for code, told in section.items()
@@ -137,7 +139,7 @@ def changed(section: dict[str, Any]) -> dict[str, Any]:
 
 
 def wagers_refused_with() -> set[str]:
-    """Every code with which a wager is refused, read from the text of the two files that refuse wagers."""
+    """Return every code with which a wager is refused, read from the source of the two files that refuse wagers."""
     files = (CONTROLLER / name for name in ("rules/game/wagers.py", "table/locking.py"))
     constants = (node for file in files for node in ast.walk(ast.parse(file.read_text("utf-8"))))
     texts = {str(node.value) for node in constants if isinstance(node, ast.Constant)}
@@ -159,7 +161,7 @@ ABOUT_WHAT_SOMEBODY_WROTE = (
 
 
 def sentences(file: Path) -> Iterator[str]:
-    """Every text in the file that begins and ends as a sentence does, and explains no code."""
+    """Yield every string in the file that begins and ends as a sentence does. Docstrings are left out."""
     nodes = [*ast.walk(ast.parse(file.read_text("utf-8")))]
     explains = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
     for node in nodes:
@@ -217,7 +219,8 @@ def test_every_code_that_a_wager_is_refused_with_has_its_sentence() -> None:
 
 @pytest.mark.parametrize("name", LANGUAGES)
 def test_every_section_and_every_key_that_the_program_names_is_there(name: str) -> None:
-    """A page once asked for a section that was gone, and ended by KeyError."""
+    """Every section and every key that the program asks for exists. A page once asked for a section that was gone, and
+    ended by KeyError."""
     told = {"screen": wording.words(name), "others": language(name).sections}
     asked = every_asked_for()
     assert {("screen", "label", "pays"), ("screen", "pit", "held"), ("others", "waiting", "any_choice")} <= asked
@@ -266,7 +269,7 @@ def test_every_sentence_may_change_while_a_shoe_is_open(monkeypatch: pytest.Monk
 
 
 def stopped_in_a_hand() -> TableUnderTest:
-    """A table that had an alarm, and stopped with a wager locked."""
+    """Return a table that had an alarm, and then stopped with a wager locked."""
     table = TableUnderTest().open_shoe().lock(2).draw("KS")
     return table.believe(HitUnheard(2), ShoeErrorRaised(ShoeError.OVERDRAW))
 
@@ -282,7 +285,7 @@ def test_the_wagers_that_a_sensor_sees_and_the_lock_refuses_are_told_bet_by_bet(
 
 @pytest.mark.parametrize(("cents", "line"), [(150_000, "$1,500"), (1_250, "$12.50"), (99, "$0.99")])
 def test_a_fixed_award_is_shown_to_the_cent(cents: int, line: str) -> None:
-    """An award of $12.50 was once shown as $12."""
+    """A fixed award is shown with its cents. An award of $12.50 was once shown as $12."""
     hand = HandShown(("KS", "9H"), 9)
     hit = Hit(1, 1, "pairs", 3, "suited", hand, hand, None, Fixed(cents), ())
     assert event_sentence(hit.body()) == f"seat 3 pairs, suited: {line}"

@@ -1,4 +1,4 @@
-"""`tablectl words check`: a house's own file is tried with each mistake that its people can make."""
+"""Checks `tablectl words check` with each mistake that a house's people can make in a language file of their own."""
 
 from __future__ import annotations
 
