@@ -1,8 +1,8 @@
 """The table's public face: everything that lamps, status, screen, log lines and the pit's `state` may see of the table.
 
-The face holds no card that lies face down, and nothing from which such a card could be worked out. Of the burned cards
-the face gives only the number that are left to burn, and how many were put away. `controller/table/public.py` makes the
-face.
+The face holds no card that lies face down, and nothing from which such a card could be worked out. Of the cards that
+are put away before the first round, the face shows only the first one, and the numbers of the others.
+`controller/table/public.py` makes the face.
 """
 
 from __future__ import annotations

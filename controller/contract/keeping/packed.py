@@ -1,4 +1,4 @@
-"""Packs several files into one compressed file with a signed head. Tables and pits pack their backups so.
+"""Packs several files into one compressed file with a signed head, which is the form of a table's and a pit's backups.
 
 The first member is the head, `backup.json`. It describes the packed file, and gives the name and the SHA-256 of each
 further member. The reader trusts nothing in such a file. The unpacked size is bounded before anything is unpacked. Each

@@ -1,8 +1,8 @@
-"""Encrypts secrets under a passphrase (a seal). The private keys inside a backup are encrypted so.
+"""Encrypts secrets under a passphrase (a seal), such as the private keys inside a backup.
 
 The passphrase and a salt give a key by scrypt (RFC 7914), and ChaCha20-Poly1305 encrypts each secret with that key. The
-cost of scrypt is fixed here and written in no file. So a crafted file cannot ask for more memory than a seal needs: 64
-MB.
+cost of scrypt is fixed here and written in no file. So a crafted file cannot ask for more memory than a seal needs,
+which is 64 MB.
 """
 
 from __future__ import annotations
