@@ -1,4 +1,5 @@
-"""The correction of a finished round: two people read the cards that lay on the felt."""
+"""The acts that correct a finished round: two people read the cards that lay on the felt, and their reading replaces
+the table's."""
 
 from __future__ import annotations
 
@@ -31,7 +32,8 @@ from controller.table.states import Burning, FirstCardDue, NoShoe, Table
 
 
 class RoundCorrected(ByPerson, frozen=True):
-    """Two people read a finished round's cards again: these cards lay on the felt. The round's own event stays."""
+    """The fact that two people corrected a finished round: these cards lay on the felt. The event that the round itself
+    made stays as it was."""
 
     round: int
     player: tuple[Card, ...]
@@ -41,13 +43,13 @@ class RoundCorrected(ByPerson, frozen=True):
 
     @property
     def read(self) -> dict[str, tuple[Card, ...]]:
-        """The hands as people read them, by their names."""
+        """Return the cards of each hand as the two people read them, by the hand's name ("player", "banker")."""
         return {PLAYER: self.player, BANKER: self.banker}
 
 
 class SeatsRoundCorrected(ByPerson, frozen=True):
-    """Two people read the cards of a finished round of Lucky 9 again: each seat's hands, by seat and from left to
-    right, and the dealer's hand."""
+    """The fact that two people corrected a finished round of Lucky 9. `hands` has each seat's hands, by seat and from
+    left to right; `dealer` is the dealer's hand."""
 
     round: int
     hands: dict[int, tuple[tuple[Card, ...], ...]]
@@ -57,7 +59,7 @@ class SeatsRoundCorrected(ByPerson, frozen=True):
 
     @property
     def read(self) -> dict[str, tuple[Card, ...]]:
-        """The hands as people read them, by their names."""
+        """Return the cards of each hand as the two people read them, by the hand's name."""
         of_seats = {
             seat_hand_name(seat, number): cards
             for seat, hands in self.hands.items()
@@ -70,7 +72,7 @@ CorrectionFact = RoundCorrected | SeatsRoundCorrected
 
 
 class _Correction(Request, frozen=True):
-    """A request of two people for the correction `_fact`."""
+    """A request of two people to correct a finished round. Granted, the request becomes the fact `_fact`."""
 
     @property
     def _fact(self) -> CorrectionFact:
@@ -78,12 +80,16 @@ class _Correction(Request, frozen=True):
 
     @property
     def details(self) -> dict[str, object]:
-        """What the second person is shown."""
+        """Return what the second person is shown before agreeing: the round's number and its corrected hands."""
         fact = self._fact
         return {"round": fact.round, "hands": {hand: [*map(str, cards)] for hand, cards in fact.read.items()}}
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """The correction, where the round can be corrected so, once two people ask for it."""
+        """Return the correction as a fact, or a refusal.
+
+        The correction is refused where the open shoe has no such round, the hands break the game's rules, nothing would
+        change, or the shoe cannot hold so many of a card. A second person must ask for the correction too.
+        """
         fact = self._fact
         told = finished_round(table, fact.round)
         if told is None or table.shoe is None:
@@ -101,7 +107,7 @@ class _Correction(Request, frozen=True):
 
 
 class CorrectRound(_Correction, frozen=True):
-    """Correct a finished round of the open shoe: these are the cards that two people read."""
+    """A request to correct a finished round of the open shoe to the cards that two people read on the felt."""
 
     round: int
     player: tuple[Card, ...]
@@ -115,8 +121,8 @@ class CorrectRound(_Correction, frozen=True):
 
 
 class CorrectSeatsRound(_Correction, frozen=True):
-    """Correct a finished round of Lucky 9: each seat's hands, by seat and from left to right, and the dealer's hand, as
-    two people read them."""
+    """A request to correct a finished round of Lucky 9 to the cards that two people read. `hands` has each seat's
+    hands, by seat and from left to right; `dealer` is the dealer's hand."""
 
     round: int
     hands: dict[int, tuple[tuple[Card, ...], ...]]
@@ -130,7 +136,8 @@ class CorrectSeatsRound(_Correction, frozen=True):
 
 
 def _hand_of_text(text: str) -> dict[str, object]:
-    """A hand of a seat as a shell or a script writes it: 3="8S KS", or 3=8S,KS."""
+    """Parse one seat's hand, as a shell writes it (3="8S KS") or a script (3=8S,KS), into its JSON form. Raises
+    BadArgumentError where the text is no such hand."""
     its_seat, sign, its_cards = text.partition("=")
     if not sign:
         raise BadArgumentError(f"{text} is not a hand of a seat.", 'Write seat=cards: 3="8S KS".')
@@ -138,7 +145,8 @@ def _hand_of_text(text: str) -> dict[str, object]:
 
 
 def _hands(value: Any) -> dict[int, tuple[tuple[Card, ...], ...]]:
-    """The hands of `[{"seat": 3, "cards": "8S KS"}, …]`, by seat, each seat's from left to right."""
+    """Return the hands in `[{"seat": 3, "cards": "8S KS"}, …]` by seat, each seat's hands from left to right. Raises
+    BadArgumentError where an entry is not a hand of a seat."""
     hands: dict[int, tuple[tuple[Card, ...], ...]] = {}
     for hand in value if isinstance(value, list) else [value]:
         if not isinstance(hand, dict) or hand.keys() != {"seat", "cards"}:

@@ -1,4 +1,5 @@
-"""What an act is: one thing that a person can do with a table, in one entry.
+"""The description of an act. An act is one thing that a person can do with a table, such as to void a round, and one
+entry says everything about that act.
 
 An entry says the act's name and arguments, who may do the act, in which phases the act is refused (its row of the table
 of legality), the fact that the act becomes, the buttons that mean the act, and a sentence with an example for help. The
@@ -32,17 +33,17 @@ LOTS = lcm(*range(1, 15))
 
 
 class Ambient(Struct, frozen=True):
-    """What decides a request and is not the table's own state.
+    """What a request depends on besides the table's own state.
 
     - `sensed_seats`: the seats whose sensor sees a wager now.
-    - `pit_fresh`: false where the pit has been silent beyond its limit. No progressive can be bet on then.
-    - `levels`: the meters' cents as they are shown.
-    - `told`: the pit's word that had these levels; None where there is none.
+    - `pit_fresh`: false where the pit has been silent for longer than its limit. Nobody can then bet on a progressive.
+    - `levels`: the progressive meters' amounts in cents, as the table shows them.
+    - `told`: the message of the pit that gave these levels; None where there is no such message.
     - `lot`: a random number, to draw seats by.
     - `offered_pit_keys`: the last keys, in hex, that were offered as the pit's.
-    - `latest_seq`: the highest number that a word of the pit can have by now.
+    - `latest_seq`: the highest number that a message of the pit can have by now.
 
-    A new shoe would open with the other fields.
+    The fields `rules`, `config_digest` and `version` are what a new shoe would open with.
     """
 
     sensed_seats: frozenset[int]
@@ -58,15 +59,17 @@ class Ambient(Struct, frozen=True):
 
 
 class Request(Struct, frozen=True):
-    """What a person asks of the table. A supervisor's request has a field `supervisor`: None without a name."""
+    """Something that a person asks of the table. A supervisor's request has a field `supervisor`, which is None where
+    no name was given."""
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """The fact that the request becomes where its act is allowed, or why the request is refused all the same."""
+        """Return the fact that the request becomes, or the reason to refuse the request. Called only where the act is
+        allowed in the table's present phase."""
         raise NotImplementedError
 
 
 class Who(Enum):
-    """Who may do an act."""
+    """The kinds of people who may do an act."""
 
     DEALER = "the dealer"
     SUPERVISOR = "a supervisor"
@@ -74,7 +77,7 @@ class Who(Enum):
 
 
 class When(Enum):
-    """The moments that change what a button means."""
+    """The situations that decide what a press of a button means."""
 
     ANY = "at any time"
     FAULT = "while a fault stands"
@@ -91,7 +94,7 @@ KEY = "key"
 
 
 class Press(Struct, frozen=True):
-    """A press of `button` that makes `request`, with the key turned or not, at the moments `when`."""
+    """A press of `button`, with the key turned or not, that makes `request` in the situation `when`."""
 
     button: str
     key_turned: bool
@@ -101,7 +104,7 @@ class Press(Struct, frozen=True):
 
 
 class BadArgumentError(ValueError):
-    """An argument cannot be understood: what is wrong with the argument, and what to write."""
+    """Raised for an argument that cannot be understood: `what` is wrong with the argument, and what to `do` instead."""
 
     def __init__(self, what: str, do: str) -> None:
         super().__init__(what)
@@ -111,10 +114,10 @@ class BadArgumentError(ValueError):
 class Argument(Struct, frozen=True):
     """An argument of an act.
 
-    `of_text` makes of a word, in a shell or a script, the value that the argument has in JSON on the socket. `read`
-    makes of that value what the request holds. Both raise BadArgumentError. `word` stands for the argument in usages.
-    With a `flag` a shell writes `--flag WORD`. An argument of `many` words is a list; in a script the list is one word,
-    parted by `many`: `!seats 1,2,5`.
+    `of_text` turns a word that was written in a shell or a script into the argument's JSON value on the socket. `read`
+    turns that JSON value into what the request holds. Both raise BadArgumentError. `word` stands for the argument in
+    usage texts. Where `flag` is set, a shell writes `--flag WORD`. Where `many` is set, the argument is a list, and a
+    script writes the list as one word with `many` as the separator: `!seats 1,2,5`.
     """
 
     name: str
@@ -126,12 +129,13 @@ class Argument(Struct, frozen=True):
     many: str = ""
 
     def of_word(self, word: str) -> Any:
-        """The value, as JSON has it, of one word of a script."""
+        """Return the argument's JSON value for one word of a script."""
         return [*map(self.of_text, word.split(self.many))] if self.many else self.of_text(word)
 
 
 class Form(Struct, frozen=True):
-    """One way to say an act. `make` takes the values of the arguments in order, and last the name where `named`."""
+    """One form in which an act can be requested. `make` takes the values of the arguments in order and, where `named`,
+    last the name of the person who asks."""
 
     request: type[Request]
     make: Callable[..., Request]
@@ -140,7 +144,7 @@ class Form(Struct, frozen=True):
 
     @property
     def said(self) -> set[str]:
-        """The names of everything that is said in this way, with `by` where `named`."""
+        """Return the names of all the arguments that this form takes, with `by` where the form is `named`."""
         return {*(argument.name for argument in self.arguments), *(["by"] * self.named)}
 
 
@@ -150,18 +154,18 @@ IN_A_ROUND: Mapping[type[Phase], str] = {Locked: "already_locked", RoundInPlay: 
 
 
 def everywhere(code: str, but: tuple[type[Phase], ...] = ()) -> Mapping[type[Phase], str]:
-    """The row of an act that every phase refuses with this code, except for the phases in `but`."""
+    """Return a row of the table of legality: every phase refuses the act with `code`, except for the phases in `but`."""
     return {phase: code for phase in Phase.__args__ if phase not in but}
 
 
 class Act(Struct, frozen=True):
-    """One act.
+    """One act: a thing that a person can do with the table.
 
-    `refused` is the act's row of the table of legality: by phase, the code of the refusal. In a phase that `refused`
-    does not name, the act is allowed. `leads_to` are the phases in which the act may end; where none is named, the
-    phase stays. While a fault stands the act is refused, unless the act is an `exit` of that fault or is allowed
-    `in_fault`. An act that is not `on_socket` is made by a button or in a script alone. An act with `look`, said
-    without its arguments, shows how things are: `tablectl pit-key` shows the pit's keys.
+    `refused` is the act's row of the table of legality: it maps a phase to the code of the refusal. In a phase that
+    `refused` does not name, the act is allowed. `leads_to` are the phases in which the act may end; where none is
+    named, the phase stays. While a fault stands, the act is refused, unless the act is an `exit` of that fault (may
+    clear it) or is allowed `in_fault`. An act that is not `on_socket` can only come from a button or a script. An act
+    with `look`, requested without its arguments, only shows something: `tablectl pit-key` shows the pit's keys.
     """
 
     name: str
@@ -184,19 +188,19 @@ class Act(Struct, frozen=True):
 
     @property
     def token(self) -> str:
-        """What a script writes."""
+        """Return the word that a script writes for this act, such as `!new-shoe`."""
         return f"!{self.script or self.name}"
 
     def refusal(self, table: Table) -> str | None:
-        """The code of the refusal of this act as the table is now, `fault_stands` where a fault stands; None where the
-        act is allowed. An exit of the standing fault is allowed all the same."""
+        """Return the code with which the table would refuse this act now, `fault_stands` where a fault stands; None
+        where the act is allowed. Acts that clear the standing fault are allowed elsewhere, not here."""
         if table.fault is None or self.in_fault:
             return self.refused.get(type(table.phase))
         return "fault_stands"
 
     @property
     def do(self) -> str:
-        """What the socket has under `do`."""
+        """Return the act's name as a message on the control socket has it under `do`."""
         return self.name.replace("-", "_")
 
 
@@ -204,7 +208,8 @@ class Act(Struct, frozen=True):
 
 
 def by_two(request: Any, fact: Fact) -> Fact | Refuse:
-    """The fact of an act that is allowed, where two people ask for the act: a supervisor and a witness."""
+    """Return `fact` where two different people ask for the act, a supervisor and a witness. Otherwise return the
+    refusal: no second person yet, or the same person twice."""
     if request.witness is None:
         return refuse("second_person_due")
     return refuse("not_two_people") if same_name(request.supervisor or "", request.witness) else fact
@@ -214,7 +219,7 @@ def by_two(request: Any, fact: Fact) -> Fact | Refuse:
 
 
 def whole(name: str, word: str, says: str, least: int, most: int) -> Argument:
-    """An argument that is a whole number from `least` to `most`."""
+    """Return the description of an argument that is a whole number from `least` to `most`."""
 
     def read(value: Any) -> int:
         if not is_count(value, least, most):
@@ -225,19 +230,20 @@ def whole(name: str, word: str, says: str, least: int, most: int) -> Argument:
 
 
 def number(text: str) -> int:
-    """The number that a word is."""
+    """Return the number that `text` writes in digits. Raises BadArgumentError where `text` is anything else or longer
+    than 18 digits."""
     if not text.isascii() or not text.isdecimal() or len(text) > 18:
         raise BadArgumentError(f"{text} is not a number.", "Write digits alone, at most 18.")
     return int(text)
 
 
 def seat(name: str, says: str = "the seat's number", flag: str | None = None) -> Argument:
-    """An argument that is a seat's number. The table judges later whether the table has that seat."""
+    """Return the description of an argument that is a seat's number. Whether the table has that seat is checked later."""
     return replace(whole(name, "SEAT", says, 1, MOST_SEAT), flag=flag)
 
 
 def read_card(value: Any) -> Card:
-    """The card of a word such as KS."""
+    """Parse a word such as "KS" into a card. Raises BadArgumentError where the word is not a card."""
     if isinstance(value, str):
         with suppress(ValueError):
             return Card.parse(value)
@@ -245,14 +251,15 @@ def read_card(value: Any) -> Card:
 
 
 def read_cards(value: Any) -> tuple[Card, ...]:
-    """The cards of a text such as "KS 9H"."""
+    """Parse a text such as "KS 9H" into cards. Raises BadArgumentError where the text is not a list of cards."""
     if not isinstance(value, str):
         raise BadArgumentError(f"{value} are not cards.", "Write them as one text: KS 9H.")
     return tuple(map(read_card, value.split()))
 
 
 def cards_of_text(text: str) -> str:
-    """Cards as a shell writes them ("KS 9H") or a script (KS,9H)."""
+    """Return the JSON form ("KS 9H") of cards that a shell writes as "KS 9H" or a script as KS,9H. Raises
+    BadArgumentError where a word is not a card."""
     cards = text.replace(",", " ")
     read_cards(cards)
     return cards

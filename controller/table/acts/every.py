@@ -1,4 +1,4 @@
-"""Every act, in the order in which help and documents tell them."""
+"""The list of all acts, in the order in which help and documents list them."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ for _act in ACTS:
 
 
 def act_of(request: Request) -> Act | None:
-    """The act that the request asks for; None where no person does. A shoe is announced by a dealer or by a
-    supervisor, which are two acts."""
+    """Return the act that the request asks for, or None where no person makes such a request. The announcement of a
+    shoe is two acts, a dealer's and a supervisor's; the request's `supervisor` decides which one is meant."""
     acts = _OF.get(type(request), [])
     by_dealer = getattr(request, "supervisor", "") is None
     return next((act for act in acts if (act.who is Who.DEALER) == by_dealer), acts[0] if acts else None)

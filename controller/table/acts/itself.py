@@ -1,7 +1,7 @@
-"""The acts on the table itself, whatever is dealt there: its pause, and the tests of its lamps and inputs.
+"""The acts on the table itself, for every game: pause, resume, and the tests of lamps, buttons and a hit.
 
-A test is journalled, because somebody did it, and changes nothing of the table. The test shows at the lamps for
-seconds, and the status says meanwhile that a test shows there. A round, a fault or a new shoe ends the test.
+A test is journalled, because somebody did it, but changes nothing of the table's state. The lamps show the test for
+some seconds, and the table's status says so meanwhile. A round, a fault or a new shoe ends the test.
 """
 
 from __future__ import annotations
@@ -35,34 +35,34 @@ GROUP = "The table itself"
 
 
 class TablePaused(ByPerson, frozen=True):
-    """Somebody paused the table between two rounds: for a dealer's change, a fill or a break."""
+    """The fact that somebody paused the table between two rounds: for a dealer's change, a fill or a break."""
 
     by: str
 
 
 class PauseTable(Request, frozen=True):
-    """Pause the table: no wager, no lock and no card until it is resumed."""
+    """A request to pause the table: no wager, no lock and no card until somebody resumes the table."""
 
     by: str
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """The pause. Chips that lie on the layout stay as they lie."""
+        """Return the fact that the table is paused. Chips that lie on the layout stay as they lie."""
         return TablePaused(self.by)
 
 
 class TableResumed(ByPerson, frozen=True):
-    """Somebody resumed the paused table: wagers are open."""
+    """The fact that somebody resumed the paused table: wagers are open."""
 
     by: str
 
 
 class ResumeTable(Request, frozen=True):
-    """Resume the paused table."""
+    """A request to resume the paused table."""
 
     by: str
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """The end of the pause."""
+        """Return the fact that the pause has ended."""
         return TableResumed(self.by)
 
 
@@ -100,54 +100,56 @@ RESUME = Act(
 
 
 class LampsTested(ByPerson, frozen=True):
-    """Somebody had every lamp lit for a while, or this one and no other."""
+    """The fact that somebody tested the lamps: all of them, or the one that `lamp` names, were lit for a while."""
 
     by: str
     lamp: str | None = None
 
 
 class LampTest(Request, frozen=True):
-    """Light every lamp for a while, or this one and no other."""
+    """A request to light every lamp for a while, or only the one that `lamp` names."""
 
     by: str
     lamp: str | None = None
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """The test, which the lamps alone follow."""
+        """Return the fact of the lamp test. Only the lamps act on this fact."""
         return LampsTested(self.by, self.lamp)
 
 
 class InputsTested(ByPerson, frozen=True):
-    """Somebody pressed the buttons to see them come, so for a while no press meant anything."""
+    """The fact that somebody tested the buttons: for a while each press was only shown, and had no effect."""
 
     by: str
 
 
 class InputTest(Request, frozen=True):
-    """Let no press mean anything for a while, and show what is pressed."""
+    """A request to test the buttons: for a while each press is only shown, and has no effect."""
 
     by: str
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """The test, which the buttons alone follow."""
+        """Return the fact of the button test. Only the buttons act on this fact."""
         return InputsTested(self.by)
 
 
 class HitTested(ByPerson, frozen=True):
-    """Somebody had a test hit of this seat shown and told. Nothing was won."""
+    """The fact that somebody made a test hit of a seat: the table showed the hit and reported it to the pit. Nothing
+    was won."""
 
     seat: int
     by: str
 
 
 class HitTest(Request, frozen=True):
-    """Show and tell a test hit of this seat."""
+    """A request to show a test hit of a seat and to report it to the pit."""
 
     seat: int
     by: str
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """The test, unless a hit is shown that somebody could take for it."""
+        """Return the fact of the test hit. Refused while a real hit is shown, which somebody could mistake for the
+        test."""
         if self.seat not in table.rules.seat_numbers:
             return refuse("no_such_seat")
         return refuse("hit_shown") if table.hits else HitTested(self.seat, self.by)

@@ -1,4 +1,5 @@
-"""The acts about the pit: a person pins the pit's key; two people accept an award. And the pit's word on an award."""
+"""The acts about the pit: a person pins the pit's key, and two people accept a disputed award. The pit's own messages
+about awards and wins are judged here too."""
 
 from __future__ import annotations
 
@@ -16,20 +17,21 @@ from controller.table.states import Table
 
 
 class PitKeyPinned(ByPerson, frozen=True):
-    """A person compared the pit's key (64 hex digits) at both ends. From now on that key signs the pit's word."""
+    """The fact that a person compared the pit's key (64 hex digits) at both ends. From now on only that key signs the
+    pit's messages."""
 
     public_key: str
     by: str
 
 
 class PinPitKey(Request, frozen=True):
-    """Believe the pit whose key has this fingerprint, as a person read it at the pit."""
+    """A request to trust the pit whose key has this fingerprint, as a person read it at the pit."""
 
     fingerprint: str
     by: str
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """The key that was offered, where its fingerprint is the one that a person read at the pit."""
+        """Return the offered key as pinned, where a key with this fingerprint was offered; otherwise the refusal."""
         if not ambient.offered_pit_keys:
             return refuse("no_pit_key")
         asked = "".join(self.fingerprint.split()).casefold()
@@ -72,9 +74,10 @@ PIT_KEY = Act(
 
 
 class SeeAward(Request, frozen=True):
-    """The pit's word on how far a hit of this journal has come, and the least and most cents that the award can be.
+    """A message of the pit that says how far an award has come for a hit of this table, with the least and the most
+    cents that the award can be.
 
-    No person asks for this, so it is no act. In every phase of the table the word is believed or refused.
+    No person asks for this, so it is no act. In every phase of the table the message is believed or refused.
     """
 
     step: AwardStepped
@@ -82,10 +85,11 @@ class SeeAward(Request, frozen=True):
     most_cents: int = MOST_CENTS
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """The step, unless the step is old; a dispute where its amount is impossible.
+        """Return the award's step as a fact; a dispute where its amount is impossible; a refusal where the step is old.
 
-        A step is old where its number is not above that of the last step. The last step's number may be one that no pit
-        can have given by now: it was forged before pits signed their words. Such a number makes no step old.
+        A step is old where its number is not above the last step's number. One exception: where the last step's number
+        is one that no pit can have reached by now, that number was forged, before pits signed their messages, and makes
+        no step old.
         """
         step = self.step
         if step.seq <= table.award_seq <= ambient.latest_seq:
@@ -98,22 +102,23 @@ class SeeAward(Request, frozen=True):
 
 
 class SeeWin(Request, frozen=True):
-    """The pit tells of a win of a meter, at whichever table. No person asks for this, so it is no act."""
+    """A message of the pit that a meter was won, at this table or another. No person asks for this, so it is no act."""
 
     win: Win
     shown: bool
     word_seq: int
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """The win, unless the table has heard of it: each win is told once. A number that no pit can have given by now
-        makes no win old, as in `SeeAward`."""
+        """Return the win as a fact, or a refusal where the table has heard of this win before. A last number that no
+        pit can have reached by now makes no win old, as in `SeeAward`."""
         if self.win.seq <= table.win_seq <= ambient.latest_seq:
             return refuse("win_old")
         return WinHeard(self.win, self.shown, self.word_seq)
 
 
 class AwardAccepted(ByPerson, frozen=True):
-    """Two people compared a disputed award with the hit and the pit's books. The amount is true, and is believed."""
+    """The fact that two people compared a disputed award with the hit and with the pit's books, and found the amount
+    true. The table believes the award from now on."""
 
     award: str
     by: str
@@ -121,7 +126,8 @@ class AwardAccepted(ByPerson, frozen=True):
 
 
 class AcceptAward(Request, frozen=True):
-    """Believe an award that was refused for its amount: the pit's name for the award, and the amount in cents."""
+    """A request to believe an award that was refused for its amount. `award` is the pit's name for the award; `cents`
+    is its amount."""
 
     award: str
     cents: int
@@ -130,11 +136,12 @@ class AcceptAward(Request, frozen=True):
 
     @property
     def details(self) -> dict[str, object]:
-        """What the second person is shown."""
+        """Return what the second person is shown before agreeing: the award's name and its amount in cents."""
         return {"award": self.award, "cents": self.cents}
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """The acceptance, once two people ask for it."""
+        """Return the acceptance, once two people ask for it. Refused where no such award is disputed or its amount
+        differs."""
         dispute = disputed(table, self.award)
         if dispute is None:
             return refuse("no_disputed_award")

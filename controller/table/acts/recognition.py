@@ -1,4 +1,5 @@
-"""The act about bet recognition: two people adopt its key. And its word on the chips at a seat."""
+"""The act about bet recognition (the system that sees chips on the layout): two people adopt its key. Its signed
+messages about chips at a seat are judged here too."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ from controller.table.states import Table
 
 
 class RecognitionKeyPinned(ByPerson, frozen=True):
-    """Two people adopted bet recognition's key (64 hex digits). From now on that key, and no other, signs its words."""
+    """The fact that two people adopted bet recognition's key (64 hex digits). From now on only that key signs its
+    messages."""
 
     public_key: str
     by: str
@@ -25,7 +27,8 @@ class RecognitionKeyPinned(ByPerson, frozen=True):
 
 
 class PinRecognitionKey(Request, frozen=True):
-    """Believe the bet recognition that has this key, as people read it there. A key adopted before is given up."""
+    """A request to trust the bet recognition that has this public key, as people read it there. It replaces a key that
+    was adopted before."""
 
     public_key: str
     supervisor: str
@@ -33,11 +36,11 @@ class PinRecognitionKey(Request, frozen=True):
 
     @property
     def details(self) -> dict[str, object]:
-        """What the second person is shown."""
+        """Return what the second person is shown before agreeing: the key's fingerprint."""
         return {"key": fingerprint(bytes.fromhex(self.public_key))}
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """The adoption, once two people ask for it."""
+        """Return the adoption of the key, once two people ask for it. Refused where this key is adopted already."""
         if self.public_key == table.recognition_key:
             return refuse("recognition_key_pinned")
         return by_two(self, RecognitionKeyPinned(self.public_key, self.supervisor, self.witness or ""))
@@ -69,9 +72,10 @@ RECOGNITION_KEY = Act(
 
 
 class SeeWager(Request, frozen=True):
-    """Bet recognition's word, signed with this key: chips lie so, for the round of that shoe. `seq` numbers the words.
+    """A message of bet recognition, signed with `public_key`: chips lie as `wager` says, for the given round of the
+    given shoe. `seq` numbers the messages.
 
-    No person asks for this, so it is no act. In every phase of the table the word is a fact where its number is new.
+    No person asks for this, so it is no act. In every phase of the table, a message with a new number becomes a fact.
     """
 
     wager: Wager
@@ -81,10 +85,11 @@ class SeeWager(Request, frozen=True):
     public_key: str
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """The word, with the code of the refusal where its wager may not lie there now.
+        """Return the message as a fact, which carries the code of a refusal where the wager may not lie there now.
 
-        A word whose number is not above every number before came once already, or was overtaken. A key that was given
-        up while the word was on its way says nothing any more.
+        The message itself is refused in two cases. A number that is not above every number before belongs to a message
+        that came already or was overtaken. A key other than the adopted one was given up while the message was on its
+        way.
         """
         if self.public_key != table.recognition_key:
             return refuse("recognition_key_other")

@@ -39,10 +39,11 @@ GROUP = "The round"
 
 
 class LockWagers(Request, frozen=True):
-    """The dealer's `deal`: no more wagers, and the round begins."""
+    """A request of the dealer, by the button `deal`: no more wagers, and the round begins."""
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """The lock. Where the table would have to guess who wagered, the table stops in its place."""
+        """Return the lock of the wagers. Where the sensors and bet recognition disagree on who wagered, return the fact
+        that stops the table, because the table would have to guess."""
         locked = lock(table, "dealer", ambient)
         if isinstance(locked, WagersLocked) and (differ := locking.wagers_differ(table, ambient.sensed_seats)):
             return WagersDiffered(differ)
@@ -70,10 +71,10 @@ DEAL = Act(
 
 
 def lock(table: Table, by: str, ambient: Ambient, *, late: bool = False) -> WagersLocked | Refuse:
-    """The lock of the wagers as they lie on the layout, or why no wagers may be locked now.
+    """Return the lock of the wagers as they lie on the layout, or the refusal where no wagers may be locked now.
 
-    Whatever locks wagers asks here: the dealer's `deal`, and a first card at a table where that card locks. So what
-    forbids the one forbids the other.
+    Both ways to lock use this function: the dealer's `deal`, and the first card of a round at a table where that card
+    locks. So the same rules forbid both.
     """
     if (code := DEAL.refused.get(type(table.phase)) or locking.why_no_round(table)) is not None:
         return refuse(code)
@@ -83,20 +84,20 @@ def lock(table: Table, by: str, ambient: Ambient, *, late: bool = False) -> Wage
 
 
 class Called(ByPerson, frozen=True):
-    """The dealer called what a seat chose, or that cards were turned up."""
+    """The fact that the dealer made a call: what a seat chose, or that cards were turned up."""
 
     call: Call
     by: str
 
 
 class MakeCall(Request, frozen=True):
-    """The dealer calls hit, stand, split or reveal."""
+    """A dealer's call: hit, stand, split or reveal."""
 
     call: Call
     by: str
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """The call, where the rules wait for this call."""
+        """Return the call as a fact. Refused where the round does not wait for a call, or waits for a different one."""
         match following(table):
             case Reveal():
                 return Called(self.call, self.by) if self.call is Call.REVEAL else refuse("reveal_due")
@@ -136,25 +137,27 @@ CALLS = (
 
 
 class RoundVoided(ByPerson, frozen=True):
-    """A supervisor ended the round and returned its wagers. `witness` is the second person, where two had to agree."""
+    """The fact that a supervisor ended the round and returned its wagers. `witness` is the second person, where two had
+    to agree."""
 
     by: str
     witness: str | None = None
 
 
 class VoidRound(Request, frozen=True):
-    """End the round and return its wagers."""
+    """A request to end the round and return its wagers."""
 
     supervisor: str | None
     witness: str | None = None
 
     @property
     def details(self) -> dict[str, object]:
-        """What the second person is shown: only the round."""
+        """Return what the second person is shown besides the round: nothing."""
         return {}
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """The end of the round. Two people must agree where the round has won an award, or may have (`voiding.py`)."""
+        """Return the void of the round. Two people must agree where the round has won an award, or may have (see
+        `voiding.py`)."""
         assert self.supervisor is not None, "a void has a name"
         if not needs_two(table):
             return RoundVoided(self.supervisor)
@@ -182,14 +185,15 @@ VOID = Act(
 
 
 class OddCardFate(Enum):
-    """What becomes of a card that was drawn in error and that nobody saw."""
+    """What happens to a card that was drawn in error and that nobody saw."""
 
     NEXT_CARD = "next_card"
     BURN = "burn"
 
 
 class OddCardTold(ByPerson, frozen=True):
-    """The last card, drawn in error, was not exposed, and has this fate. So it opened no simulated hand.
+    """The fact that somebody said that the last card, drawn in error, was not exposed, and what happens to that card
+    (`fate`). The card therefore opened no simulated hand.
 
     `witness` is the second person, where the shoe has had so many such cards that two people must agree.
     """
@@ -200,7 +204,7 @@ class OddCardTold(ByPerson, frozen=True):
 
 
 class TellOddCard(Request, frozen=True):
-    """The last card, drawn in error, was not exposed."""
+    """A request to treat the last card, drawn in error, as not exposed, and to give that card this `fate`."""
 
     fate: OddCardFate
     by: str
@@ -208,16 +212,16 @@ class TellOddCard(Request, frozen=True):
 
     @property
     def supervisor(self) -> str:
-        """The first of two people."""
+        """Return the first of the two people who must agree."""
         return self.by
 
     @property
     def details(self) -> dict[str, object]:
-        """What the second person is shown."""
+        """Return what the second person is shown before agreeing: what happens to the card."""
         return {"fate": self.fate.value}
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """The fate of the card. It is refused once a second card of the simulated hand has come."""
+        """Return the card's fate as a fact. Refused once a second card of the simulated hand has come."""
         if not odd_card(table) or table.shoe is None:
             return refuse("no_odd_card")
         if table.shoe.unseen_cards < table.rules.shoe.unseen_cards_by_dealer or table.rules.procedure <= 2:

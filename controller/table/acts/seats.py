@@ -1,4 +1,5 @@
-"""The acts about seats: who plays in which role, the chips at a seat, the commission owed and the hits."""
+"""The acts about seats and their money: which seats play, in which role, with which chips, the commission that they
+owe, and their hits."""
 
 from __future__ import annotations
 
@@ -35,20 +36,21 @@ GROUP = "Seats and money"
 
 
 class SeatsTaken(ByPerson, frozen=True):
-    """These seats are occupied now, and no others."""
+    """The fact that exactly these seats are occupied now."""
 
     seats: tuple[int, ...]
     by: str
 
 
 class TakeSeats(Request, frozen=True):
-    """These seats are occupied, and no others."""
+    """A request that says which seats are occupied: these, and no others."""
 
     seats: tuple[int, ...]
     by: str
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """The seats, unless a player who leaves a seat owes commission."""
+        """Return the occupied seats as a fact. Refused where the table has no such seat, where a card of the next round
+        is out, or where a player who leaves a seat owes commission."""
         if not set(self.seats) <= set(table.rules.seat_numbers):
             return refuse("no_such_seat")
         if card_is_out(table):
@@ -80,13 +82,14 @@ SEATS = Act(
 
 
 class LeaveSeat(Request, frozen=True):
-    """The player of a seat leaves the game."""
+    """A request that says that the player of a seat leaves the game."""
 
     seat: int
     by: str
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """The seats that stay occupied."""
+        """Return the fact of the seats that stay occupied. Refused where the seat does not exist, is empty or owes
+        commission, or where a card of the next round is out."""
         if self.seat not in table.rules.seat_numbers:
             return refuse("no_such_seat")
         if card_is_out(table):
@@ -111,20 +114,22 @@ LEAVE = Act(
 
 
 class ActivesChosen(ByPerson, frozen=True):
-    """The two active seats of Baccarat Royal. `by` is "lot" where they were drawn, else the person who named them."""
+    """The fact that Baccarat Royal's two active seats were chosen. `by` is "lot" where they were drawn, else the name
+    of the person who named them."""
 
     actives: Actives
     by: str
 
 
 class ChooseActives(Request, frozen=True):
-    """Baccarat Royal's active seats: as named, or drawn by lot where `actives` is None."""
+    """A request to choose Baccarat Royal's active seats: as named, or drawn by lot where `actives` is None."""
 
     actives: Actives | None
     by: str
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """Two of the occupied seats: as named, or drawn by lot."""
+        """Return the two active seats as a fact: as named, or drawn by lot from the occupied seats; otherwise the
+        refusal."""
         if not table.rules.play.roles_play:
             return refuse("not_this_game")
         if card_is_out(table):
@@ -167,16 +172,19 @@ ACTIVES = Act(
 
 
 class WagerPlaced(ByPerson, frozen=True):
-    """Chips lie on a spot now, in place of what lay there before. 0 cents: the chips were taken away."""
+    """The fact that a wager lies on a spot now, in place of the wager that lay there before. 0 cents: the chips were
+    taken away."""
 
     wager: Wager
     by: str
 
 
 class PlaceWager(Request, frozen=True):
-    """Chips lie on a spot, in place of what lay there. 0 cents: the chips were taken away. `by` saw them.
+    """A request that says that a wager lies on a spot, in place of what lay there. 0 cents: the chips were taken away.
+    `by` is who saw the chips.
 
-    `seen_for` is the shoe and the round for which bet recognition saw them. None: a person at the table says it now.
+    `seen_for` is the shoe and the round for which bet recognition saw the chips. None: a person at the table says it
+    now.
     """
 
     wager: Wager
@@ -184,9 +192,9 @@ class PlaceWager(Request, frozen=True):
     seen_for: tuple[int, int] | None = None
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """The wager, where it may lie.
+        """Return the wager as a fact where it may lie on its spot, otherwise the refusal.
 
-        A simulated hand has no wagers, so wagers for the next round may be placed meanwhile.
+        A simulated hand has no wagers, so wagers for the next round may be placed while one is dealt.
         """
         if isinstance(table.phase, RoundInPlay) and table.phase.wagers is not None:
             return refuse("already_locked")
@@ -201,7 +209,8 @@ class PlaceWager(Request, frozen=True):
 
 
 def _bettor(value: Any) -> tuple[int, bool]:
-    """A seat's number, and whether the back bettor behind that seat is meant: "3b" is 3 and True."""
+    """Return a seat's number, and whether the back bettor behind that seat is meant: "3b" gives 3 and True. Raises
+    BadArgumentError where the value is not a bettor."""
     text = str(value) if type(value) is int else value
     if isinstance(text, str):
         digits, back = text.removesuffix("b"), text.endswith("b")
@@ -244,7 +253,7 @@ WAGER = Act(
 
 
 class CommissionCollected(ByPerson, frozen=True):
-    """A seat paid all the commission that it owed."""
+    """The fact that a seat paid all the commission that it owed."""
 
     seat: int
     cents: int
@@ -252,13 +261,13 @@ class CommissionCollected(ByPerson, frozen=True):
 
 
 class CollectCommission(Request, frozen=True):
-    """A seat pays the commission that it owes."""
+    """A request that says that a seat pays the commission that it owes."""
 
     seat: int
     by: str
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """The payment of all that the seat owes."""
+        """Return the payment of all that the seat owes. Refused where the seat owes nothing."""
         owed = table.commission_owed.get(self.seat)
         return refuse("nothing_owed") if owed is None else CommissionCollected(self.seat, owed, self.by)
 
@@ -276,20 +285,22 @@ COMMISSION = Act(
 
 
 class HitsReset(ByPerson, frozen=True):
-    """A supervisor has handled a seat's hit, or every hit (None): the lamp goes out."""
+    """The fact that a supervisor has handled the hit of one seat, or every hit where `seat` is None. The lamps of these
+    hits go out."""
 
     seat: int | None
     by: str
 
 
 class ResetHits(Request, frozen=True):
-    """A seat's hit, or every hit (None), is handled: its lamp may go out."""
+    """A request that says that the hit of one seat is handled, or every hit where `seat` is None, so that its lamp may
+    go out."""
 
     seat: int | None
     by: str
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """The reset, where such a hit is shown."""
+        """Return the reset as a fact. Refused where no such hit is shown."""
         known = any(self.seat in (None, hit.seat) for hit in table.hits)
         return HitsReset(self.seat, self.by) if known else refuse("no_hit")
 

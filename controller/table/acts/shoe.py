@@ -1,5 +1,5 @@
-"""The acts of a shoe's life: a shoe is announced, its cut card is seen, it is closed early. And somebody inspects the
-card-reading shoe."""
+"""The acts of a shoe's life: a new shoe is announced, the cut card is seen, a shoe is closed early, its remaining cards
+are checked, and the card-reading device is inspected."""
 
 from __future__ import annotations
 
@@ -32,12 +32,14 @@ GROUP = "The shoe"
 
 
 class NewShoe(Request, frozen=True):
-    """Announce a new shoe. A supervisor (a name, or "key") may also end the open shoe by this, between rounds."""
+    """A request to announce a new shoe. A supervisor (a name, or "key") may announce one between rounds while a shoe is
+    open, and so ends the open shoe."""
 
     supervisor: str | None = None
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """The shoe's opening. A dealer's is refused until the commission of the shoe before is collected."""
+        """Return the opening of the new shoe. Where the house wants the last shoe's commission collected first, a
+        dealer's request is refused while any is owed."""
         collected_first = ambient.rules.shoe.commission_before_new_shoe
         if table.commission_owed and collected_first and self.supervisor is None:
             return refuse("commission_owed")  # sheet 004: collected before the cards are shuffled again
@@ -83,10 +85,10 @@ NEW_SHOE = Act(
 
 
 class SeeCutCard(Request, frozen=True):
-    """The dealer saw the cut card, at a shoe that does not report that card."""
+    """A request of the dealer who saw the cut card, at a shoe that does not report the cut card by itself."""
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """The same fact that another shoe reports by itself."""
+        """Return the same fact as for a shoe that reports the cut card by itself, with "dealer" as its source."""
         return CutCardDrawn("dealer")
 
 
@@ -104,18 +106,18 @@ CUT_CARD = Act(
 
 
 class ShoeClosed(ByPerson, frozen=True):
-    """A supervisor ended the shoe early, between rounds. No new shoe is announced yet."""
+    """The fact that a supervisor ended the shoe early, between rounds. No new shoe is announced yet."""
 
     by: str
 
 
 class CloseShoe(Request, frozen=True):
-    """End the shoe early, between rounds."""
+    """A request to end the shoe early, between rounds."""
 
     supervisor: str
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """The end of the shoe."""
+        """Return the end of the shoe as a fact."""
         return ShoeClosed(self.supervisor)
 
 
@@ -134,20 +136,20 @@ CLOSE_SHOE = Act(
 
 
 class ShoeReconciled(ByPerson, frozen=True):
-    """A supervisor read the cards that the ended shoe still held, without the cut card."""
+    """The fact that a supervisor read the cards that were left in the ended shoe, without the cut card."""
 
     rest: tuple[Card, ...]
     by: str
 
 
 class ReconcileShoe(Request, frozen=True):
-    """Compare all cards of the ended shoe with what its decks hold."""
+    """A request to compare all cards of the ended shoe, with the `rest` that was left in it, with what its decks hold."""
 
     rest: tuple[Card, ...]
     supervisor: str
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """The reading, which changes nothing of the table."""
+        """Return the supervisor's reading as a fact, which changes nothing of the table."""
         return ShoeReconciled(self.rest, self.supervisor)
 
 
@@ -170,8 +172,8 @@ RECONCILE_SHOE = Act(
 
 
 class ShoeInspected(ByPerson, frozen=True):
-    """A supervisor inspected the card-reading shoe at the table: its serial number and the version of its firmware, as
-    they stand on it or its screen tells them."""
+    """The fact that a supervisor inspected the card-reading shoe. The serial number and the firmware's version are as
+    its plate or its screen says."""
 
     serial: str
     firmware: str
@@ -179,14 +181,14 @@ class ShoeInspected(ByPerson, frozen=True):
 
 
 class InspectShoe(Request, frozen=True):
-    """Note that the card-reading shoe was inspected."""
+    """A request to note that a supervisor inspected the card-reading shoe."""
 
     serial: str
     firmware: str
     supervisor: str
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """The inspection, which changes nothing of the table."""
+        """Return the inspection as a fact, which changes nothing of the table."""
         return ShoeInspected(self.serial, self.firmware, self.supervisor)
 
 
@@ -221,7 +223,7 @@ INSPECT_SHOE = Act(
 
 
 def opened(table: Table, by: str, ambient: Ambient) -> ShoeOpened:
-    """The opening of the next shoe, with what stays from the shoe before."""
+    """Return the opening of the next shoe, with everything that the table keeps from the last shoe."""
     carried = carried_into_new_shoe(table)
     # A report missed before the shoe's first card is no card of this shoe: its reports are counted from that card on. A
     # card that a person named came without a number: the next report is still counted from the last report.
@@ -254,8 +256,9 @@ def opened(table: Table, by: str, ambient: Ambient) -> ShoeOpened:
 
 
 def _last_of_shoe_before(report: Report | None) -> Report | None:
-    """The last report, by whose number the next one is judged. One without a number stands without its frame: nothing
-    is judged by that, and it would tell a card of the shoe before where the rules of this one stand."""
+    """Return the last report, by whose number the new shoe's first report is judged. A report without a number is
+    returned without its frame: the frame judges nothing, and would publish a card of the last shoe beside the rules of
+    the new one."""
     return report if report is None or report.seq is not None else Report(None, "")
 
 

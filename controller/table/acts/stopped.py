@@ -1,6 +1,6 @@
 """The acts that a stopped table waits for: go on, name a card, count the cards that are left.
 
-A void (`hand.py`) and a new shoe (`shoe.py`) leave a fault too.
+A void (`rounds.py`) and a new shoe (`shoe.py`) can end a fault too.
 """
 
 from __future__ import annotations
@@ -33,25 +33,26 @@ GROUP = "When the table has stopped"
 
 
 class FaultCleared(ByPerson, frozen=True):
-    """A supervisor looked at the table and let it go on; where the fault needs two people, a witness did too."""
+    """The fact that a supervisor looked at the table and let it go on. Where the fault needs two people, `witness` is
+    the second."""
 
     by: str
     witness: str | None = None
 
 
 class ClearFault(Request, frozen=True):
-    """Let the table go on. Some faults need two people."""
+    """A request to clear the standing fault and let the table go on. Some faults need two people."""
 
     supervisor: str | None
     witness: str | None = None
 
     @property
     def details(self) -> dict[str, object]:
-        """What the second person is shown: only the standing fault."""
+        """Return what the second person is shown besides the standing fault: nothing."""
         return {}
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """The clearing of the fault, by one person, or by two where the fault needs two."""
+        """Return the clearing of the fault as a fact, by one person, or by two where the fault needs two."""
         assert table.fault is not None, "the act is an exit of this fault"
         assert self.supervisor is not None, "a clear has a name"
         if not FAULTS[table.fault.code].two_people:
@@ -74,7 +75,7 @@ CLEAR = Act(
 
 
 class CardNamed(ByPerson, frozen=True):
-    """A supervisor said which card it was: a card that the shoe could not read, or that was missed.
+    """The fact that a supervisor said which card it was that the shoe could not read, or that was missed.
 
     `witness` is the second person, in a round with a progressive wager.
     """
@@ -85,7 +86,7 @@ class CardNamed(ByPerson, frozen=True):
 
 
 class NameCard(Request, frozen=True):
-    """Say which card it was that the shoe could not read, or that was missed."""
+    """A request that says which card it was that the shoe could not read, or that was missed."""
 
     card: Card
     supervisor: str | None
@@ -93,16 +94,16 @@ class NameCard(Request, frozen=True):
 
     @property
     def details(self) -> dict[str, object]:
-        """What the second person is shown."""
+        """Return what the second person is shown before agreeing: the card."""
         return {"card": str(self.card)}
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """The card that waits, or that was missed, with its name.
+        """Return the fact that names the unread or missed card, or a refusal.
 
-        A card that cannot be left in the shoe is refused, also where a copy lies face down: this card or an earlier one
-        was misread. Only the person who reads the felt hears that. Were the name believed, the table would stop at an
-        impossible card, and everybody would hear it. A guess has its price: a name that is not refused is journalled,
-        and from then on is the card.
+        A card of which the shoe has no copy left is refused, even where one of the copies that came lies face down:
+        this card or an earlier one was misread. Only the person who reads the felt hears the refusal. Were the name
+        believed, the table would stop at an impossible card, and everybody would hear it. A guess has its price: a name
+        that is not refused is journalled, and from then on is the card.
 
         In a round with a progressive wager two people must read the card, since the card may win an award. That holds
         for each card of such a round: the need for a second person must tell nothing of a card that lies face down.
@@ -129,20 +130,21 @@ CARD = Act(
 
 
 class CardsCounted(ByPerson, frozen=True):
-    """A supervisor counted the cards that are left in the shoe."""
+    """The fact that a supervisor counted the cards that are left in the shoe."""
 
     left: int
     by: str
 
 
 class CountCards(Request, frozen=True):
-    """Say how many cards are left in the shoe now, counted or read from a display."""
+    """A request that says how many cards are left in the shoe now, counted or read from a display."""
 
     left: int
     supervisor: str
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """The count, where the table can go on with it. Where the table did not ask, any count is a person's word."""
+        """Return the count as a fact. While a fault stands, a count with which the table cannot go on is refused;
+        otherwise any count is accepted as that person's word."""
         refused = None if table.fault is None else _miscounted(table, self.left)
         return refused or CardsCounted(self.left, self.supervisor)
 
@@ -167,10 +169,11 @@ COUNT = Act(
 
 
 def _miscounted(table: Table, left: int) -> Refuse | None:
-    """Why this count cannot be, or what must be told first; None where the table can go on with the count.
+    """Return the refusal of a count that cannot be true, or before which something else must be told. Return None where
+    the table can go on with the count.
 
-    A late copy of a report makes the table count one card more than came, and the count shows that. If the count were
-    lower still, nobody could say whether that report was a copy or a card.
+    A late copy of a report makes the table count one card too many, and a person's count shows that. Where the person's
+    count is not exactly that one card higher, nobody can say whether the report was a copy or a card.
     """
     known = known_left(table)
     assert known is not None, "a fault that needs a count has a shoe"
