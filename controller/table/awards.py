@@ -1,7 +1,8 @@
-"""How far a hit has come at the pit, and what becomes of an award that its hit cannot have.
+"""The steps of an award at the pit (pending, verified, paid, rejected), and the dispute about an award of an impossible
+amount.
 
-An award of an impossible amount is disputed: the table tells an alarm, and does not believe the award. The pit goes on
-with the steps of other hits. Where the amount is true, two people at the table accept it. Where the amount is false,
+An award whose amount its hit cannot have is disputed: the table raises an alarm, and does not believe the award. The
+steps of other hits go on. Where the amount is true, two people at the table accept it. Where the amount is false,
 people at the pit reject the award. A rejection pays nothing, so the table believes a rejection at any amount. For
 example: the meter never showed more than $9,000.00, and the pit says that the hit is worth $90,000.00.
 """
@@ -19,29 +20,31 @@ _DECIDED = ("paid", "rejected")
 
 
 def is_possible(table: Table, step: AwardStepped, least_cents: int, most_cents: int) -> bool:
-    """Whether the step's amount is possible: within its bounds, told of this hit before, or accepted by people."""
+    """Tell whether the amount of the award's step is possible: a rejection, within the bounds, already known for this
+    hit, or accepted by two people."""
     told = {hit.cents for hit in table.hits if _is_of_hit(step, hit)}
     accepted = {other.step.cents for other in table.disputed if other.accepted and other.step.hit == step.hit}
     return step.step == "rejected" or least_cents <= step.cents <= most_cents or step.cents in told | accepted
 
 
 def disputed(table: Table, award: str) -> DisputedAward | None:
-    """The dispute about the award that people have not accepted yet; None where there is none."""
+    """Return the open dispute about the award named `award`, or None where no dispute waits for people."""
     return next((other for other in table.disputed if other.step.award == award and not other.accepted), None)
 
 
 def is_disputed(table: Table, step: AwardStepped) -> bool:
-    """Whether people were told already that the hit cannot have an award of that amount."""
+    """Tell whether an alarm has already said that this hit cannot have an award of this amount."""
     return any((other.step.hit, other.step.cents) == (step.hit, step.cents) for other in table.disputed)
 
 
 def is_hit_disputed(table: Table, hit: SeatHit) -> bool:
-    """Whether people have to decide on the amount of this hit's award."""
+    """Tell whether the amount of this hit's award is disputed and people have yet to decide on it."""
     return any(_is_of_hit(other.step, hit) and not other.accepted for other in table.disputed)
 
 
 def step_award(table: Table, fact: AwardStepped) -> Stepped:
-    """Believe the pit's word on a hit, and tell it in the table's own stream, so that the pit knows it was heard."""
+    """Believe a step of an award that the pit reported. The table repeats the step as an event of its own, which shows
+    the pit that the step arrived."""
     event = events.Award(
         shoe=fact.shoe,
         round=fact.round,
@@ -62,7 +65,8 @@ def step_award(table: Table, fact: AwardStepped) -> Stepped:
 
 
 def refuse_award(table: Table, fact: AwardRefused) -> Stepped:
-    """Dispute the award. This dispute takes the place of any other dispute about the same hit."""
+    """Open a dispute about an award of an impossible amount, and raise an alarm. The dispute replaces any earlier
+    dispute about the same hit."""
     step = fact.step
     others = tuple(other for other in table.disputed if other.step.hit != step.hit)
     details: dict[str, str | int] = {
@@ -77,7 +81,8 @@ def refuse_award(table: Table, fact: AwardRefused) -> Stepped:
 
 
 def accept_award(table: Table, award: str) -> Stepped:
-    """Believe the disputed step, and from now on every step of that award with the same amount."""
+    """Believe the disputed step of the award named `award`, and from now on every step of that award with the same
+    amount."""
     dispute = disputed(table, award)
     assert dispute is not None, "asked before"
     others = tuple(other for other in table.disputed if other != dispute)

@@ -1,4 +1,5 @@
-"""What a report of the shoe or of the links does: held while a fault stands, and believed in its turn."""
+"""How the table treats what the shoe and its own links report: a report waits while a fault stands, and takes effect
+("is believed") once no fault does."""
 
 from __future__ import annotations
 
@@ -61,7 +62,8 @@ from controller.table.stops import Stepped, alarm, known_left, open_shoe, stop
 
 
 def it_came(table: Table, fact: ShoeFact | OwnFact) -> Stepped:
-    """Hold the fact while a fault stands; otherwise believe it. The number of its report is checked in both cases."""
+    """Take in a fact that the shoe or the controller reported: hold the fact while a fault stands, otherwise let it
+    take effect. The report's sequence number is checked in both cases."""
     held = Held(fact)
     report: Report | None = getattr(fact, "report", None)
     if isinstance(fact, ShoeUnheard):  # the shoe's numbers prove nothing across that time
@@ -81,7 +83,8 @@ def it_came(table: Table, fact: ShoeFact | OwnFact) -> Stepped:
 
 
 def _latest(fault: StandingFault, held: Waiting) -> ShoeFact | OwnFact | None:
-    """The last of all facts that wait for a person's word; None where the fault came without such a fact."""
+    """Return the last of the facts that wait for a person's decision: the last held fact, else the fact that raised the
+    fault. None where the fault was raised without such a fact."""
     if held:
         return held[-1].fact
     if fault.code == "shoe_unplugged":
@@ -90,14 +93,15 @@ def _latest(fault: StandingFault, held: Waiting) -> ShoeFact | OwnFact | None:
 
 
 def _answers_for(fact: ShoeUnplugged | ShoeUnheard, latest: ShoeFact | OwnFact | None) -> bool:
-    """Whether a person's word on the fact before answers for this one too: a count also answers for a lost line."""
+    """Tell whether one look of a person at the felt answers both the waiting fact `latest` and the new `fact`. After an
+    unheard shoe the cards are counted, and that count answers for a lost line too."""
     return isinstance(latest, ShoeUnheard) or (isinstance(latest, ShoeUnplugged) and isinstance(fact, ShoeUnplugged))
 
 
 def _counts_zero(table: Table, fact: Fact, report: Report) -> bool:
-    """Whether the shoe has gone on with 0 after 9 at least once since it was switched on.
+    """Tell whether the shoe's sequence numbers have gone from 9 to 0 at least once since the shoe was switched on.
 
-    A 0 at another place proves nothing: a shoe that goes on with 1 may begin with 0.
+    A 0 at another place proves nothing: a shoe whose numbers go from 9 to 1 may still begin with 0.
     """
     if isinstance(fact, ShoePoweredUp):
         return False
@@ -106,7 +110,8 @@ def _counts_zero(table: Table, fact: Fact, report: Report) -> bool:
 
 
 def _reports_missed(table: Table, fact: Fact, report: Report) -> bool:
-    """Whether reports were lost before this report. After 9 some shoes go on with 0, others with 1.
+    """Tell whether reports were lost just before this report, by its sequence number. After 9 some shoes go on with 0,
+    others with 1.
 
     A shoe that has once gone on with 0 since it was switched on always does. If a 1 were accepted after its 9, one lost
     report in ten would stay unnoticed. A shoe without numbers never shows that a report was lost.
@@ -120,16 +125,17 @@ def _reports_missed(table: Table, fact: Fact, report: Report) -> bool:
 
 
 def gap_would_show(table: Table) -> bool:
-    """Whether the number of the next report will show if a report just before it is missed.
+    """Tell whether the number of the next report would show that a report just before it was lost.
 
-    It will not where there is no number to count on from, nor after a 9 while the shoe may go on with 0 or with 1.
+    The number cannot show a loss where there is no number to count on from, nor after a 9 while the shoe may go on with
+    0 or with 1.
     """
     last = table.last_report
     return last is not None and (last.seq != 9 or table.seq_counts_zero)
 
 
 def believe(table: Table, held: Held) -> Stepped:
-    """What the fact does while no fault stands."""
+    """Let a reported fact take effect on the table. Called only while no fault stands."""
     fact = held.fact
     if (held.after_gap or held.in_doubt) and not isinstance(table.phase, NoShoe | ShoeEnded):
         return stop(table, "reports_missed", {}, raised_by=_without_doubt(held))
@@ -174,17 +180,20 @@ def believe(table: Table, held: Held) -> Stepped:
 
 
 def _without_doubt(held: Held) -> Held:
-    """The fact as it waits for a person's word, which decides the doubt."""
+    """Return the held fact without its marks of doubt, because the person who decides on the fact decides the doubt
+    too."""
     return replace(held, after_gap=False, in_doubt=False)
 
 
 def is_counted_after_power_up(table: Table) -> bool:
-    """Whether cards that were drawn while the shoe was off are counted. Until procedure 2 a person only cleared it."""
+    """Tell whether a person counts the cards after the shoe was switched on, since cards may have been drawn while it
+    was off. Under procedures 1 and 2 a person only cleared the fault."""
     return table.rules.procedure > 2  # the number of a procedure
 
 
 def _legally(table: Table, row: Row, held: Held, details: dict[str, str | int] | None = None) -> Stepped:
-    """Do what the table of legality says about the report in this phase."""
+    """Do what the table of legality (`legality.py`) says about this report in the present phase: make a move or raise a
+    fault."""
     match legality(row, table.phase, table.rules.procedure):
         case RaiseFault(code):
             waits = row in (Row.CARD, Row.CARD_KEPT, Row.CARD_OUTSIDE_GAME, Row.SHOE_UNHEARD)
@@ -215,7 +224,8 @@ def _move(table: Table, move: Move, held: Held) -> Stepped:
 
 
 def _card_came(table: Table, held: Held, fact: CardDrawn | CardKept) -> Stepped:
-    """A card left the shoe. Check its phase, the shoe's opinion, its reading and its possibility; then place it."""
+    """Take in a card that left the shoe. Check, in this order, the phase, the shoe's opinion of the card's place,
+    whether the shoe read the card, and whether the card is possible; then put the card where it belongs."""
     waits = _without_doubt(held)
     row = Row.CARD if isinstance(fact, CardDrawn) else Row.CARD_KEPT
     if _announces_too_soon(table, fact):
@@ -251,18 +261,19 @@ def _impossible_card(table: Table, row: Row, waits: Held, card: Card) -> Stepped
 
 
 def _announces_too_soon(table: Table, fact: CardDrawn | CardKept) -> bool:
-    """Whether the shoe says that a new shoe has begun, while commission is owed that must be collected before."""
+    """Tell whether the shoe reports the first card of a new shoe while seats owe commission that must be collected
+    first."""
     return begins_shoe(fact) and isinstance(table.phase, ShoeEnded) and table.owes_before_new_shoe
 
 
 def _wait_for_reveal(table: Table, held: Held) -> Stepped:
-    """A fact came while cards lie face down that must be turned up. It waits, for its effect would tell them."""
+    """Let a fact wait until the cards that lie face down are turned up, because its effect would tell what they are."""
     assert isinstance(table.phase, RoundInPlay)
     return replace(table, phase=replace(table.phase, ahead=table.phase.ahead.then(_without_doubt(held)))), ()
 
 
 def _place_card(table: Table, move: Move, known: KnownCard) -> Stepped:
-    """Put a card that has left the shoe where it belongs."""
+    """Put a card that has left the shoe where `move` says: burn it, deal it, keep it, or take it as drawn in error."""
     match move:
         case Move.TURN_FIRST_CARD:
             return turn_first_card(table, known.card)
@@ -292,7 +303,8 @@ def _note_cut_card(table: Table) -> Stepped:
 
 
 def _unheard(table: Table, fact: ShoeUnheard) -> dict[str, str | int]:
-    """How long the shoe was not heard, and what a person compares with the felt; no face-down card."""
+    """Return the details of the fault `shoe_unheard`: how long the shoe was not heard, and what a person compares with
+    the felt. No detail tells a face-down card."""
     details: dict[str, str | int] = {}
     if fact.unheard_ms is not None:
         details["unheard_s"] = -(-fact.unheard_ms // 1000)
@@ -302,12 +314,14 @@ def _unheard(table: Table, fact: ShoeUnheard) -> dict[str, str | int]:
 
 
 def release_kept_results(table: Table) -> Stepped:
-    """Believe the shoe's results of kept cards that are dealt now. Its results of cards still kept go on waiting."""
+    """Believe the shoe's results of rounds whose kept cards are dealt now. Results that belong to cards still kept go
+    on waiting."""
     return release(replace(table, kept_results=()), table.kept_results)
 
 
 def release(table: Table, waiting: Sequence[Held]) -> Stepped:
-    """Believe what was held, in the order it came, until the next fault holds the rest."""
+    """Let the waiting facts take effect in the order in which they came. When one of them raises a fault, the facts
+    after it are held again."""
     made: list[Event] = []
     if table.fault is not None and table.fault.code == "round_too_fast":  # the round ended with the call before
         return replace(table, held=Waiting((*table.held, *waiting))), ()

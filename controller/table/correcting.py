@@ -1,6 +1,8 @@
-"""Two people correct a finished round: its settlement and awards are decided anew from the hands as they lay.
+"""The effect of a correction by two people: the settlement and the awards of a finished round are decided anew from the
+hands that they read.
 
-The round's own event stays as it was sent. The event `correction` names that round, and tells what holds instead.
+The event that the round itself made stays as it was sent. The event `correction` names that round, and says what holds
+instead.
 """
 
 from __future__ import annotations
@@ -22,7 +24,8 @@ _Awards = list[paying.Won]
 
 
 def correct(table: Table, fact: CorrectionFact) -> Stepped:
-    """Correct a finished round. Its own event stays."""
+    """Correct a finished round, and return the table with the event that tells the correction. The round's own event
+    stays."""
     before = finished_round(table, fact.round)
     assert before is not None, "a correction names a finished round"
     rules, wagers = table.rules, before.wagers or NO_WAGERS
@@ -45,7 +48,7 @@ def correct(table: Table, fact: CorrectionFact) -> Stepped:
 def _event(
     table: Table, fact: CorrectionFact, before: FinishedRound, after: FinishedRound, won: _Awards, won_before: _Awards
 ) -> events.Correction | events.SeatsCorrection:
-    """The event of a correction, in the form of its game."""
+    """Return the event of a correction: one form for games with Player and Banker, another for Lucky 9."""
     done, rules = after.done, table.rules
     settlement, settlement_before = (paying.settlement_shown(each.settlement) for each in (after, before))
     if isinstance(done, SeatHands):
@@ -79,7 +82,8 @@ def _event(
 
 
 def _hits_as_corrected(table: Table, before: FinishedRound, won: _Awards, won_before: _Awards) -> tuple[SeatHit, ...]:
-    """The hits to show once the last round has these hits. A hit that stays keeps its step at the pit."""
+    """Return the hits to show once the last wagered round has the awards `won` in place of `won_before`. A hit that
+    stays keeps its step at the pit."""
     number, levels = open_shoe(table).number, (before.wagers or NO_WAGERS).levels
     of_the_round = [hit for hit in table.hits if (hit.shoe, hit.round) == (number, before.number)]
     awarded = {(each.spot, each.seat, each.row.award) for each in won}
@@ -89,7 +93,8 @@ def _hits_as_corrected(table: Table, before: FinishedRound, won: _Awards, won_be
 
 
 def _actives_as_corrected(table: Table, before: FinishedRound, done: Done) -> Actives | None:
-    """The roles of Baccarat Royal after the last round, where that round ended as the correction says."""
+    """Return Baccarat Royal's active seats after a correction. They change only where the corrected round is the last
+    one."""
     if before.seating.actives is None or done.outcome is None or before is not table.finished[-1]:
         return table.actives
     play = table.rules.play
@@ -97,6 +102,6 @@ def _actives_as_corrected(table: Table, before: FinishedRound, done: Done) -> Ac
 
 
 def _owed_otherwise(table: Table, before: Settlement | None, after: Settlement | None) -> dict[int, int]:
-    """The commission owed once a round whose settlement was `before` has the settlement `after`."""
+    """Return the commission that each seat owes once a round's settlement is `after` in place of `before`."""
     no_more = {seat: -cents for seat, cents in before.owed} if before else {}
     return owing(owing(table.commission_owed, no_more), dict(after.owed) if after else {})

@@ -1,6 +1,7 @@
-"""What a card or a call does once it is believed: the burn, the round and its end.
+"""What a believed card or call does to the table: the burn, the cards of a round, and the round's end.
 
-The game says what follows (`game/games.py`); here it becomes the table's next state and its events.
+The game's rules say what comes next (`game/games.py`). This module turns that into the table's next state and its
+events.
 """
 
 from __future__ import annotations
@@ -39,7 +40,8 @@ from controller.table.voiding import void_event
 
 
 def following(table: Table) -> Draw | Choose | Reveal | None:
-    """What the round that is locked or in play needs next; None outside of a round."""
+    """Return what the round that is locked or in play needs next: a card, a choice or a reveal. None outside of a
+    round."""
     match table.phase:
         case Locked(_, seating):
             step = table.rules.play.next_step(seating, ())
@@ -52,7 +54,7 @@ def following(table: Table) -> Draw | Choose | Reveal | None:
 
 
 def next_in_round(table: Table) -> Draw | None:
-    """Where the next card goes, in a round that takes one."""
+    """Return where the round's next card goes; None where the round does not need a card next."""
     match following(table):
         case Draw() as draw:
             return draw
@@ -61,17 +63,18 @@ def next_in_round(table: Table) -> Draw | None:
 
 
 def odd_card(table: Table) -> bool:
-    """Whether the last card opened a simulated hand and a person may still say that it did not: no card followed."""
+    """Tell whether the last card, drawn in error, began a simulated hand (a round without wagers) and no card has
+    followed. Until one follows, a person may still say that nobody saw the card."""
     return isinstance(table.phase, RoundInPlay) and table.phase.wagers is None and len(table.phase.plays) == 1
 
 
 def finished_round(table: Table, number: int) -> FinishedRound | None:
-    """The finished round of this number in the open shoe; None where there is none."""
+    """Return the open shoe's finished round of this number; None where there is none."""
     return next((finished for finished in table.finished if finished.number == number), None)
 
 
 def last_wagered(table: Table) -> FinishedRound | None:
-    """The last finished round of the open shoe that was not a simulated hand."""
+    """Return the last finished round of the open shoe that was dealt with wagers; None where there is none."""
     return next((finished for finished in reversed(table.finished) if not finished.simulated), None)
 
 
@@ -79,7 +82,8 @@ def last_wagered(table: Table) -> FinishedRound | None:
 
 
 def burn(table: Table, cards: int = 1) -> Stepped:
-    """So many more cards are burned; after the last, wagers open."""
+    """Count `cards` more cards as burned. After the last card of the burn, wagers open. Outside of the burn nothing
+    changes."""
     if not isinstance(table.phase, Burning):
         return table, ()
     shoe, left = open_shoe(table), table.phase.left - cards
@@ -88,12 +92,13 @@ def burn(table: Table, cards: int = 1) -> Stepped:
 
 
 def turn_first_card(table: Table, card: Card) -> Stepped:
-    """The shoe's first card is turned up. Its worth in cards is burned, and the first card is out of play too."""
+    """Turn up the shoe's first card and begin the burn. As many cards as the first card is worth are burned with it."""
     return burn(replace(table, phase=Burning(card, shoe_life.cards_to_burn(card, table.rules.shoe) + 1)))
 
 
 def take_cards_in_error(table: Table, cards: tuple[KnownCard, ...]) -> Stepped:
-    """Take cards that nobody needs, by the house's rule `drawn_in_error`."""
+    """Take cards that no round needs, as the house's rule `drawn_in_error` says: begin a simulated hand, burn them, or
+    keep them for the next round."""
     fate = table.rules.shoe.drawn_in_error
     made = odd_card_events(table, fate, len(cards), "rules")
     match fate:
@@ -112,14 +117,16 @@ def take_cards_in_error(table: Table, cards: tuple[KnownCard, ...]) -> Stepped:
 
 
 def odd_card_events(table: Table, fate: str, cards: int, by: str, witness: str | None = None) -> tuple[Event, ...]:
-    """The event about cards that were drawn in error: how many they are, what becomes of them, and who said so."""
+    """Return the event about cards drawn in error: how many they are, what happens to them (`fate`), and who said so.
+    Empty under procedures 1 and 2."""
     if table.rules.procedure <= 2:
         return ()
     return (events.OddCard(shoe_number(table), table.round_number, fate, cards, by, witness),)
 
 
 def burned_in_error(table: Table) -> Table:
-    """Burn a card drawn in error. A shoe with rules of its own counts this card into a round."""
+    """Note that a card drawn in error was burned. A shoe that applies rules of its own counts that card into a round,
+    so its next result proves nothing."""
     return replace(table, awaiting_result="voided", burned_in_shoes_round=True) if table.rules.procedure > 1 else table
 
 
@@ -127,7 +134,7 @@ def burned_in_error(table: Table) -> Table:
 
 
 def deal(table: Table, known: KnownCard, kept: tuple[KnownCard, ...] = ()) -> Stepped:
-    """Deal the card in the round that is locked or in play, which the card may finish.
+    """Deal the card in the round that is locked or in play. The card may finish the round.
 
     `kept` cards are dealt after that card as long as the round takes cards. Where the round waits for a call, the kept
     cards wait too.
@@ -148,19 +155,20 @@ def deal(table: Table, known: KnownCard, kept: tuple[KnownCard, ...] = ()) -> St
 
 
 def deal_kept(table: Table, cards: tuple[KnownCard, ...]) -> Stepped:
-    """Deal these cards, which left the shoe before, in the round that begins."""
+    """Deal the cards that left the shoe before the round began, as the first cards of the round."""
     return deal(table, cards[0], kept=cards[1:]) if cards else (table, ())
 
 
 def call(table: Table, called: Call) -> Stepped:
-    """Play the dealer's call. Cards that were kept for the round follow the call."""
+    """Play the dealer's call. Cards that were kept for the round are dealt after the call."""
     in_play = table.phase
     assert isinstance(in_play, RoundInPlay), "only called inside a round"
     return _go_on(replace(table, phase=replace(in_play, plays=(*in_play.plays, called))))
 
 
 def _go_on(table: Table) -> Stepped:
-    """What the last play leads to. Kept cards that the round does not need are kept for the next round."""
+    """Do what follows the round's last play: finish the round, deal a kept card, void the round where no card is left,
+    or wait. Kept cards that the round does not need go to the next round."""
     in_play = table.phase
     assert isinstance(in_play, RoundInPlay)
     step = table.rules.play.next_step(in_play.seating, in_play.plays)
@@ -174,7 +182,7 @@ def _go_on(table: Table) -> Stepped:
 
 
 def _finish(table: Table, in_play: RoundInPlay, done: Done) -> Stepped:
-    """The round is complete: its own event, then its hits, then what follows."""
+    """Finish a complete round: send its event, then its hits, then what follows for the shoe and the next round."""
     shoe, wagers = open_shoe(table), in_play.wagers or NO_WAGERS
     won = paying.awards(table.rules, in_play.seating, done, wagers)
     settled = paying.settlement(table.rules, in_play.seating, wagers.placed, done) if in_play.wagers else None
@@ -209,7 +217,8 @@ def _finish(table: Table, in_play: RoundInPlay, done: Done) -> Stepped:
 
 
 def compared(table: Table) -> dict[str, str | int]:
-    """What a person compares with shoe and felt; no face-down card."""
+    """Return what a person compares with the shoe and the felt: the cards left, and the number and the result of the
+    last round. Nothing in it tells a face-down card."""
     details: dict[str, str | int] = {}
     if (left := known_left(table)) is not None:
         details["cards_left"] = left
@@ -222,13 +231,13 @@ def compared(table: Table) -> dict[str, str | int]:
 
 
 def owing(owed: Mapping[int, int], more: Mapping[int, int]) -> dict[int, int]:
-    """The commission owed, by seat, with this much more. A seat that owes 0 cents is left out."""
+    """Return the commission owed, in cents by seat: `owed` and `more` added up. A seat that owes 0 cents is left out."""
     cents = {seat: owed.get(seat, 0) + more.get(seat, 0) for seat in sorted({*owed, *more})}
     return {seat: owes for seat, owes in cents.items() if owes}
 
 
 def _not_read(table: Table, in_play: RoundInPlay) -> tuple[events.NotRead, ...]:
-    """The cards of the round that people typed, as events tell them."""
+    """Return, in the form of the round's event, the cards that the shoe did not read and that people typed."""
     if table.rules.procedure <= 2:
         return ()
     return tuple(
@@ -240,7 +249,7 @@ def _not_read(table: Table, in_play: RoundInPlay) -> tuple[events.NotRead, ...]:
 def _round(
     table: Table, finished: FinishedRound, won: list[paying.Won], not_read: tuple[events.NotRead, ...]
 ) -> events.Round | events.SeatsRound:
-    """The event of a round, in the form of its game."""
+    """Return the event of a finished round: one form for games with Player and Banker, another for Lucky 9."""
     shoe, done = open_shoe(table), finished.done
     final_round = not finished.simulated and shoe.wagered_rounds == shoe.final_round
     settlement = paying.settlement_shown(finished.settlement)
@@ -299,7 +308,8 @@ def _hit(
 
 
 def _run_out(table: Table) -> Stepped:
-    """The round needs a card and none is left, in the shoe or kept. The round is void, and the shoe is over."""
+    """Void a round that needs a card when no card is left, neither in the shoe nor kept. The shoe ends with it, and the
+    table stops."""
     void = void_event(table, by="table", reason="shoe_exhausted")
     closed, close_event = close_shoe(table, "exhausted", by="table")
     stopped, fault = stop(closed, "shoe_exhausted", {})
@@ -307,10 +317,10 @@ def _run_out(table: Table) -> Stepped:
 
 
 def after_round(table: Table, not_needed: tuple[KnownCard, ...] = ()) -> Stepped:
-    """Wagers open again, or the shoe is over. A pause goes on.
+    """Open wagers again after a round, or end the shoe. A paused table stays paused.
 
-    Kept cards that the round did not need are the next round's, like the cards still in the shoe. A card that the shoe
-    kept during the round was drawn in error.
+    Kept cards that the round did not need (`not_needed`) belong to the next round, like the cards still in the shoe. A
+    card that was kept during the round was drawn in error.
     """
     in_error = table.kept if isinstance(table.phase, RoundInPlay) and table.rules.procedure > 1 else ()
     table = replace(table, kept=(*not_needed, *(() if in_error else table.kept)))
@@ -330,7 +340,7 @@ def after_round(table: Table, not_needed: tuple[KnownCard, ...] = ()) -> Stepped
 
 
 def close_shoe(table: Table, reason: str, by: str) -> tuple[Table, Event]:
-    """The shoe is over; the commission owed is asked for."""
+    """End the shoe. The event about it lists the commission that each seat owes."""
     shoe = open_shoe(table)
     event = events.ShoeClosed(
         shoe=shoe.number,
@@ -346,12 +356,12 @@ def close_shoe(table: Table, reason: str, by: str) -> tuple[Table, Event]:
 
 
 def shown(cards: tuple[Card, ...]) -> events.HandShown:
-    """A hand as events tell it."""
+    """Return a hand in the form that events have: its cards as text, and its total."""
     return events.HandShown(*_parts(cards))
 
 
 def hands_shown(rules: TableRules, done: SeatHands) -> tuple[events.SeatHandShown, ...]:
-    """The seats' hands at Lucky 9 as events tell them."""
+    """Return the seats' hands at Lucky 9 in the form that events have, each with its result."""
     return tuple(
         events.SeatHandShown(hand.seat, hand.number, *_parts(hand.cards), result)
         for hand, (_, _, result) in zip(done.hands, paying.played(rules, NOBODY, done), strict=True)

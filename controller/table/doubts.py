@@ -1,6 +1,7 @@
 """Doubts: what speaks against a round's cards without proving anything. Pure.
 
-The table plays its rounds from the cards that it heard. Cards that nobody heard leave traces all the same:
+The table plays its rounds from the cards that its shoe reported. Cards that were not reported leave traces all the
+same:
 
 - `round_too_fast`: the cards of a round came faster than hands can deal. Something else sent them. The table stops.
 - `lock_lay_long`: wagers were locked for longer than the house's pace before the round's first card. Cards may have
@@ -28,27 +29,30 @@ _SINCE_PROCEDURE = 3
 
 
 def of_round(table: Table, code: str) -> Table:
-    """The round that is locked or in play is in this doubt."""
+    """Return the table with the doubt `code` noted against the round that is locked or in play."""
     return table if code in table.doubts else replace(table, doubts=(*table.doubts, code))
 
 
 def of_shoe(table: Table, code: str) -> Table:
-    """The open shoe is in this doubt: its rounds from now on."""
+    """Return the table with the doubt `code` noted against the open shoe, and so against each of its rounds from now
+    on."""
     return table if code in table.shoe_doubts else replace(table, shoe_doubts=(*table.shoe_doubts, code))
 
 
 def standing(table: Table) -> tuple[str, ...]:
-    """The doubts of a round that ends now: its own and its shoe's, each once."""
+    """Return the doubts of a round that ends now: its own and its shoe's, each once."""
     return tuple(dict.fromkeys((*table.doubts, *table.shoe_doubts)))
 
 
 def locked(table: Table, kept: bool) -> Table:
-    """Wagers are locked: the next round has no doubts of its own. With `kept` cards nobody knows how long it takes."""
+    """Return the table with no doubts against the round whose wagers are locked now. Where the round begins with `kept`
+    cards, its duration is unknown."""
     return replace(table, doubts=(), dealt_ms=None if kept else 0)
 
 
 def card_came(table: Table, fact: CardDrawn | CardKept) -> tuple[Table, tuple[Event, ...]]:
-    """A card is about to be dealt to the round that is locked or in play: note its time."""
+    """Add a card's time to the duration of the round that is locked or in play. The round's first card may raise an
+    alarm that the lock lasted too long."""
     if isinstance(table.phase, Locked):
         return _first_card_came(table, fact)
     known = table.dealt_ms is not None and fact.after_ms is not None
@@ -67,25 +71,26 @@ def _first_card_came(table: Table, fact: CardDrawn | CardKept) -> tuple[Table, t
 
 
 def too_fast(table: Table, cards: int) -> bool:
-    """Whether a round of so many cards, which ends now, came faster than hands can deal."""
+    """Tell whether a round of `cards` cards, which ends now, came faster than hands can deal."""
     fastest_ms = table.rules.fastest_card_ms * (cards - 1)
     return table.dealt_ms is not None and table.dealt_ms < fastest_ms
 
 
 def stop_for_speed(table: Table, cards: int, last_details: dict[str, str | int]) -> Stepped:
-    """The table stops: a round of so many cards came faster than hands can deal, and the cards are counted."""
+    """Stop the table because a round of `cards` cards came faster than hands can deal. A person then counts the cards
+    that are left."""
     assert table.dealt_ms is not None, "the round was timed"
     details: dict[str, str | int] = {"cards": cards, "round_ms": table.dealt_ms}
     return stop(table, "round_too_fast", details | last_details)
 
 
 def cut_card_came(table: Table, left: int) -> tuple[Table, tuple[Event, ...]]:
-    """Tell where the cut card came too far from its place. `left` is how many cards were left in the shoe."""
+    """Raise an alarm where the cut card came too far from its place. `left` is how many cards were left in the shoe."""
     return (table, ()) if shoe_life.near_its_place(left, table.rules.shoe) else _misplaced(table, left)
 
 
 def round_ended(table: Table) -> tuple[Table, tuple[Event, ...]]:
-    """A round ended: tell, once in a shoe, where the cut card is overdue."""
+    """Raise an alarm at a round's end, once in a shoe, where the cut card is overdue."""
     shoe, left = open_shoe(table), known_left(table)
     if table.rules.procedure < _SINCE_PROCEDURE or shoe.final_round is not None or left is None:
         return table, ()
@@ -100,7 +105,8 @@ def _misplaced(table: Table, left: int) -> tuple[Table, tuple[Event, ...]]:
 
 
 def counted(table: Table, left: int) -> tuple[Table, tuple[Event, ...]]:
-    """A person counted the cards that are left: the shoe's doubts end where the count agrees with the table's."""
+    """Compare a person's count of the cards left with the table's. The shoe's doubts end where the two agree; otherwise
+    there is a new doubt and an alarm."""
     known = known_left(table)
     assert known is not None, "a count is only taken of a shoe"
     if left == known:

@@ -1,8 +1,9 @@
 """Cards of the next round that left the shoe before its wagers were locked.
 
 Whoever has seen a card must not wager on the round that it decides. Example: the dealer draws the king of spades while
-wagers are open, and says that nobody saw it, so that the king is the next round's first card. A wager of seat 1 that is
-placed now would know that card. So the wagers of that round are those that lay when its first card left the shoe:
+wagers are open, and says that nobody saw it, so that the king is the next round's first card. A wager that is placed at
+seat 1 now could be placed in knowledge of that card. So the wagers of that round are those that lay when its first card
+left the shoe:
 
 - where the table knows all wagers, none is placed, changed or taken back from then on;
 - where sensors see the progressive wagers, the seats that they saw at that moment are a fact, `ChipsNoted`, which is
@@ -26,13 +27,13 @@ from controller.table.stops import holds_a_card
 
 
 def card_is_out(table: Table) -> bool:
-    """Whether a card of the next round has left the shoe, or a card that may yet be that round's."""
+    """Tell whether a card that belongs to the next round, or may yet belong to it, has already left the shoe."""
     return table.chips_noted is not None
 
 
 def chips_to_note(table: Table, fact: Fact, sensed: AbstractSet[int]) -> ChipsNoted | None:
-    """The fact to believe before this one: the progressive wagers as they lie, where the first card leaves the shoe
-    between rounds."""
+    """Return the fact `ChipsNoted`, to be believed before `fact`, where `fact` is a card that leaves the shoe between
+    rounds as the first of the next round. None in every other case."""
     is_card = isinstance(fact, CardDrawn | CardKept | CardDrawnOutsideGame)
     if not is_card or card_is_out(table) or not isinstance(table.phase, BetweenRounds) or table.rules.procedure <= 2:
         return None
@@ -40,7 +41,8 @@ def chips_to_note(table: Table, fact: Fact, sensed: AbstractSet[int]) -> ChipsNo
 
 
 def with_chips_noted(table: Table) -> Table:
-    """The table with the noted chips for as long as a card of the next round is out, and without them otherwise."""
+    """Return the table with the noted chips while a card of the next round is out of the shoe, and without them
+    otherwise."""
     if table.rules.procedure <= 2:
         return table
     waits = isinstance(table.phase, BetweenRounds) and holds_a_card(table)

@@ -1,10 +1,11 @@
-"""What faults, alarms and the noise on the shoe's line may not tell: the one place that says which cards lie face down.
+"""Which cards lie face down, so that no fault, alarm or message may tell them. Every module asks here.
 
 Three kinds of cards lie face down: burned cards, cards kept for the next round until they are dealt, and in a game that
 deals face down the cards that have yet to be turned up. `public.py` says how the hands themselves are shown.
 
-The moment of a message can tell a card as well as its content. For example: an Angel Eye reports a round's result as
-soon as the round is complete. A person who saw that a report came would know whether a third card is due.
+The moment of a message can tell a card as well as its content. For example: an Angel Eye (a card-reading shoe) reports
+a round's result as soon as the round is complete. A person who saw that a report came would know whether a third card
+is due.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from controller.table.stops import held_cards
 
 
 def comes_face_down(table: Table, row: Row) -> bool:
-    """Whether the card that comes now, as `row` of the table of legality, lies where nobody sees it."""
+    """Tell whether the card that comes now lies where nobody sees it. `row` is the card's row in the table of legality."""
     match legality(row, table.phase, table.rules.procedure):
         case Move.TURN_FIRST_CARD:
             return False
@@ -31,7 +32,7 @@ def comes_face_down(table: Table, row: Row) -> bool:
 
 
 def next_is_secret(table: Table) -> bool:
-    """Whether the place of the next card, or that no card is due, would tell cards that lie face down."""
+    """Tell whether face-down cards would be given away by saying where the next card goes, or that no card is due."""
     match following(table):
         case Reveal():
             return True
@@ -42,22 +43,24 @@ def next_is_secret(table: Table) -> bool:
 
 
 def result_is_secret(table: Table) -> bool:
-    """Whether the shoe's result of a round that is not complete here would tell cards that lie face down."""
+    """Tell whether face-down cards would be given away by the result that the shoe reports for a round which is not
+    complete at the table."""
     return table.rules.play.squeezed or bool(table.kept)
 
 
 def kept_make_a_round(table: Table) -> bool:
-    """Whether cards that are kept for the next round, which nobody has seen, may be a whole round to the shoe."""
+    """Tell whether the cards kept for the next round, which nobody has seen, may already be a whole round by the shoe's
+    own count."""
     if table.rules.procedure == 1 or table.awaiting_result is not None:
         return False
     return isinstance(table.phase, BetweenRounds) and len(table.kept) >= 4
 
 
 def hides_cards(table: Table) -> bool:
-    """Whether there are cards of a round that nobody has seen: dealt face down, kept for the next round, or held by a
-    fault.
+    """Tell whether there are cards of a round that nobody has seen: dealt face down, kept for the next round, or held
+    by a fault.
 
-    What the shoe sends meanwhile may tell these cards.
+    While there are, anything that the shoe sends may tell these cards.
     """
     if table.kept:
         return True
@@ -73,7 +76,7 @@ def hides_cards(table: Table) -> bool:
 
 
 def _not_hidden(table: Table) -> int:
-    """How many of the cards that a standing fault holds need not be hidden.
+    """Return how many of the cards that a standing fault holds need not be hidden.
 
     These are cards of the burn, which is never turned up, and cards that a round takes face up.
     """

@@ -154,7 +154,8 @@ IN_A_ROUND: Mapping[type[Phase], str] = {Locked: "already_locked", RoundInPlay: 
 
 
 def everywhere(code: str, but: tuple[type[Phase], ...] = ()) -> Mapping[type[Phase], str]:
-    """Return a row of the table of legality: every phase refuses the act with `code`, except for the phases in `but`."""
+    """Return a row of the table of legality in which every phase refuses the act with `code`, except for the phases in
+    `but`."""
     return {phase: code for phase in Phase.__args__ if phase not in but}
 
 
@@ -192,8 +193,9 @@ class Act(Struct, frozen=True):
         return f"!{self.script or self.name}"
 
     def refusal(self, table: Table) -> str | None:
-        """Return the code with which the table would refuse this act now, `fault_stands` where a fault stands; None
-        where the act is allowed. Acts that clear the standing fault are allowed elsewhere, not here."""
+        """Return the code with which the table would refuse this act now, or None where the act is allowed. While a
+        fault stands the code is `fault_stands`, even for an act that may clear the fault; `requests.py` lets such an
+        act pass."""
         if table.fault is None or self.in_fault:
             return self.refused.get(type(table.phase))
         return "fault_stands"
@@ -238,7 +240,7 @@ def number(text: str) -> int:
 
 
 def seat(name: str, says: str = "the seat's number", flag: str | None = None) -> Argument:
-    """Return the description of an argument that is a seat's number. Whether the table has that seat is checked later."""
+    """Return the description of an argument that is a seat's number. Whether the table has the seat is checked later."""
     return replace(whole(name, "SEAT", says, 1, MOST_SEAT), flag=flag)
 
 

@@ -172,8 +172,9 @@ def _miscounted(table: Table, left: int) -> Refuse | None:
     """Return the refusal of a count that cannot be true, or before which something else must be told. Return None where
     the table can go on with the count.
 
-    A late copy of a report makes the table count one card too many, and a person's count shows that. Where the person's
-    count is not exactly that one card higher, nobody can say whether the report was a copy or a card.
+    A late copy of a report makes the table count one card more as gone than really left, so that the true count is one
+    higher than the table's. If the count is not that one card higher, nobody can say whether the report was a copy or a
+    card.
     """
     known = known_left(table)
     assert known is not None, "a fault that needs a count has a shoe"
