@@ -92,7 +92,8 @@ def burn(table: Table, cards: int = 1) -> Stepped:
 
 
 def turn_first_card(table: Table, card: Card) -> Stepped:
-    """Turn up the shoe's first card and begin the burn. As many cards as the first card is worth are burned with it."""
+    """Turn up the shoe's first card and begin the burn. `cards_to_burn` says how many cards follow it; the first card
+    itself counts as burned too."""
     return burn(replace(table, phase=Burning(card, shoe_life.cards_to_burn(card, table.rules.shoe) + 1)))
 
 

@@ -18,7 +18,8 @@ from controller.table.stops import held_cards
 
 
 def comes_face_down(table: Table, row: Row) -> bool:
-    """Tell whether the card that comes now lies where nobody sees it. `row` is the card's row in the table of legality."""
+    """Tell whether the card that comes now lies where nobody sees it. `row` is the row of the table of legality that
+    fits the card."""
     match legality(row, table.phase, table.rules.procedure):
         case Move.TURN_FIRST_CARD:
             return False

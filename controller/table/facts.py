@@ -1,4 +1,4 @@
-"""Every fact of the table: what came in and was believed, in the past tense. The table's state is a fold of facts.
+"""The facts of a table: what was reported, seen or done, in the past tense. The table's state follows from its facts.
 
 A fact is journalled before anything acts on it. Whatever the shoe reports is a fact, even where it is impossible. What
 a person asks for becomes a fact only once it is allowed (`requests.py`).
@@ -20,7 +20,7 @@ from controller.table.rules import TableRules
 
 
 class Target(Enum):
-    """Where a card went, by the shoe's report."""
+    """The places where a card can go, by the shoe's report."""
 
     PLAYER = "player"
     BANKER = "banker"
@@ -29,7 +29,7 @@ class Target(Enum):
 
 
 class ShoeResult(Enum):
-    """The shoe's own result of a finished round."""
+    """The results of a round that the shoe reports."""
 
     PLAYER = "player"
     BANKER = "banker"
@@ -38,7 +38,7 @@ class ShoeResult(Enum):
 
 
 class ShoeError(Enum):
-    """The shoe's own errors."""
+    """The errors of its own that the shoe reports."""
 
     CANNOT_READ = "cannot_read"
     OVERDRAW = "overdraw"
@@ -50,9 +50,9 @@ class ShoeError(Enum):
 
 
 class Report(Struct, frozen=True, forbid_unknown_fields=True):
-    """The shoe's report behind a fact: its sequence digit and its whole frame in hex.
+    """The shoe's report from which a fact was made: its sequence digit and its whole frame in hex.
 
-    `seq` is None from a shoe without numbers: of such a shoe no gap ever shows that a report was missed. The frame can
+    `seq` is None from a shoe without numbers: for such a shoe no gap ever shows that a report was missed. The frame can
     tell a face-down card. So a report stays in the journal, and nothing public is made from it.
     """
 
@@ -61,11 +61,10 @@ class Report(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SeatHit(Struct, frozen=True, forbid_unknown_fields=True):
-    """A seat's winning wager on a progressive bet, and how far it has come at the pit: hit, pending, verified, paid or
-    rejected.
+    """A seat's winning wager on a progressive bet, and its step at the pit: hit, pending, verified, paid or rejected.
 
-    The award is `share` of `meter`; a fixed award has no meter. `shown_cents` is what the meter was shown at last
-    before the hit, `cents` the award as the pit says it; each is None while not known.
+    The award is `share` of `meter`; a fixed award has no meter. `shown_cents` is what the meter last showed before the
+    hit, `cents` the award as the pit says it; each is None while not known.
     """
 
     shoe: int
@@ -88,7 +87,7 @@ class CardDrawn(Journalled, frozen=True):
 
     `target` and `index` (1 for a hand's first card) are the shoe's opinion of the card's place, where it has opinions.
     The card came `after_ms` milliseconds after the card or the lock before it, by a clock that nobody sets; None where
-    nobody knows, for example after a restart.
+    that time is not known, for example after a restart.
     """
 
     card: Card | None
@@ -106,7 +105,7 @@ class CardDrawnOutsideGame(Journalled, frozen=True):
 
 
 class CardKept(Journalled, frozen=True):
-    """A card kept after an overdraw was cleared on the shoe: it belongs to the next round."""
+    """A card stayed out of the round after an overdraw was cleared on the shoe: it belongs to the next round."""
 
     card: Card | None
     target: Target | None = None
@@ -123,14 +122,14 @@ class CutCardDrawn(Journalled, frozen=True):
 
 
 class BurnCountReported(Journalled, frozen=True):
-    """The shoe's own count of the cards that are burned after the first card."""
+    """The shoe reported its own count of the cards that are burned after the first card."""
 
     count: int
     report: Report | None = None
 
 
 class ShoeResultReported(Journalled, frozen=True):
-    """The shoe's own result of the round."""
+    """The shoe reported its own result of the round."""
 
     result: ShoeResult
     player_pair: bool
@@ -153,26 +152,26 @@ class ShoeErrorCancelled(Journalled, frozen=True):
 
 
 class ShoePoweredUp(Journalled, frozen=True):
-    """The shoe was switched on. Its sequence digits start anew."""
+    """The shoe was switched on. Its sequence digits start from the beginning."""
 
     report: Report | None = None
 
 
 class ShoeStoodBy(Journalled, frozen=True):
-    """The shoe is standing by."""
+    """The shoe reported that it is in standby."""
 
     report: Report | None = None
 
 
 class ShoeLockReported(Journalled, frozen=True):
-    """The shoe's lock is closed or open."""
+    """The shoe reported that its lock is closed (`locked`) or open."""
 
     locked: bool
     report: Report | None = None
 
 
 class ShoePresetChanged(Journalled, frozen=True):
-    """A preset of the shoe was changed at the shoe."""
+    """One of the shoe's presets (settings) was changed at the shoe."""
 
     address: str
     value: str
@@ -180,14 +179,14 @@ class ShoePresetChanged(Journalled, frozen=True):
 
 
 class ShoeUnplugged(Journalled, frozen=True):
-    """The shoe's line was lost inside a round or the burn. In older journals: also wherever a card was due."""
+    """The line to the shoe was lost in a round or the burn. In older journals: wherever a card was due."""
 
 
 class ShoeUnheard(Journalled, frozen=True):
     """The shoe was not heard for so long that its numbers cannot show whether reports were missed.
 
-    Either the program was gone or stood still, or the line was gone. `unheard_ms` is the longest time that this can
-    have lasted; None where the machine was restarted meanwhile, since no clock that nobody sets counts through that.
+    Either the program was gone or stood still, or the line was gone. `unheard_ms` is the longest that this can have
+    lasted; None where the machine was restarted meanwhile, since no clock that nobody sets counts through a restart.
     Then `last_heard_at` is the time of the last fact by the wall clock, in RFC 3339, if there ever was one.
     """
 
@@ -199,16 +198,16 @@ class ShoeUnheard(Journalled, frozen=True):
 
 
 class ByPerson(Journalled, frozen=True):
-    """An act of a person, as a fact. Each such fact stands beside its act, in `controller/table/acts`."""
+    """A fact that a person's act made. Each such class stands beside its act, in `controller/table/acts`."""
 
 
 class ShoeOpened(Journalled, frozen=True):
-    """A new shoe was announced. All its facts are folded under the rules in this fact.
+    """A new shoe was announced. The rules in this fact hold for all facts of the shoe.
 
     `by` is "dealer", "first_card" (the shoe's own report), or a supervisor's name. `config_digest` is the digest of the
-    whole configuration; `version` is the program's. What stays from the shoe before stands here too, so that a replay
-    can begin at this fact. Examples: the last report, or None where the new shoe's own reports have begun, and without
-    its frame where it has no number; and the held reports that are this shoe's.
+    whole configuration; `version` is the program's. The other fields hold what the table keeps from the last shoe, so
+    that a replay can begin at this fact. `carried` are the held reports that belong to this shoe. `last_report` is None
+    where the new shoe's own reports have begun, and has no frame where it has no number.
     """
 
     shoe: int
@@ -236,7 +235,7 @@ class ShoeOpened(Journalled, frozen=True):
 
 
 class ProgressiveWagers(Struct, frozen=True, forbid_unknown_fields=True):
-    """The wagers on one progressive bet at the lock: the seats that stand, and the seats that are refused and why."""
+    """The wagers on one progressive bet at the lock: the seats whose wager plays, and the seats refused and why."""
 
     spot: str
     seats: tuple[int, ...] = ()
@@ -245,13 +244,13 @@ class ProgressiveWagers(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ChipsNoted(Journalled, frozen=True):
-    """A card leaves the shoe before wagers are locked, and these seats' sensors see a wager at that moment."""
+    """A card leaves the shoe before wagers are locked. At that moment the sensors of these seats see a wager."""
 
     seats: tuple[int, ...]
 
 
 class ToldMeters(Struct, frozen=True, forbid_unknown_fields=True):
-    """The pit's word by which the meters were shown at a lock, without the levels. It had come `ago_ms` before."""
+    """The pit's signed message that gave the meters shown at a lock, without the levels. It was `ago_ms` old then."""
 
     seq: int
     at: str
@@ -261,11 +260,11 @@ class ToldMeters(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class WagersLocked(Journalled, frozen=True):
-    """Wagers were locked, with what decided that. `progressive` has each progressive bet that any seat wagered on.
+    """Wagers were locked. `progressive` has each progressive bet that any seat wagered on.
 
-    `wagers` stand and `refused` do not, where the table knows wagers; `in_play` are the seats that play at Lucky 9.
-    `chips_added` and `chips_taken` are the seats whose sensor saw a wager at the lock alone, or only before a card of
-    the round had left the shoe. At the seats in `differ` the sensor and bet recognition disagreed on the sensed wager.
+    Where the table knows wagers, `wagers` play and `refused` do not; `in_play` are the seats that play at Lucky 9.
+    `chips_added` are the seats whose sensor saw a wager only at the lock, `chips_taken` those whose sensor saw one only
+    before a card of the round left the shoe. At the seats in `differ` the sensor and bet recognition disagreed.
     """
 
     by: str  # "dealer" or "first_card"
@@ -281,9 +280,9 @@ class WagersLocked(Journalled, frozen=True):
 
 
 class WagerSeen(Journalled, frozen=True):
-    """Bet recognition said with this number that chips lie so, for this shoe and round. 0 cents: they were taken away.
+    """Bet recognition said in message `seq` which wager lies at a seat in this shoe and round. 0 cents: none.
 
-    `refusal` is a code where that changed nothing. The number counts all the same: the word must never play again.
+    `refusal` is the code where that changed nothing. The number counts all the same: the message must never play again.
     """
 
     wager: Wager
@@ -294,19 +293,19 @@ class WagerSeen(Journalled, frozen=True):
 
 
 class LevelsNoted(Journalled, frozen=True):
-    """The progressive meters show these amounts, in cents, while a round plays for them. A hit uses these amounts."""
+    """The progressive meters show these cents while a round plays for them. A hit of the round uses these amounts."""
 
     levels: dict[str, int]
 
 
 class WagersDiffered(Journalled, frozen=True):
-    """The dealer wants to lock, but at these seats the sensor and bet recognition disagree on the sensed wager."""
+    """The dealer tried to lock wagers, but at these seats the sensor and bet recognition disagree about the wager."""
 
     seats: tuple[int, ...]
 
 
 class AwardStepped(Journalled, frozen=True):
-    """How far a hit has come, by the pit. `seq` numbers the table's steps. `hit` is the event that the rest is of."""
+    """The pit reported the next step of a hit's award. `seq` numbers this table's steps; `hit` names the hit's event."""
 
     seq: int
     award: str
@@ -323,7 +322,7 @@ class AwardStepped(Journalled, frozen=True):
 
 
 class WinHeard(Journalled, frozen=True):
-    """The pit told of a win of a meter. `shown`: the win was young, and another table's, so the screen tells it."""
+    """The pit reported that a meter was won. `shown`: the win is recent and at another table, so the screen shows it."""
 
     win: Win
     shown: bool
@@ -331,7 +330,7 @@ class WinHeard(Journalled, frozen=True):
 
 
 class DisputedAward(Struct, frozen=True, forbid_unknown_fields=True):
-    """A step of an award that was refused for its amount. Once two people accept the amount, the step is believed."""
+    """An award's step that was refused for its amount. It is believed once two people accept the amount."""
 
     step: AwardStepped
     accepted: bool = False
@@ -341,9 +340,9 @@ class DisputedAward(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class JournalFoundBehindPit(Journalled, frozen=True):
-    """The pit has acknowledged an event that this journal does not hold, or holds otherwise.
+    """The pit has acknowledged an event that this journal does not hold, or holds with other content.
 
-    `at` is the time of that ack by the pit's clock; empty where an earlier version of this program did not keep it.
+    `at` is the time of that acknowledgement by the pit's clock; empty where an earlier version did not keep the time.
     """
 
     acked_seq: int
@@ -353,21 +352,21 @@ class JournalFoundBehindPit(Journalled, frozen=True):
 
 
 class PitTookBack(Journalled, frozen=True):
-    """A later ack of the pit, of the time `at` by its clock, fits this journal. The one that did not fit was wrong."""
+    """A later acknowledgement by the pit, made `at` by its clock, fits this journal. The earlier one was wrong."""
 
     acked_seq: int
     at: str
 
 
 class PitKeyRotated(Journalled, frozen=True):
-    """The pit's pinned key, `former`, has signed another key, which is pinned now. Both are in hex."""
+    """The pit's pinned key (`former`) signed its successor (`public_key`), which is pinned now. Both are in hex."""
 
     public_key: str
     former: str
 
 
 class PitKeyDiffers(Journalled, frozen=True):
-    """Somebody offers a key as the pit's that is neither the pinned key nor signed by it. Both are fingerprints."""
+    """Somebody offers a pit key that is neither the pinned key nor signed by it. Both fields are fingerprints."""
 
     offered: str
     pinned: str
@@ -380,7 +379,7 @@ class PitWordForged(Journalled, frozen=True):
 
 
 class RecognitionKeyDue(Journalled, frozen=True):
-    """Somebody tells of wagers, and no key of bet recognition is adopted at this table."""
+    """A message about wagers came, but no key of bet recognition has been adopted at this table."""
 
 
 class WagerWordForged(Journalled, frozen=True):
@@ -390,13 +389,13 @@ class WagerWordForged(Journalled, frozen=True):
 
 
 class WagerWordUnfit(Journalled, frozen=True):
-    """Bet recognition signed a word that cannot be for this table now. `why`: "unreadable", "other_table", "leaps"."""
+    """Bet recognition signed a message that cannot be for this table now. `why`: "unreadable", "other_table", "leaps"."""
 
     why: str
 
 
 class AwardRefused(Journalled, frozen=True):
-    """The pit says an award of an amount that its hit cannot have: below `least_cents` or above `most_cents`."""
+    """The pit reported an award that its hit cannot have: below `least_cents` or above `most_cents`."""
 
     step: AwardStepped
     least_cents: int
@@ -411,41 +410,42 @@ class PublishRefused(Journalled, frozen=True):
 
 
 class HitUnheard(Journalled, frozen=True):
-    """The broker took a hit, but nobody subscribes to hits (MQTT 5 reason code 0x10)."""
+    """The broker accepted a hit, but nobody subscribes to hits (MQTT 5 reason code 0x10)."""
 
     seq: int
 
 
 class JournalForked(Journalled, frozen=True):
-    """Of this journal the pit has cosigned a tree of `size` rows that is not this journal's, which has `rows` rows."""
+    """The pit has signed a Merkle tree of this journal, of `size` rows, that does not fit the journal's own `rows`
+    rows."""
 
     size: int
     rows: int
 
 
 class OutboxFilling(Journalled, frozen=True):
-    """Of the `most` events that may wait for the pit's acknowledgement, four fifths wait."""
+    """Four fifths of the events that may wait for the pit's acknowledgement (`most`) are waiting."""
 
     waiting: int
     most: int
 
 
 class OutboxFull(Journalled, frozen=True):
-    """As many events wait for the pit's acknowledgement as may wait. This is a fact between rounds only."""
+    """The most events that may wait for the pit's acknowledgement are waiting. Recorded between rounds only."""
 
     waiting: int
     most: int
 
 
 class JournalLarge(Journalled, frozen=True):
-    """The journal's rows take more bytes than they may, and no row may go into an archive yet."""
+    """The journal is larger than its limit in bytes, and none of its rows may be archived yet."""
 
     bytes: int
     most_bytes: int
 
 
 class ArchiveFailed(Journalled, frozen=True):
-    """Old rows of the journal could not be put into an archive. They stay in the journal. `error` is a code."""
+    """Old rows of the journal could not be archived. They stay in the journal. `error` is a code."""
 
     error: str
 
@@ -453,7 +453,7 @@ class ArchiveFailed(Journalled, frozen=True):
 class CommitFailed(Journalled, frozen=True):
     """The journal could not be written for a while. Everything was kept in memory, and has been written since.
 
-    `error` is a code, such as SQLITE_FULL. In older journals it is a sentence that ends with the code.
+    `error` is a code, such as SQLITE_FULL. In older journals `error` is a sentence that ends with the code.
     """
 
     error: str
@@ -472,30 +472,31 @@ class JournalGone(Journalled, frozen=True):
 
 
 class JournalAltered(Journalled, frozen=True):
-    """Event `seq`, which the pit has not acknowledged, is not in the journal as this table signed it."""
+    """Event `seq`, which the pit has not acknowledged, no longer stands in the journal as this table signed it."""
 
     seq: int
 
 
 class CabinetOpened(Journalled, frozen=True):
-    """The table's cabinet was opened, or stood open when the table started, and the house stops the table for that."""
+    """The table's cabinet was opened, or was open at the table's start. The house's rules stop the table for that."""
 
 
 class CabinetOpeningNoted(Journalled, frozen=True):
-    """The table's cabinet was opened, or stood open when the table started. The table goes on."""
+    """The table's cabinet was opened, or was open at the table's start. The table goes on."""
 
 
 class ProgramStarted(Journalled, frozen=True):
-    """The program started on this journal, for the `boot`-th time: the first row of that run, and it makes no event.
+    """The program started on this journal, for the `boot`-th time. This is the run's first row. It makes no event.
 
-    The salt of this row is in the chain value of each later event. So where the journal became an older copy, no event
-    of a later run has the chain value of an event that the copy lacks."""
+    The row's salt is part of the chain value of each later event. So if the journal was replaced by an older copy, no
+    event of a later run has the same chain value as an event that the copy lacks.
+    """
 
     boot: int
 
 
 class ProgramMeasured(Journalled, frozen=True):
-    """What runs on this journal is not what ran on it before, or is the first: the program's version, and the digests
+    """A program or a configuration runs on this journal that did not run before: the program's version, and the digests
     of the program's files and of the configuration, in hex. The table measures at its start and once an hour.
 
     `approved` says whether the house has approved this program; None where the house names no approved program.
@@ -508,22 +509,22 @@ class ProgramMeasured(Journalled, frozen=True):
 
 
 class ReplayDiffered(Journalled, frozen=True):
-    """At the start, the journal's facts did not make the messages that are stored beside them."""
+    """At the start, replaying the journal's facts did not give the messages that are stored beside those facts."""
 
     row: int
 
 
 class StepFailed(Journalled, frozen=True):
-    """The step over the fact in the row before failed. That fact changed nothing but the report that was heard last."""
+    """The program failed at the fact in the row before. That fact changed only which report was heard last."""
 
     error: str
     report: Report | None = None
 
 
 class ActRefused(Journalled, frozen=True):
-    """A person at an account asked for this act, and it was refused with this code. It changes nothing.
+    """A person at an account asked for this act, and it was refused with this code. Nothing changes.
 
-    `by` is the name that the person gave. `more` refusals of that account before this one found no room.
+    `by` is the name that the person gave. `more` earlier refusals of that account were not recorded, for want of room.
     """
 
     act: str
@@ -594,5 +595,5 @@ Fact = ShoeFact | OwnFact | TableFact | ByPerson
 
 
 def begins_shoe(fact: Fact) -> bool:
-    """Whether a new shoe begins with this card, by the shoe's report."""
+    """Tell whether the shoe reports the fact's card as the first card of a new shoe."""
     return isinstance(fact, CardDrawn) and fact.target is Target.FIRST_CARD

@@ -1,7 +1,7 @@
-"""Every fault: its code, its details, who may leave the fault and by which acts.
+"""Every fault (a condition that stops the table): its code, its details, and the acts by which people may end it.
 
-A fault latches: no report, no restart and no passing of time ends a fault. Only a journalled act of a supervisor does.
-Help, screen and documents are made from this table, and their sentences from `controller/words`.
+A fault latches: no report, no restart and no passing of time ends it. Only a journalled act of a supervisor does. Help,
+screen and documents are made from the table `FAULTS`, and their sentences from `controller/words`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from controller.table.facts import (
 
 
 class Exit(Enum):
-    """An act by which a supervisor leaves a fault."""
+    """The acts by which a supervisor may end a fault."""
 
     CLEAR = "clear"  # the table and the journal agree: go on
     CARD = "card"  # this is the card that the shoe could not read, or that was missed
@@ -34,7 +34,7 @@ class Exit(Enum):
 
 
 class Clearing(Enum):
-    """What `clear` does with the report that raised the fault."""
+    """What the act `clear` does with the report that raised the fault."""
 
     PLAY = "play"  # the report counts as the shoe sent it
     PLAY_AS_OURS = "play_as_ours"  # the card goes where our rules put it, not where the shoe did
@@ -45,10 +45,11 @@ class Clearing(Enum):
 
 
 class FaultKind(Struct, frozen=True):
-    """One row of the table.
+    """One kind of fault, a row of the table `FAULTS`.
 
     `fact`, where it is named, always raises the fault: its fields in their order are the details, without those that
-    are None. Such a fact needs no other place. Every other fault is raised by a cell of `legality.py`, or by a check.
+    are None. Such a fault is raised nowhere else. Every other fault is raised by a cell of `legality.py`, or by a
+    check.
     """
 
     exits: tuple[Exit, ...]
@@ -131,7 +132,8 @@ _BY_FACT: dict[type[ShoeFact | OwnFact], str] = {
 
 
 def raised_by(fact: ShoeFact | OwnFact) -> tuple[str, dict[str, str | int]] | None:
-    """The fault that this fact always raises, with its details; None where the fact's effect depends on the table."""
+    """Return the code and the details of the fault that this fact always raises; None where the fact does not always
+    raise one."""
     if (code := _BY_FACT.get(type(fact))) is None:
         return None
     values = (getattr(fact, name) for name in type(fact).__match_args__)

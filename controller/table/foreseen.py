@@ -1,7 +1,7 @@
-"""What an act would do, shown before a person says yes to that act. Pure: nothing is changed.
+"""A preview of what an act would do, which a person is shown before confirming the act. Pure: nothing is changed.
 
-Only an act whose entry names an event (`Act.shows`) is foreseen. For example: a correction shows the event `correction`
-that it would send, the hands as they were told before, and whether hands can lie so by the rules.
+Only an act whose entry names an event (`Act.shows`) has a preview. For example: a correction shows the event
+`correction` that it would send, the hands as they were recorded before, and whether the rules allow such hands.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ _SECOND = "?"
 
 
 def foreseen(table: Table, request: Request, ambient: Ambient) -> dict[str, object] | Refuse:
-    """The event that the request would make, as JSON values, with what a person compares it with; or the refusal."""
+    """Return the event that the request would make, as JSON values, with what a person needs to compare it; or the
+    refusal."""
     if isinstance(request, ByTwo):
         request = replace(request, witness=_SECOND)
     fact = decide(table, request, ambient)
@@ -46,14 +47,16 @@ def foreseen(table: Table, request: Request, ambient: Ambient) -> dict[str, obje
 
 
 def name_of(would: dict[str, object]) -> str:
-    """A name for what was shown. Whatever differs has another name."""
+    """Return a name for a preview, made from its content. Two previews that differ have different names."""
     return hashlib.sha256(canonical(would)).hexdigest()[:16]
 
 
 def not_as_shown(table: Table, request: Request, ambient: Ambient, shown: str | None) -> Refuse | None:
-    """Why a yes to `shown`, the name of what was shown, is refused; None where the request still does exactly that.
+    """Check that the request would still do exactly what its preview, named `shown`, said. Return None if so, otherwise
+    the refusal.
 
-    For example: a void of round 3 was shown, and before the yes round 3 was over and round 4 began.
+    For example: the preview showed a void of round 3, but before the person confirmed it, round 3 ended and round 4
+    began.
     """
     if shown is None:
         return None
@@ -64,7 +67,8 @@ def not_as_shown(table: Table, request: Request, ambient: Ambient, shown: str | 
 
 
 def _beside_correction(table: Table, fact: CorrectionFact) -> dict[str, Any]:
-    """The hands as they were told before, whether the new hands fit the rules, and what each award is worth."""
+    """Return what a preview of a correction shows beside its event: the hands as recorded before, whether the new hands
+    fit the rules, and what each award is worth."""
     told = finished_round(table, fact.round)
     assert told is not None, "a correction names a finished round"
     done = table.rules.play.corrected(told.done, fact.read)
@@ -91,7 +95,7 @@ def _hands(done: Done) -> list[dict[str, object]]:
 
 
 def dealt_by_the_rules(game: Game, seating: Seating, done: Done) -> bool:
-    """Whether the hands can come to lie so where each card goes where the rules put it.
+    """Tell whether the game's rules, followed card by card, can lead to these hands.
 
     Example: at punto banco Player's total is 6 and Player has a third card. That cannot be: Player stands on 6.
     """

@@ -1,4 +1,5 @@
-"""What a person's word does where cards wait or are missing: a void, a named card, a cleared fault, a count."""
+"""How a person's decision lets the table go on where cards wait or are missing: a void, a named card, a cleared fault,
+a count."""
 
 from __future__ import annotations
 
@@ -48,7 +49,7 @@ from controller.table.voiding import void_event
 
 
 def void_round(table: Table, by: str, witness: str | None) -> Stepped:
-    """A supervisor ends the round. Wagers go back, and cards that a fault held are dead."""
+    """End the round by a supervisor's decision. Wagers go back, and the cards that a fault held are out of play."""
     reason = table.fault.code if table.fault else "supervisor"
     made: tuple[Event, ...] = (void_event(table, by, reason, witness),)
     waiting: tuple[Held, ...] = ()
@@ -73,7 +74,8 @@ def void_round(table: Table, by: str, witness: str | None) -> Stepped:
 
 
 def _dead_with_the_round(waiting: tuple[Held, ...]) -> tuple[tuple[Held, ...], tuple[Held, ...]]:
-    """The waiting facts of a void round, and the others: from a new shoe's first card on, none is of that round."""
+    """Split the waiting facts of a void round into the cards that go out of play with the round, and the rest. From the
+    first card of a new shoe on, no fact belongs to the void round."""
     is_new_shoes = [begins_shoe(held.fact) for held in waiting]
     ends = is_new_shoes.index(True) if True in is_new_shoes else len(waiting)
     dead = tuple(filter(is_card, waiting[:ends]))
@@ -81,13 +83,14 @@ def _dead_with_the_round(waiting: tuple[Held, ...]) -> tuple[tuple[Held, ...], t
 
 
 def _out_of_shoe(table: Table, held: Held) -> Table:
-    """The waiting card, named or not, counts as gone from the shoe and lies in no hand."""
+    """Return the table with the waiting card, named or not, counted as gone from the shoe, though it lies in no hand."""
     card = held.fact.card if isinstance(held.fact, CardDrawn | CardKept) else None
     return replace(table, shoe=shoe_life.without(open_shoe(table), table.rules.shoe, card))
 
 
 def change_odd_card(table: Table, fact: OddCardTold) -> Stepped:
-    """The simulated hand never began. Its one card becomes the next round's first card, or is burned."""
+    """Undo a simulated hand that began with a card which nobody saw. The card becomes the next round's first card, or
+    is burned."""
     assert isinstance(table.phase, RoundInPlay), "the odd card's hand is in play"
     shoe = open_shoe(table)
     typed = table.phase.typed
@@ -104,7 +107,7 @@ def change_odd_card(table: Table, fact: OddCardTold) -> Stepped:
 
 
 def name_card(table: Table, named: CardNamed) -> Stepped:
-    """A supervisor names the card that the shoe could not read, or a card that was missed."""
+    """Take a supervisor's name for the card that the shoe could not read, or for a card that was missed."""
     fault, later = table.fault, table.held
     assert fault is not None
     typed_by = tuple(name for name in (named.by, named.witness) if name is not None)
@@ -122,14 +125,15 @@ def name_card(table: Table, named: CardNamed) -> Stepped:
 
 
 def _with_card(fact: ShoeFact | OwnFact, card: Card) -> CardDrawn | CardKept:
-    """The report as it would be if the shoe had read the card."""
+    """Return the report as it would be if the shoe had read the card."""
     if isinstance(fact, CardDrawn | CardKept):
         return replace(fact, card=card)
     return CardDrawn(card)
 
 
 def clear(table: Table, by: str) -> Stepped:
-    """A supervisor lets the table go on."""
+    """Clear the standing fault by a supervisor's decision, and let the table go on. The fault's kind says what happens
+    to the report that raised the fault."""
     fault = table.fault
     assert fault is not None
     later: tuple[Held, ...] = tuple(table.held)
@@ -161,10 +165,11 @@ def clear(table: Table, by: str) -> Stepped:
 
 
 def go_on_with_count(table: Table, left: int, by: str) -> Stepped:
-    """A supervisor counted the cards that are left. Cards of which nothing was heard are gone, without a name.
+    """End a fault by a supervisor's count of the cards left. Cards that left the shoe unheard are counted as gone,
+    without a name.
 
-    The held facts are believed then. The table can count one card too many, and never two: a single held report may be
-    a late copy of another report, and so stand for no card.
+    The held facts then take effect. The table can count one card too many, and never two: a single held report may be a
+    late copy of another report, and so stand for no card.
     """
     known = known_left(table)
     assert known is not None, "a count is only taken of a shoe"
@@ -185,7 +190,8 @@ def go_on_with_count(table: Table, left: int, by: str) -> Stepped:
 
 
 def note_count(table: Table, left: int) -> Stepped:
-    """A supervisor counted the cards although the table goes on. Cards that are fewer than the table's are gone."""
+    """Note a supervisor's count of the cards although no fault stands. Where fewer cards are left than the table knows,
+    the missing cards are counted as gone."""
     known = known_left(table)
     assert known is not None, "a count is only taken of a shoe"
     table, told = doubts.counted(table, left)
@@ -196,7 +202,8 @@ def note_count(table: Table, left: int) -> Stepped:
 
 
 def _lose_unheard(table: Table, cards: int) -> Stepped:
-    """So many cards left the shoe unheard. They were burned, or were cards of rounds that this table did not deal."""
+    """Count `cards` cards as gone from the shoe without a report. They were burned, or dealt in rounds that this table
+    did not see."""
     shoe = open_shoe(table)
     table = replace(table, shoe=replace(shoe, unnamed=shoe.unnamed + cards))
     if isinstance(table.phase, Burning):
@@ -208,7 +215,8 @@ def _lose_unheard(table: Table, cards: int) -> Stepped:
 
 
 def _hit_or_burn(table: Table, waiting: tuple[Held, ...]) -> Stepped:
-    """A card came before the seat's choice was called, so the seat hit. Where its rules give no card, burn the card."""
+    """Play a card that came before the seat's choice was called: the seat hit. Where the seat may not hit, the card is
+    burned."""
     step = following(table)
     if isinstance(step, Choose) and Call.HIT in step.options:
         table, made = call(table, Call.HIT)
@@ -220,5 +228,5 @@ def _hit_or_burn(table: Table, waiting: tuple[Held, ...]) -> Stepped:
 
 
 def _without_opinion(fact: ShoeFact | OwnFact) -> ShoeFact | OwnFact:
-    """The card without the shoe's opinion of its place."""
+    """Return a card's report without the shoe's opinion of the card's place; any other fact as it is."""
     return CardDrawn(fact.card, report=fact.report) if isinstance(fact, CardDrawn | CardKept) else fact

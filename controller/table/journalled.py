@@ -1,4 +1,4 @@
-"""What every fact is; and the facts of the link to the pit, and of what the pit asks the table about itself."""
+"""The base class of all facts, and the facts about the link to the pit and about what the pit asks the table to prove."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from msgspec import Struct
 
 
 class Journalled(Struct, frozen=True, forbid_unknown_fields=True, tag_field="fact", tag=True):
-    """What every fact is. The journal names a fact by its class."""
+    """The base class of every fact. The journal names a fact by its class."""
 
 
 class MeasureAnswered(Journalled, frozen=True):
-    """The pit asked with this nonce at this moment, and the table measured its program's files: the digest, and the
-    proof that the files were read after the nonce was known (`digest.proof`)."""
+    """The pit asked the table which program runs, with the given nonce at the given time, and the table measured its
+    program's files. `proof` shows that the files were read after the nonce was known (`digest.proof`)."""
 
     nonce: str
     at: str
@@ -22,16 +22,19 @@ class MeasureAnswered(Journalled, frozen=True):
 
 
 class ClientIdTaken(Journalled, frozen=True):
-    """Another client connected to the broker with this table's id, and the broker gave it this table's place."""
+    """Another client connected to the broker under this table's client id, and the broker dropped this table's
+    connection for it."""
 
 
 class PitLinkLost(Journalled, frozen=True):
-    """The table found the pit well, and for longer than its limit does not. `standing` says how it finds the pit."""
+    """The table has been out of touch with the pit for longer than its limit, after being in touch. `standing` says
+    what is wrong."""
 
     standing: str
 
 
 class PitLinkBack(Journalled, frozen=True):
-    """The table finds the pit well again, so many seconds after the loss was told, or after the table started."""
+    """The table is in touch with the pit again, `lost_s` seconds after the loss was reported, or after the table
+    started."""
 
     lost_s: int

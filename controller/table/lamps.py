@@ -1,6 +1,7 @@
-"""What every lamp shows: a pure view of the table's public face, of its sensors and of its links.
+"""What every lamp shows, computed from the table's public state, its sensors and its links. Pure.
 
-The names are those of `[pins.lamps]` in the table's file. The two tables below have the patterns and their meanings.
+The lamps' names are those of `[pins.lamps]` in the table's file. `Pattern` and `SeatSign` list the patterns and their
+meanings.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ LAMPS = ("player", "tie", "banker", "draw_player", "draw_banker", "fault")
 
 
 class Pattern(Enum):
-    """How a lamp is lit: milliseconds lit and dark in turn, over and over. Empty: dark. One number: steady."""
+    """How a lamp is lit: milliseconds lit and dark in turn, repeated for ever. Empty: dark. A single number: lit
+    steadily."""
 
     DARK = ()
     STEADY = (1,)
@@ -33,13 +35,14 @@ class Pattern(Enum):
         self._ends_ms = tuple(accumulate(spells_ms))
 
     def lit(self, clock_ms: int) -> bool:
-        """Whether the lamp is lit at this time of a monotonic clock. Lamps with the same pattern keep in step."""
+        """Tell whether the lamp is lit at this time of a monotonic clock. Lamps with the same pattern keep in step."""
         if len(self._ends_ms) < 2:
             return bool(self._ends_ms)
         return bisect_right(self._ends_ms, clock_ms % self._ends_ms[-1]) % 2 == 0
 
     def changes_at_ms(self, clock_ms: int) -> int | None:
-        """The next time of that clock at which the lamp changes; None for a lamp that never does."""
+        """Return the next time of the same monotonic clock, in milliseconds, at which the lamp changes; None for a lamp
+        that never does."""
         if len(self._ends_ms) < 2:
             return None
         into_ms = clock_ms % self._ends_ms[-1]
@@ -47,7 +50,7 @@ class Pattern(Enum):
 
 
 class SeatSign(Enum):
-    """What a seat's lamp tells its player, of the progressive wager or of the seat's turn."""
+    """What a seat's lamp tells its player, about the progressive wager or the seat's turn."""
 
     NOTHING = Pattern.DARK
     INVITATION = Pattern.FLASH  # the wager may be placed
@@ -59,12 +62,12 @@ class SeatSign(Enum):
 
 
 class Live(Struct, frozen=True):
-    """What surrounds the table now and is not journalled.
+    """The live readings and link states around the table, which are not journalled.
 
     `sensed_seats`: the seats whose sensor sees a wager. `pit_fresh`: whether progressives can be bet on.
     `refused_seats`: the seats where a wager was refused since the last lock and none was accepted after that.
-    `sensed_open`: whether the bet whose chips the sensors see takes wagers.
-    `second_person`: whether an act waits for a second person.
+    `sensed_open`: whether the bet whose chips the sensors see takes wagers. `second_person`: whether an act waits for a
+    second person.
     """
 
     sensed_seats: frozenset[int]
@@ -78,7 +81,7 @@ class Live(Struct, frozen=True):
 
 
 def lamps(face: Public, live: Live) -> dict[str, Pattern]:
-    """Every lamp of the table and its pattern."""
+    """Return the pattern of every lamp of the table, by the lamp's name."""
     burn_due = face.phase in ("first_card_due", "burning") and face.fault is None
     shown = {f"seat_{seat}": seat_sign(face, live, seat).value for seat in face.seats}
     for outcome in ("player", "banker", "tie"):
@@ -90,7 +93,7 @@ def lamps(face: Public, live: Live) -> dict[str, Pattern]:
 
 
 def under_test(shown: dict[str, Pattern], test: LampsTested | HitTested) -> dict[str, Pattern]:
-    """What the lamps show during a test, in place of `shown`."""
+    """Return the patterns that the lamps show during a test, in place of `shown`."""
     match test:
         case HitTested(seat):
             return shown | {f"seat_{seat}": SeatSign.HIT.value}
@@ -99,7 +102,8 @@ def under_test(shown: dict[str, Pattern], test: LampsTested | HitTested) -> dict
 
 
 def _guidance(face: Public, hands: tuple[str, ...], burn_due: bool) -> Pattern:
-    """The lamp of a hand: its card is due, its face-down cards are turned up next, or no card is due in a pause."""
+    """Return the pattern of a hand's guidance lamp: the hand's card is due, its face-down cards are turned up next, or
+    the table is paused."""
     if face.fault is None and set(face.reveal) & set(hands):
         return Pattern.DOUBLE_FLASH
     if face.phase == "paused" and face.fault is None:
@@ -109,7 +113,7 @@ def _guidance(face: Public, hands: tuple[str, ...], burn_due: bool) -> Pattern:
 
 
 def seat_sign(face: Public, live: Live, seat: int) -> SeatSign:
-    """What the seat's lamp shows."""
+    """Return what the seat's lamp shows."""
     if any(hit.seat == seat for hit in face.hits):
         return SeatSign.HIT
     if face.fault is None and seat in _acting(face):
@@ -138,7 +142,7 @@ def seat_sign(face: Public, live: Live, seat: int) -> SeatSign:
 
 
 def _acting(face: Public) -> set[int | None]:
-    """The seats that the round waits for."""
+    """Return the seats that the round waits for: to choose, to take the next card, or to squeeze face-down cards."""
     holding = {**face.squeezing, **face.actives}
     squeezing = {seat for hand, seat in holding.items() if hand in face.reveal}
     if face.squeezing and sum(len(hand.cards) for hand in face.hands) >= 4:  # also at a table without the button reveal
@@ -147,7 +151,8 @@ def _acting(face: Public) -> set[int | None]:
 
 
 def _fault_lamp(face: Public, live: Live) -> Pattern:
-    """Twice: an act waits for a second person. Fast: the table is stopped. Slow: the table plays, a link is down."""
+    """Return the fault lamp's pattern. Double flash: an act waits for a second person. Fast blink: the table is
+    stopped. Slow blink: the table plays, but a link is down."""
     if live.second_person:
         return Pattern.DOUBLE_FLASH
     if face.fault is not None or not live.journal_ok:

@@ -1,7 +1,7 @@
-"""What may happen when: a literal table, by report and phase.
+"""The table of legality: what each report may do in each phase, written out as a literal table.
 
 `step` does what this table says, and the documents draw it. A row is what the shoe or the controller reported. A column
-is the phase in which the report came. A cell is a `Move` or `fault("…")`. While a fault stands, nobody asks this table:
+is the phase in which the report came. A cell is a `Move` or `fault("…")`. While a fault stands, this table is not used:
 reports are held. The acts of people are not here: each act's own entry says in which phases it is allowed (`acts`).
 """
 
@@ -25,7 +25,7 @@ from controller.table.states import (
 
 
 class Row(Enum):
-    """What the shoe or the controller reported, as far as the table below has different rows."""
+    """The kinds of reports of the shoe or the controller that have a row of their own in the table of legality."""
 
     CARD = auto()
     CARD_KEPT = auto()
@@ -55,13 +55,13 @@ class Move(Enum):
 
 
 class RaiseFault(Struct, frozen=True):
-    """The report is impossible in this phase: the table stops with this fault."""
+    """A cell for a report that is impossible in its phase: the table stops with this fault."""
 
     code: str
 
 
 class Refuse(Struct, frozen=True):
-    """The request is not allowed. The code says why."""
+    """The answer to a request that is not allowed. The code says why."""
 
     code: str
 
@@ -70,12 +70,12 @@ Cell = Move | RaiseFault
 
 
 def fault(code: str) -> RaiseFault:
-    """A cell that raises a fault of `faults.FAULTS`."""
+    """Return a cell that raises the fault with this code, one of `faults.FAULTS`."""
     return RaiseFault(code)
 
 
 def refuse(code: str) -> Refuse:
-    """A refusal; `controller/words` has a sentence for each code."""
+    """Return a refusal with this code; `controller/words` has a sentence for each code."""
     return Refuse(code)
 
 
@@ -117,6 +117,7 @@ _BY_PROCEDURE_1: dict[tuple[Row, type[Phase]], Cell] = {(Row.CARD_KEPT, WagersOp
 
 
 def legality(row: Row, phase: Phase, procedure: int) -> Cell:
-    """What the table says of this report in this phase, for a shoe with this procedure."""
+    """Return the cell of the table of legality for this kind of report in this phase. `procedure` is the version of the
+    rules under which the shoe opened."""
     before = _BY_PROCEDURE_1.get((row, type(phase))) if procedure == 1 else None
     return before or LEGALITY[row][type(phase)]

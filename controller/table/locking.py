@@ -1,4 +1,4 @@
-"""The lock of the wagers: which wagers play, and which are refused and why."""
+"""The lock of the wagers at the start of a round: which wagers play, and which are refused and why."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from controller.table.states import Table
 
 
 def refusal(table: Table, wager: Wager) -> str | None:
-    """Why the wager may not lie there, as far as that is known before the lock; None where it may."""
+    """Return why the wager may not lie on its spot, as far as that is known before the lock; None where it may."""
     if not table.rules.bet_recognition:
         return "no_wagers_known"
     rules = table.rules
@@ -21,14 +21,15 @@ def refusal(table: Table, wager: Wager) -> str | None:
 
 
 def lies(table: Table, wager: Wager) -> bool:
-    """Whether the chips on the layout are already as this wager says."""
+    """Tell whether the chips on the layout already lie as this wager says."""
     return set(place(table.placed, wager)) == set(table.placed)
 
 
 def wagers_differ(table: Table, sensed: AbstractSet[int]) -> tuple[int, ...]:
-    """The seats where the sensor and bet recognition disagree whether a wager lies on the spot that is sensed.
+    """Return the seats where the sensor and bet recognition disagree on whether a wager lies on the spot that the
+    sensor watches.
 
-    Where that bet is closed neither plays, and a chip that was left there stops nobody.
+    Empty where that bet is closed: no wager on it plays, and a chip that was left there must not stop the table.
     """
     if not table.rules.bet_recognition or table.rules.sensed in table.closed_spots:
         return ()
@@ -37,7 +38,8 @@ def wagers_differ(table: Table, sensed: AbstractSet[int]) -> tuple[int, ...]:
 
 
 def why_no_round(table: Table) -> str | None:
-    """Why no round may begin although wagers are open: nobody would play it; None where one may."""
+    """Return why no round may begin although wagers are open, namely because nobody would play it; None where one may
+    begin."""
     play = table.rules.play
     actives = _actives(table)
     if play.roles_play and (not actives or not set(actives) <= set(table.occupied)):
@@ -48,12 +50,12 @@ def why_no_round(table: Table) -> str | None:
 
 
 def lock(table: Table, by: str, sensed: AbstractSet[int], pit_fresh: bool, *, late: bool = False) -> WagersLocked:
-    """The lock of the wagers as they lie.
+    """Return the lock of the wagers as they lie.
 
-    Without a fresh pit no progressive wager plays. Nor does any progressive wager play where the lock is `late`: the
-    round's first card was missed, and nobody knows which chips lay at the seats then. Where a card of the round is out
-    already, a chip plays that lay before that card, and lies still (`early_cards.py`). A wager that was put down before
-    its bet closed does not play: what counts is the round that is locked.
+    Without a fresh pit no progressive wager plays. No progressive wager plays either where the lock is `late`: the
+    round's first card was missed, and nobody knows which chips lay at the seats then. Where a card of the round is
+    already out, a chip plays that lay before that card and still lies (`early_cards.py`). A wager that was put down
+    before its bet closed does not play: what counts is the round that is locked.
     """
     rules, closed = table.rules, table.closed_spots
     code = "locked_late" if late else None if pit_fresh else "pit_stale"
@@ -84,7 +86,8 @@ def lock(table: Table, by: str, sensed: AbstractSet[int], pit_fresh: bool, *, la
 
 
 def _lock_sensed(table: Table, by: str, sensed: AbstractSet[int], code: str | None) -> WagersLocked:
-    """The lock where the table knows the wagers that sensors see, and no other. `code` says why none of them plays."""
+    """Return the lock at a table that knows only the wagers that its sensors see. `code` says why none of them plays;
+    None where they play."""
     before = sensed if table.chips_noted is None else set(table.chips_noted)
     seats = tuple(sorted(seat for seat in sensed & before if code is None and _sits(table, seat)))
     refused_seats = tuple(sorted(sensed - {*seats}))
@@ -102,7 +105,8 @@ def _lock_sensed(table: Table, by: str, sensed: AbstractSet[int], code: str | No
 def _on(
     spot: str, stands: Iterable[Wager], refused: Iterable[RefusedWager], differ: Iterable[int]
 ) -> ProgressiveWagers:
-    """The wagers on a progressive bet: the seats whose wagers stand, and the seats whose wagers are refused and why.
+    """Return the wagers on a progressive bet: the seats whose wagers play, and the seats whose wagers are refused and
+    why.
 
     `differ` are the seats where the sensor and bet recognition disagree.
     """
@@ -113,7 +117,8 @@ def _on(
 
 
 def _sits(table: Table, seat: int) -> bool:
-    """Whether somebody may sit there. At a table that was never told who sits where: at any seat."""
+    """Tell whether somebody may sit at the seat. At a table that was never told who sits where, the answer is always
+    yes."""
     return not table.occupied or seat in table.occupied
 
 

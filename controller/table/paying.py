@@ -1,4 +1,4 @@
-"""What a finished round is worth by the table's rules: its settlement, its awards and its Dragon Bonus."""
+"""What a finished round pays by the table's rules: its settlement, its awards and its Dragon Bonus."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from controller.table.states import Wagers
 
 
 def settlement(rules: TableRules, seating: Seating, wagers: tuple[Wager, ...], done: Done) -> Settlement | None:
-    """The round's settlement; None where the table knows no wagers."""
+    """Return the round's settlement in money; None where the table does not know the wagers."""
     if not rules.bet_recognition:
         return None
     return settle(rules.bets, rules.rounding, lambda seat: _seen(rules, seating, done, seat), wagers)
 
 
 class Won(Struct, frozen=True):
-    """A seat's winning wager on a progressive bet, and the row of its award."""
+    """A seat's winning wager on a progressive bet, and the row of the pay table that it won."""
 
     spot: str
     seat: int
@@ -33,7 +33,7 @@ class Won(Struct, frozen=True):
 
 
 def awards(rules: TableRules, seating: Seating, done: Done, wagers: Wagers) -> list[Won]:
-    """The winning wagers on the progressive bets: in the bets' order, best row first, then by seat."""
+    """Return the winning wagers on the progressive bets: in the bets' order, best row first, then by seat."""
     if isinstance(done, SeatHands):
         return []
     won = []
@@ -45,19 +45,20 @@ def awards(rules: TableRules, seating: Seating, done: Done, wagers: Wagers) -> l
 
 
 def _seen(rules: TableRules, seating: Seating, done: Done, at: int | None = None) -> tuple[Finished, ...]:
-    """The finished round as a seat's bets see it (None: no seat's), once for each hand that the seat has."""
+    """Return the finished round as the bets of seat `at` judge it, once for each hand that the seat has. With None the
+    round is judged for no seat in particular."""
     own = next((seat.k9 for seat in rules.seats if seat.number == at), None)
     others = [seat.k9 for seat in rules.seats if seat.number != at and seat.k9 is not None]
     return rules.play.seen(done, seating, at, (own, others))
 
 
 def awards_shown(won: Iterable[Won]) -> tuple[events.AwardWon, ...]:
-    """The awards as events tell them."""
+    """Return the won awards in the form that events have."""
     return tuple(events.AwardWon(each.spot, each.seat, each.row.award or "") for each in won)
 
 
 def hits(shoe: int, round_: int, won: Iterable[Won], levels: Mapping[str, int]) -> tuple[SeatHit, ...]:
-    """The awards as the table keeps them, with the levels that were shown."""
+    """Return the won awards as hits that the table keeps, each with the amount in `levels` that its meter showed."""
     return tuple(
         SeatHit(
             shoe,
@@ -74,13 +75,13 @@ def hits(shoe: int, round_: int, won: Iterable[Won], levels: Mapping[str, int]) 
 
 
 def progressive_shown(wagers: Wagers | None) -> tuple[events.ProgressiveSeats, ...]:
-    """The progressive bets that seats have a wager on, as events tell them."""
+    """Return, in the form that events have, the progressive bets that seats have a wager on."""
     on = wagers.progressive if wagers else ()
     return tuple(events.ProgressiveSeats(each.spot, each.seats) for each in on if each.seats)
 
 
 def progressive_locked(rules: TableRules, wagers: Wagers) -> tuple[events.ProgressiveLocked, ...]:
-    """Every progressive bet of the game as its wagers were locked."""
+    """Return, in the form that events have, the locked wagers on every progressive bet of the game."""
     on = [(bet, wagers.on(bet.spot)) for bet in rules.progressives]
     return tuple(
         events.ProgressiveLocked(
@@ -91,7 +92,8 @@ def progressive_locked(rules: TableRules, wagers: Wagers) -> tuple[events.Progre
 
 
 def dragon_bonus_shown(rules: TableRules, seating: Seating, done: Done) -> events.DragonBonusShown | None:
-    """What a wager on the Dragon Bonus of each hand pays, as events tell it; None where the game has no such bets."""
+    """Return, in the form that events have, what a wager on the Dragon Bonus of each hand pays; None where the game has
+    no such bets."""
     bets = [bet_on(rules.bets, spot) for spot in DRAGON_BONUS]
     if None in bets:
         return None
@@ -106,12 +108,12 @@ def _shown(row: Row | None) -> str:
 
 
 def wagers_shown(wagers: Iterable[Wager]) -> tuple[events.WagerShown, ...]:
-    """Wagers as events tell them."""
+    """Return the wagers in the form that events have."""
     return tuple(events.WagerShown(wager.seat, wager.back, wager.spot, wager.cents) for wager in wagers)
 
 
 def refused_shown(refused: Iterable[RefusedWager]) -> tuple[events.RefusedShown, ...]:
-    """Refused wagers as events tell them."""
+    """Return the refused wagers in the form that events have."""
     return tuple(
         events.RefusedShown(each.wager.seat, each.wager.back, each.wager.spot, each.wager.cents, each.code)
         for each in refused
@@ -119,7 +121,7 @@ def refused_shown(refused: Iterable[RefusedWager]) -> tuple[events.RefusedShown,
 
 
 def settlement_shown(settled: Settlement | None) -> events.SettlementShown | None:
-    """A settlement as events tell it."""
+    """Return a settlement in the form that events have; None where there is none."""
     if settled is None:
         return None
     totals = settled.totals
@@ -150,17 +152,19 @@ def settlement_shown(settled: Settlement | None) -> events.SettlementShown | Non
 
 
 def returned_shown(rules: TableRules, wagers: tuple[Wager, ...]) -> events.SettlementShown | None:
-    """The settlement of a void round, which returns every wager; None where there was no wager."""
+    """Return, in the form that events have, the settlement of a void round, which returns every wager; None where there
+    was no wager."""
     return settlement_shown(returned(rules.bets, wagers)) if wagers else None
 
 
 def actives_shown(actives: Actives | None) -> events.ActivesShown | None:
-    """Baccarat Royal's active seats as events tell them."""
+    """Return Baccarat Royal's active seats in the form that events have; None where there are none."""
     return None if actives is None else events.ActivesShown(actives.player, actives.banker)
 
 
 def played(rules: TableRules, seating: Seating, done: Done) -> list[tuple[int, str, str]]:
-    """The hands that seats played: for each hand its seat, its name, and the result of the seat's own wager on it."""
+    """Return the hands that seats played: for each hand its seat, its name, and the result of the seat's own wager on
+    it."""
     if isinstance(done, SeatHands):
         hands = [(hand.seat, seat_hand_name(hand.seat, hand.number)) for hand in done.hands]
     else:

@@ -1,4 +1,5 @@
-"""Makes the table's placard (`controller/contract/face/placard.py`) of the table's rules alone. Pure."""
+"""The table's placard, which says the rules that players go by (name, game, seats, limits, bets), made from the table's
+rules alone. Its form is in `controller/contract/face/placard.py`. Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from controller.table.rules import TableRules
 
 
 def placard(rules: TableRules, name: str, languages: tuple[str, ...]) -> Placard:
-    """The rules that players go by, at the table of this name, whose page is in these languages."""
+    """Return the placard of a table named `name`, whose page for players is in these `languages`."""
     return Placard(
         name=name,
         table=rules.table,
@@ -39,7 +40,8 @@ def placard(rules: TableRules, name: str, languages: tuple[str, ...]) -> Placard
 
 
 def _seats_told(rules: TableRules) -> bool:
-    """Whether a seat has something of its own: a hand, a role, a King and 9, or a wager that the table may know."""
+    """Tell whether the seats differ for players: a seat has a hand, a role, a King and 9, or a wager that the table may
+    know."""
     has_its_own = rules.play.seats_play or rules.play.roles_play or any(seat.k9 for seat in rules.seats)
     return has_its_own or rules.bet_recognition or bool(rules.progressives)
 
@@ -84,7 +86,7 @@ def _row(row: Row) -> PlacardRow:
 
 
 def _when(when: Condition) -> When:
-    """The condition with only those words that the row has."""
+    """Return the condition of a pay-table row as a dictionary, without the words that the row leaves open."""
     return {
         name: {word: said for word, said in value.items() if said is not None} if isinstance(value, dict) else value
         for name, value in to_builtins(when).items()

@@ -1,4 +1,5 @@
-"""Makes the table's public face (`controller/contract/face/table.py`) of the table's state. Pure."""
+"""The table's public face: what everybody may see of the table's state. Its form is in
+`controller/contract/face/table.py`. Pure."""
 
 from __future__ import annotations
 
@@ -62,7 +63,7 @@ BETWEEN_ROUNDS = ("no_shoe", "first_card_due", "wagers_open", "paused", "shoe_en
 
 
 def public_rounds(table: Table) -> tuple[PublicRound, ...]:
-    """The finished rounds of the open shoe, without void rounds."""
+    """Return the finished rounds of the open shoe in their public form, without void rounds."""
     return tuple(map(_round, table.finished))
 
 
@@ -81,7 +82,7 @@ def _round(finished: FinishedRound) -> PublicRound:
 
 
 def public(table: Table) -> Public:
-    """The public face of `table`."""
+    """Return what everybody may see of the state of `table`."""
     phase, last = table.phase, table.last_round
     wagers = table.locked_wagers
     step = None if table.fault else following(table)
@@ -166,7 +167,8 @@ def _choice(step: Choose) -> PublicChoice:
 
 
 def _squeezing(table: Table) -> dict[str, int | None]:
-    """Midi: who holds each hand's cards while the round is dealt (sheet 000)."""
+    """Return, at Midi (a game whose players turn up the cards), which seat holds each hand's cards while the round is
+    dealt (sheet 000). Empty at other games."""
     if not isinstance(table.phase, Locked | RoundInPlay) or not table.rules.play.squeezed:
         return {}
     player, banker = squeezing(table.rules.wagers, (table.locked_wagers or NO_WAGERS).placed)
@@ -186,7 +188,7 @@ def _progressive(on: ProgressiveWagers) -> PublicProgressive:
 
 
 def _is_final_round(table: Table) -> bool:
-    """Whether the round that takes wagers or is dealt now is the last of the shoe."""
+    """Tell whether the round that takes wagers or is dealt now is the last of the shoe."""
     if table.shoe is None or table.shoe.final_round is None:
         return False
     in_play = isinstance(table.phase, RoundInPlay)  # a simulated hand does not count, so it is never the last

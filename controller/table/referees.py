@@ -1,7 +1,9 @@
-"""The shoe as a second referee: its opinions on the burn, on a card's place and on a round's result, beside our rules.
+"""The shoe as a second referee: its opinions on the burn, on a card's place and on a round's result are compared with
+the table's own rules.
 
-Where the shoe's opinion and our rules differ, the table stops with both; neither is taken silently. For example: the
-shoe says that a card goes to Banker, and by our rules the card is Player's. Only shoes for punto banco have opinions.
+Where the shoe's opinion differs from the rules, the table stops and shows both; neither is taken silently. For example:
+the shoe says that a card goes to Banker, and by the table's rules the card is Player's. Only shoes for punto banco have
+opinions.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from controller.table.stops import Stepped, stop
 
 
 def compare_burn_count(table: Table, count: int) -> Stepped:
-    """Compare the shoe's count of cards to burn with the first card's worth."""
+    """Compare the shoe's count of cards to burn with the first card's worth. Stop the table where they differ."""
     assert isinstance(table.phase, Burning)
     worth = shoe_life.worth_in_burn(table.phase.first_card)
     if count == worth:
@@ -30,7 +32,7 @@ def compare_burn_count(table: Table, count: int) -> Stepped:
 
 
 def compare_result(table: Table, fact: ShoeResultReported) -> Stepped:
-    """Compare the shoe's result of a round with ours."""
+    """Compare the shoe's result of a round with the table's own. Stop the table where they differ."""
     awaited, burned = table.awaiting_result, table.burned_in_shoes_round
     table = replace(table, awaiting_result=None, burned_in_shoes_round=False)
     if awaited == "voided" or (awaited is None and fact.result is ShoeResult.FORCE_QUIT):
@@ -49,7 +51,8 @@ def _in_words(result: str, player_pair: bool, banker_pair: bool) -> str:
 
 
 def differing_target(table: Table, fact: CardDrawn) -> str | None:
-    """The fault where the shoe puts the card elsewhere than our rules; None where it does not, or has no opinion."""
+    """Return the code of the fault where the shoe puts the card elsewhere than the table's rules do; None where both
+    agree, or the shoe has no opinion."""
     if fact.target is None:
         return None
     expected, index = _expected_target(table)
@@ -64,7 +67,8 @@ def differing_target(table: Table, fact: CardDrawn) -> str | None:
 
 
 def both_opinions(table: Table, fact: CardDrawn) -> dict[str, str | int]:
-    """Where the shoe and where our rules put the card, for people; empty where that would tell a face-down card."""
+    """Return, for people to read, where the shoe and where the table's rules put the card. Empty where that would tell
+    a face-down card."""
     if next_is_secret(table) or table.burned_in_shoes_round:
         return {}
     assert fact.target is not None
@@ -75,7 +79,8 @@ def both_opinions(table: Table, fact: CardDrawn) -> dict[str, str | int]:
 
 
 def where(table: Table) -> str:
-    """Where the next card goes, for people."""
+    """Return, as a word for people to read, where the next card goes. Only "hand" where more would tell a face-down
+    card."""
     match table.phase:
         case FirstCardDue():
             return Target.FIRST_CARD.value
@@ -92,7 +97,8 @@ def where(table: Table) -> str:
 
 
 def _expected_target(table: Table) -> tuple[Target, int | None]:
-    """Where our rules put the next card, and its index in the hand, if it goes to a hand."""
+    """Return where the table's rules put the next card, and the card's index in the hand; None as index where it goes
+    to no hand."""
     match table.phase:
         case FirstCardDue():
             return Target.FIRST_CARD, None
@@ -105,7 +111,8 @@ def _expected_target(table: Table) -> tuple[Target, int | None]:
 
 
 def _begun_by_kept(table: Table) -> tuple[Card, ...]:
-    """The cards of the last and unfinished round among the kept cards, which may make whole rounds before it."""
+    """Return those of the kept cards that begin a round but do not finish it. The kept cards before them may make whole
+    rounds."""
     dealt: tuple[Card, ...] = ()
     for known in table.kept:
         dealt = (*dealt, known.card)

@@ -1,8 +1,8 @@
-"""What becomes of a request, and which facts a shoe's report brings with it.
+"""The decision on a request: a fact or a refusal. The facts that one fact brings with it are found here too.
 
-A request becomes a fact only where its act's entry allows the act in this phase, or where the act is an exit of the
+A request becomes a fact only where its act's entry allows the act in this phase, or where the act may clear the
 standing fault. Otherwise the request is refused, with a code that says why. For example: `lock` inside a round is
-refused with `already_locked`. Pure: sensors and the pit's link come in as `Ambient`.
+refused with `already_locked`. Pure: the sensors' and the pit's state comes in as `Ambient`.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ ByTwo = (
 
 
 def decide(table: Table, request: Request, ambient: Ambient) -> Fact | Refuse:
-    """The fact that `request` becomes, or why it is refused."""
+    """Return the fact that `request` becomes, or its refusal."""
     act = act_of(request)
     return (act and _refused(table, request, act)) or request.becomes(table, ambient)
 
 
 def _refused(table: Table, request: Request, act: Act) -> Refuse | None:
-    """Why the act is not allowed as the table is now; None where the act is allowed."""
+    """Return the refusal where the table's present state does not allow the act; None where it does."""
     nameless = getattr(request, "supervisor", "") is None
     if nameless and (act.who is not Who.DEALER or table.fault is not None):
         return refuse("no_supervisor")
@@ -48,10 +48,11 @@ def _refused(table: Table, request: Request, act: Act) -> Refuse | None:
 
 
 def not_answered(table: Table, request: Request, fault: str | None) -> Refuse | None:
-    """Why a supervisor's act, which answers the fault named `fault`, may not leave the fault that stands.
+    """Return a refusal where a supervisor's act names a fault other than the one that stands, or names none; None where
+    the act may go on.
 
-    The person who answers has perhaps never seen the standing fault. For example: fault "3-1" was shown to Smith. Jones
-    left "3-1", and fault "3-2" came. Smith's act for "3-1" must not leave "3-2".
+    The person may never have seen the fault that stands. For example: fault "3-1" was shown to Smith. Jones cleared
+    "3-1", and fault "3-2" came. Smith's act for "3-1" must not clear "3-2".
     """
     standing = table.fault.id if table.fault else None
     act = act_of(request)
@@ -61,14 +62,14 @@ def not_answered(table: Table, request: Request, fault: str | None) -> Refuse | 
 
 
 def before(table: Table, fact: Fact, ambient: Ambient) -> tuple[Fact, ...]:
-    """The facts that a fact brings with it, which are believed before it.
+    """Return the facts that `fact` brings with it, which take effect before it.
 
     - The shoe's own report of a first card announces a new shoe.
-    - On a table that locks on the first card, that card locks the wagers. Where they may not be locked, it locks
+    - At a table that locks on the first card, that card locks the wagers. Where they may not be locked, the card locks
       nothing, and is a card that is not due.
     - While a round plays for progressive meters, any fact may decide the round. So what the meters show by now is noted
       before every fact.
-    - A card that leaves the shoe while wagers are open may be the next round's. So the chips that lie are noted before.
+    - A card that leaves the shoe while wagers are open may be the next round's. So the chips on the layout are noted first.
     """
     if _announces_a_shoe(table, fact):
         return (opened(table, "first_card", ambient),)
@@ -83,16 +84,17 @@ def before(table: Table, fact: Fact, ambient: Ambient) -> tuple[Fact, ...]:
 
 
 def after(table: Table, ambient: Ambient) -> tuple[Fact, ...]:
-    """The facts that follow by themselves from the table's state: a new shoe whose first card waited for commission
-    opens once the last seat has paid."""
+    """Return the facts that follow by themselves from the table's state. The one case: a new shoe whose first card
+    waited for owed commission opens once the last seat has paid."""
     waited = table.fault is not None and table.fault.code == "commission_owed" and not table.commission_owed
     return (opened(table, "first_card", ambient),) if waited else ()
 
 
 def _meters_moved(table: Table, ambient: Ambient) -> bool:
-    """Whether a round plays for the meters, and the meters show other amounts than those noted.
+    """Tell whether a round plays for the progressive meters and the meters now show other amounts than those noted for
+    the round.
 
-    Meters that were never heard show nothing new.
+    False where the meters were never heard.
     """
     wagers = table.locked_wagers
     if wagers is None or not any(on.seats for on in wagers.progressive) or not ambient.levels:
@@ -106,7 +108,8 @@ def _announces_a_shoe(table: Table, fact: Fact) -> bool:
 
 
 def _deals_a_card(table: Table, fact: Fact) -> bool:
-    """Whether the fact deals a card to a hand: a drawn card, or a person's word on a card that waits or was missed."""
+    """Tell whether the fact deals a card to a hand: the fact is a drawn card, or a person's decision on a card that
+    waits or was missed."""
     if _is_for_a_round(fact):
         return True
     if table.fault is None:
@@ -121,7 +124,7 @@ def _deals_a_card(table: Table, fact: Fact) -> bool:
 
 
 def _raiser_is_dealt(fault: StandingFault) -> bool:
-    """Whether clearing the fault deals the card that raised it to a hand."""
+    """Tell whether clearing the fault deals the card that raised it to a hand."""
     if fault.raised_by is None:
         return False
     match FAULTS[fault.code].clearing:
@@ -134,5 +137,6 @@ def _raiser_is_dealt(fault: StandingFault) -> bool:
 
 
 def _is_for_a_round(fact: Fact) -> bool:
-    """Whether the fact is a drawn card that the shoe, if it has an opinion, puts in a hand."""
+    """Tell whether the fact is a drawn card for a hand. A card that the shoe reports as burned or as a first card is
+    not."""
     return isinstance(fact, CardDrawn) and fact.target not in (Target.FIRST_CARD, Target.BURN)

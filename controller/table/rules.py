@@ -1,6 +1,6 @@
-"""The rules that one table plays by: its game file and its seats, as the pure core reads them.
+"""The rules that one table plays by, made from its game file and its seats.
 
-A shoe is played to its end under the rules with which it opened. So the `ShoeOpened` fact holds these rules.
+A shoe is played to its end under the rules with which it opened. So the fact `ShoeOpened` holds these rules.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ DrawnInError = Literal["simulated_hand", "burn", "next_card"]
 
 
 class ShoeRules(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The shoe's procedure (sheet 000)."""
+    """The house's rules about the shoe: decks, burn, cut card and cards drawn in error (sheet 000)."""
 
     decks: int
     """Decks of 52 cards in the shoe."""
@@ -62,7 +62,7 @@ class ShoeRules(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 
 class Seat(Struct, frozen=True, forbid_unknown_fields=True):
-    """A seat of the table."""
+    """A seat of the table: its number, and the King and the 9 printed there."""
 
     number: int
     """The seat's number on the layout, from 1 to 99."""
@@ -72,7 +72,7 @@ class Seat(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class TableRules(Struct, frozen=True, forbid_unknown_fields=True):
-    """Everything that the fold needs to know of its table.
+    """All the rules that the table's state depends on.
 
     `sensors` are the seats with a sensor. Each sensor sees the chip on the spot `sensed`, one of the progressive bets.
     Without `bet_recognition` the table knows no other wager, and nothing is settled in money. `bets` are the game's;
@@ -99,7 +99,7 @@ class TableRules(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def seat_numbers(self) -> tuple[int, ...]:
-        """The seats' numbers, in order."""
+        """The numbers of the table's seats, in the order of `seats`."""
         return tuple(seat.number for seat in self.seats)
 
     @property

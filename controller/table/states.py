@@ -1,4 +1,4 @@
-"""The table's state: one frozen type a phase, and around it what outlives a phase.
+"""The table's state: one frozen type for each phase, and the type `Table`, which holds the phase and what outlives it.
 
 `step` makes every state from facts alone. So a replay of the journal makes the same states again.
 """
@@ -22,10 +22,10 @@ from controller.table.rules import TableRules
 
 
 class Wagers(Struct, frozen=True):
-    """The wagers of a round: those on each progressive bet that any seat wagered on.
+    """The wagers of a round: `progressive` has each progressive bet that any seat wagered on.
 
-    Where the table knows all wagers, `standing` and `refused` have them all. `levels` are the cents that the meters
-    showed last.
+    Where the table knows all wagers, `placed` has those that play and `refused` the others. `levels` are the cents that
+    the progressive meters last showed.
     """
 
     progressive: tuple[ProgressiveWagers, ...] = ()
@@ -34,7 +34,7 @@ class Wagers(Struct, frozen=True):
     levels: dict[str, int] = field(default_factory=dict)
 
     def on(self, spot: str) -> ProgressiveWagers:
-        """The wagers on this progressive bet."""
+        """Return the wagers on the progressive bet at `spot`."""
         return next((each for each in self.progressive if each.spot == spot), ProgressiveWagers(spot))
 
 
@@ -43,47 +43,49 @@ NO_WAGERS = Wagers()
 
 
 class NoShoe(Struct, frozen=True):
-    """No shoe has been announced yet."""
+    """The phase before any shoe has been announced."""
 
 
 class FirstCardDue(Struct, frozen=True):
-    """A shoe is announced. Its first card is turned up next."""
+    """The phase after a shoe was announced: its first card is turned up next."""
 
 
 class Burning(Struct, frozen=True):
-    """The first card is shown. `left` more cards are burned next, face down."""
+    """The phase after the first card was shown: `left` more cards are burned next, face down."""
 
     first_card: Card
     left: int
 
 
 class WagersOpen(Struct, frozen=True):
-    """Between two rounds: wagers may be placed."""
+    """The phase between two rounds in which wagers may be placed."""
 
 
 class Paused(Struct, frozen=True):
-    """Between two rounds, while the dealer is away from the shoe: no wager, no lock and no card until `resume`."""
+    """The phase between two rounds while the dealer is away from the shoe: no wager, no lock and no card until
+    `resume`."""
 
 
 class Locked(Struct, frozen=True):
-    """Wagers are locked. The round's first card comes next."""
+    """The phase after wagers were locked: the round's first card comes next."""
 
     wagers: Wagers
     seating: Seating = NOBODY
 
 
 class KnownCard(Struct, frozen=True):
-    """A card that left the shoe, and how it is known: `typed_by` one person or two, or read by the shoe."""
+    """A card that left the shoe. `typed_by` names the one or two people who typed it; empty where the shoe read it."""
 
     card: Card
     typed_by: tuple[str, ...] = ()
 
 
 class RoundInPlay(Struct, frozen=True):
-    """A round that is being dealt, with its plays in order. `wagers` is None in a simulated hand.
+    """The phase in which a round is dealt, with its plays (cards and calls) in order. `wagers` is None in a simulated
+    hand.
 
-    `ahead` are facts that came while cards lay face down which must be turned up first. `kept` are cards kept for this
-    round, which wait for a call. `typed` are the cards that people typed: by the card's number in the round, from 1.
+    `ahead` are facts that came while cards lay face down that must be turned up first. `kept` are cards kept for this
+    round, which wait for a call. `typed` are the cards that people typed, by the card's number in the round, from 1.
     """
 
     plays: tuple[Play, ...]
@@ -95,7 +97,7 @@ class RoundInPlay(Struct, frozen=True):
 
 
 class ShoeEnded(Struct, frozen=True):
-    """The shoe's last round is over. A new shoe is announced next."""
+    """The phase after the shoe's last round: a new shoe is announced next."""
 
 
 Phase = NoShoe | FirstCardDue | Burning | WagersOpen | Paused | Locked | RoundInPlay | ShoeEnded
@@ -108,11 +110,11 @@ class Shoe(Struct, frozen=True):
     """What is known of the shoe being dealt.
 
     `gone` counts the cards that have left the shoe, in the order of `cards.DECK`; `unnamed` counts the cards that
-    nobody could name. `rounds` numbers every round, the simulated too. `wagered_rounds` counts the wagered rounds
-    that have begun. `final_round` is the number of the last wagered round, which is known once the cut card was seen.
+    nobody could name. `rounds` numbers every round, simulated hands included. `wagered_rounds` counts the wagered
+    rounds that have begun. `final_round` is the number of the last wagered round, known once the cut card was seen.
     `burned` counts the cards that were put away before the first round, the first card among them. `left_at_cut_card`
-    cards were left when the cut card came. `unseen_cards` counts the cards drawn in error of which somebody said
-    that nobody had seen them.
+    is how many cards were left when the cut card came. `unseen_cards` counts the cards drawn in error of which somebody
+    said that nobody had seen them.
     """
 
     number: int
@@ -127,7 +129,7 @@ class Shoe(Struct, frozen=True):
 
 
 class FinishedRound(Struct, frozen=True):
-    """A round that was dealt, with the wagers that stood on it. `done` and `settlement` are as corrected.
+    """A round that was dealt, with the wagers that stood on it. `done` and `settlement` include later corrections.
 
     `settlement` is None where the table knows no wagers, or where there were none.
     """
@@ -140,16 +142,16 @@ class FinishedRound(Struct, frozen=True):
 
     @property
     def simulated(self) -> bool:
-        """Whether the round was dealt after a card drawn in error, without wagers."""
+        """Whether the round was dealt without wagers, after a card drawn in error."""
         return self.wagers is None
 
 
 class Held(Struct, frozen=True):
-    """A fact that came while a fault stood, or that raised the fault.
+    """A fact that came while a fault stood, or that raised the fault, and waits.
 
     `after_gap`: reports were missed just before this fact. `in_doubt`: the shoe was not heard just before this fact,
-    and the fact's frame equals the last frame before that. So the fact may be a late copy, or a new report like it.
-    `typed_by`: who named the card of this fact, where the shoe did not.
+    and the fact's frame equals the last frame before that silence. So the fact may be a late copy, or a new report like
+    it. `typed_by`: who named the card of this fact, where the shoe did not.
     """
 
     fact: ShoeFact | OwnFact
@@ -159,7 +161,7 @@ class Held(Struct, frozen=True):
 
 
 class Waiting(Sequence[Held]):
-    """The held facts in order. Immutable.
+    """An immutable list of the facts that wait, in the order in which they came.
 
     `then` costs the same however many facts wait: a longer list shares the facts of the list from which it was made.
     """
@@ -171,7 +173,7 @@ class Waiting(Sequence[Held]):
         self._count = len(self._shared)
 
     def then(self, held: Held) -> Self:
-        """These facts, and one more after them."""
+        """Return a list of these facts and one more after them."""
         more = type(self)()
         more._shared = self._shared if len(self._shared) == self._count else self._shared[: self._count]
         more._shared.append(held)
@@ -201,10 +203,10 @@ class Waiting(Sequence[Held]):
 
 
 class StandingFault(Struct, frozen=True):
-    """The fault that stands. `details` are public, so they tell no face-down card.
+    """The fault that stops the table now. `details` are public, so they tell no face-down card.
 
-    `raised_by` is the fact that raised the fault, where that fact still waits for a person's word. `id` names this one
-    stop of the table: "3-2" is the second stop of shoe 3. A later fault of the same code has another `id`.
+    `raised_by` is the fact that raised the fault, where that fact still waits for a person's decision. `id` names this
+    one stop of the table: "3-2" is the second stop of shoe 3. A later fault of the same code has another `id`.
     """
 
     code: str
@@ -286,7 +288,7 @@ class Table(Struct, frozen=True):
 
     @property
     def round_number(self) -> int | None:
-        """The number of the round that is wagered on or dealt; None between rounds."""
+        """The number of the round whose wagers are locked or whose cards are dealt; None between rounds."""
         return self.shoe.rounds if self.shoe and isinstance(self.phase, Locked | RoundInPlay) else None
 
     @property
@@ -296,7 +298,7 @@ class Table(Struct, frozen=True):
 
     @property
     def closed_spots(self) -> frozenset[str]:
-        """The spots on which the open shoe takes no wager any more, from the next round on."""
+        """The spots on which the open shoe takes no more wagers, from the next round on."""
         if self.shoe is None or isinstance(self.phase, NoShoe | ShoeEnded):
             return frozenset()
         wagered = self.shoe.wagered_rounds + (2 if isinstance(self.phase, Locked) else 1)
@@ -310,7 +312,7 @@ class Table(Struct, frozen=True):
 
     @property
     def owes_before_new_shoe(self) -> bool:
-        """Whether seats owe commission that is collected before a new shoe begins."""
+        """Whether seats owe commission that the house wants collected before a new shoe begins."""
         return self.rules.shoe.commission_before_new_shoe and bool(self.commission_owed)
 
     @property

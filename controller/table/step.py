@@ -1,8 +1,10 @@
-"""The table's one step: a fact happened, so this is the state now and these are the events that the fact makes.
+"""The table's step function: given the state and one fact, it returns the next state and the events that the fact
+makes.
 
-`step(table, fact)` is pure and total. It does what `legality.py` says for the fact and the phase. The moves are below,
-and in `dealing.py` and `referees.py`. While a fault stands, every report is held. An act that is an exit leaves the
-fault. The held reports are then believed in the order they came, and may raise the next fault.
+`step(table, fact)` is pure and handles every fact. It does what `legality.py` says for the fact and the phase. The
+moves are in this module and in `dealing.py` and `referees.py`. While a fault stands, every report is held. An act that
+may clear the fault ends it. The held reports then take effect in the order in which they came, and may raise the next
+fault.
 """
 
 from __future__ import annotations
@@ -78,7 +80,7 @@ from controller.table.stops import Stepped, alarm, cleared, open_shoe, shoe_numb
 
 
 def step(table: Table, fact: Fact) -> Stepped:
-    """The table after `fact`, and the events it makes, in the order they are sent."""
+    """Return the table after `fact`, and the events that the fact makes, in the order in which they are sent."""
     table, made = _step(table, fact)
     if isinstance(fact, ChipsNoted):  # the card for which they are noted is the next fact
         return table, made
@@ -175,7 +177,7 @@ def _step(table: Table, fact: Fact) -> Stepped:
 
 
 def _only_told(fact: Fact) -> tuple[str, dict[str, str | int]] | None:
-    """The alarm by which people are told of the fact, which changes nothing else; None for every other fact."""
+    """Return the alarm for a fact that raises an alarm and changes nothing else; None for every other fact."""
     match fact:
         case PublishRefused(seq, reason_code):
             return "publish_refused", {"seq": seq, "reason_code": reason_code}
@@ -208,7 +210,8 @@ def _only_told(fact: Fact) -> tuple[str, dict[str, str | int]] | None:
 
 
 def _reconciled(table: Table, rest: tuple[Card, ...], by: str) -> Event:
-    """The cards that left the ended shoe and those that it held still, beside those of its decks."""
+    """Return the event that compares the cards of the ended shoe, those that left it and those still in it, with the
+    cards of its decks."""
     shoe, rules = open_shoe(table), table.rules.shoe
     missing, extra = shoe_life.reconciled(shoe, rules, rest)
     gone = sum(shoe.gone) + shoe.unnamed
@@ -218,7 +221,7 @@ def _reconciled(table: Table, rest: tuple[Card, ...], by: str) -> Event:
 
 
 def _measured(fact: MeasureAnswered) -> dict[str, str | int]:
-    """What the pit is told that the table runs."""
+    """Return the details of the alarm that tells the pit which program and configuration the table runs."""
     return {
         "nonce": fact.nonce,
         "version": fact.version,
@@ -229,8 +232,8 @@ def _measured(fact: MeasureAnswered) -> dict[str, str | int]:
 
 
 def _changes(table: Table, now: ProgramMeasured) -> tuple[Event, ...]:
-    """An alarm for each of program and configuration that is not what ran before on this journal, and for a program
-    that the house has not approved: once for each such program."""
+    """Return an alarm for a program and for a configuration that differs from the one that ran before on this journal.
+    A program that the house has not approved raises one more alarm, once for each such program."""
     before, made = table.measured, []
     if before is not None and (before.version, before.program) != (now.version, now.program):
         versions = {"version_before": before.version, "version": now.version}
@@ -245,9 +248,9 @@ def _changes(table: Table, now: ProgramMeasured) -> tuple[Event, ...]:
 
 
 def _open_shoe(table: Table, fact: ShoeOpened) -> Stepped:
-    """A new shoe. A shoe that is still open is closed early, and a standing fault is left.
+    """Open a new shoe. A shoe that is still open is closed early, and a standing fault ends.
 
-    The new state is made from the fact alone, so that a replay may begin here.
+    The new state is made from the fact alone, so that a replay may begin at this fact.
     """
     made: tuple[Event, ...] = ()
     if table.shoe is not None and not isinstance(table.phase, ShoeEnded):
@@ -276,7 +279,7 @@ def _open_shoe(table: Table, fact: ShoeOpened) -> Stepped:
 
 
 def _opened(fact: ShoeOpened) -> Table:
-    """The table with a new shoe, made from the fact alone."""
+    """Return the table with a new shoe, made from the fact alone."""
     return Table(
         fact.rules,
         FirstCardDue(),
@@ -302,7 +305,7 @@ def _opened(fact: ShoeOpened) -> Table:
 
 
 def _note_levels(table: Table, levels: dict[str, int]) -> Table:
-    """Note what the meters show now, for the round that plays for them."""
+    """Note the amounts that the progressive meters show now, for the round that plays for them."""
     phase = table.phase
     assert isinstance(phase, Locked | RoundInPlay), "levels are noted for a round"
     assert phase.wagers is not None, "this round has wagers"
@@ -310,7 +313,7 @@ def _note_levels(table: Table, levels: dict[str, int]) -> Table:
 
 
 def _lock_wagers(table: Table, fact: WagersLocked) -> Stepped:
-    """Wagers are locked. The round gets its number. Its first cards are those that were kept for it."""
+    """Lock the wagers and number the round. The cards that were kept for the round are dealt first."""
     shoe = open_shoe(table)
     shoe = replace(shoe, rounds=shoe.rounds + 1)
     wagers = Wagers(fact.progressive, fact.wagers, fact.refused, fact.levels)
@@ -341,14 +344,16 @@ def _lock_wagers(table: Table, fact: WagersLocked) -> Stepped:
 
 
 def _told(fact: WagersLocked) -> events.Told | None:
-    """The pit's word by which the meters were shown at the lock, as the pit signed it."""
+    """Return the pit's signed message that gave the meters shown at the lock, in the form that events have; None
+    without one."""
     if (told := fact.told) is None:
         return None
     return events.Told(events.SaidMeters(told.seq, told.at, fact.levels, told.win, told.signature), told.ago_ms)
 
 
 def _chips_moved(table: Table, fact: WagersLocked) -> tuple[Event, ...]:
-    """An alarm where chips were put down or taken back after a card of the round had left the shoe."""
+    """Return an alarm where chips were put down or taken back after a card of the round had left the shoe; otherwise
+    nothing."""
     if not fact.chips_added and not fact.chips_taken:
         return ()
     seats = {"added": fact.chips_added, "taken": fact.chips_taken}
@@ -357,9 +362,10 @@ def _chips_moved(table: Table, fact: WagersLocked) -> tuple[Event, ...]:
 
 
 def _chips_differ(table: Table, fact: WagersLocked) -> tuple[Event, ...]:
-    """An alarm where a first card locked the wagers while a sensor and bet recognition disagreed.
+    """Return an alarm where a first card locked the wagers while a sensor and bet recognition disagreed; otherwise
+    nothing.
 
-    A dealer who wants to lock then stops the table: fault `wagers_differ`.
+    Where a dealer wants to lock in that situation, the table stops instead, with the fault `wagers_differ`.
     """
     if not fact.differ:
         return ()
@@ -368,7 +374,7 @@ def _chips_differ(table: Table, fact: WagersLocked) -> tuple[Event, ...]:
 
 
 def _call(table: Table, called: Call) -> Stepped:
-    """Play the dealer's call, and then believe the facts that came ahead of the call."""
+    """Play the dealer's call, and then let the facts take effect that came before the call and waited for it."""
     assert isinstance(table.phase, RoundInPlay), "a call is inside a round"
     ahead = table.phase.ahead
     table, made = call(replace(table, phase=replace(table.phase, ahead=Waiting())), called)
@@ -377,26 +383,27 @@ def _call(table: Table, called: Call) -> Stepped:
 
 
 def _reset_hits(table: Table, seat: int | None, by: str) -> Stepped:
-    """The hits of a seat, or all hits, are handled."""
+    """Remove the hits of a seat, or all hits where `seat` is None, because a supervisor has handled them."""
     seen_to = {hit.seat for hit in table.hits if seat in (None, hit.seat)}
     event = events.HitReset(shoe_number(table), table.round_number, tuple(sorted(seen_to)), by)
     return replace(table, hits=tuple(hit for hit in table.hits if hit.seat not in seen_to)), (event,)
 
 
 def _see_wager(table: Table, fact: WagerSeen) -> Table:
-    """Bet recognition said what lies on a spot. The word's number counts, whether its wager was refused or not."""
+    """Note what bet recognition said lies on a spot. The message's number counts, whether its wager was refused or not."""
     placed = place(table.placed, fact.wager) if fact.refusal is None else table.placed
     return replace(table, placed=placed, wager_seq=fact.seq)
 
 
 def _adopt_recognition(table: Table, fact: RecognitionKeyPinned) -> Stepped:
-    """Two people adopted another key. Its words are numbered anew, and what the former key says is nobody's word."""
+    """Adopt the key of bet recognition that two people accepted. The new key's messages are numbered from the
+    beginning, and the former key's are no longer believed."""
     key = fingerprint(bytes.fromhex(fact.public_key))
     told = alarm(table, "recognition_key_adopted", {"key": key, "by": f"{fact.by}, {fact.witness}"})
     return replace(table, recognition_key=fact.public_key, wager_seq=0), (told,)
 
 
 def _collect_commission(table: Table, fact: CommissionCollected) -> Stepped:
-    """The seat has paid the commission that it owed."""
+    """Take the commission that a seat has paid off what the seat owes."""
     event = events.Commission(shoe_number(table), table.round_number, fact.seat, fact.cents, fact.by)
     return replace(table, commission_owed=owing(table.commission_owed, {fact.seat: -fact.cents})), (event,)

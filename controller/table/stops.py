@@ -1,4 +1,5 @@
-"""How the table stops and what it tells then: faults and alarms as events, and the exits of the standing fault."""
+"""How the table stops: the events of faults and alarms, the acts that may end the standing fault, and the facts that
+wait while it stands."""
 
 from __future__ import annotations
 
@@ -43,7 +44,7 @@ _OF_THE_CONTROLLER = (
 
 
 def exits(table: Table) -> tuple[Exit, ...]:
-    """The acts by which the standing fault can be left as the table is now; empty without a fault."""
+    """Return the acts by which the standing fault can be ended in the table's present state; empty without a fault."""
     if table.fault is None:
         return ()
     kind = FAULTS[table.fault.code]
@@ -65,13 +66,15 @@ def exits(table: Table) -> tuple[Exit, ...]:
 
 
 def waits_for_pit(table: Table) -> bool:
-    """Whether the standing fault is for an ack of the pit that the pit has not taken back."""
+    """Tell whether the standing fault is an acknowledgement of the pit that does not fit this journal, and the pit has
+    not taken it back."""
     took_back = any(isinstance(held.fact, PitTookBack) for held in table.held)
     return table.fault is not None and table.fault.code == "journal_behind_pit" and not took_back
 
 
 def behind_pit_at(table: Table) -> str | None:
-    """The time, by the pit's clock, of an ack that did not fit this journal; None where no such ack is open."""
+    """Return the time, by the pit's clock, of an acknowledgement that does not fit this journal and was not taken back;
+    None where there is none."""
     at: str | None = None
     if table.fault is not None and table.fault.code == "journal_behind_pit":
         at = str(table.fault.details.get("acked_at", ""))
@@ -85,12 +88,12 @@ def behind_pit_at(table: Table) -> str | None:
 
 
 def raiser(fault: StandingFault) -> tuple[Held, ...]:
-    """The fact that raised the fault and waits for a person's word, if any does."""
+    """Return the fact that raised the fault, where it still waits for a person's decision; otherwise nothing."""
     return () if fault.raised_by is None else (fault.raised_by,)
 
 
 def stop(table: Table, code: str, details: dict[str, str | int], raised_by: Held | None = None) -> Stepped:
-    """The table stops with this fault."""
+    """Stop the table with this fault, and return the event of the fault."""
     stops = table.stops + 1
     table = replace(
         table, fault=StandingFault(code, details, raised_by, f"{shoe_number(table) or 0}-{stops}"), stops=stops
@@ -108,7 +111,8 @@ def stop(table: Table, code: str, details: dict[str, str | int], raised_by: Held
 def cleared(
     table: Table, by: str, exit_: Exit, code: str | None = None, cards_unheard: int | None = None
 ) -> events.FaultCleared:
-    """The event that a fault was left by `exit_`. `code` names a fault that no longer stands on the table."""
+    """Return the event that a fault was ended by the act `exit_`. `code` names a fault that no longer stands; None
+    means the standing fault."""
     if code is None:
         assert table.fault is not None
         code = table.fault.code
@@ -116,47 +120,49 @@ def cleared(
 
 
 def alarm(table: Table, code: str, details: dict[str, str | int]) -> events.Alarm:
-    """The event of an alarm of `ALARMS`."""
+    """Return the event of the alarm with this code, one of `ALARMS`."""
     return events.Alarm(shoe_number(table), table.round_number, code, details)
 
 
 def shoe_number(table: Table) -> int | None:
-    """The number of the shoe that events belong to."""
+    """Return the number of the shoe that events belong to; None before the first shoe."""
     return table.shoe.number if table.shoe else None
 
 
 def open_shoe(table: Table) -> Shoe:
-    """The shoe being dealt."""
+    """Return the shoe being dealt. Called only where there is one."""
     assert table.shoe is not None, "a shoe is open here"
     return table.shoe
 
 
 def cards_left(table: Table) -> int:
-    """The cards left in the open shoe."""
+    """Return how many cards are left in the open shoe. Called only where there is one."""
     left = table.cards_left
     assert left is not None, "a shoe is open here"
     return left
 
 
 def is_card(held: Held) -> bool:
-    """Whether the held fact tells of a card that left the shoe."""
+    """Tell whether the held fact reports a card that left the shoe."""
     return isinstance(held.fact, CardDrawn | CardKept | CardDrawnOutsideGame)
 
 
 def held_cards(table: Table) -> int:
-    """How many cards have left the shoe and wait for a person's decision."""
+    """Return how many cards have left the shoe and wait for a person's decision."""
     if table.fault is None:
         return 0
     return sum(map(is_card, (*raiser(table.fault), *table.held)))
 
 
 def holds_a_card(table: Table) -> bool:
-    """Whether a card has left the shoe and waits for a person's decision. The first such card ends the search."""
+    """Tell whether any card has left the shoe and waits for a person's decision. The search ends at the first such
+    card."""
     return table.fault is not None and any(map(is_card, chain(raiser(table.fault), table.held)))
 
 
 def known_left(table: Table) -> int | None:
-    """How many cards are left in the shoe by all reports, with those that are held or wait for a reveal."""
+    """Return how many cards are left in the shoe by all reports. Cards that a fault holds or that wait for a reveal
+    count as gone. None without a shoe."""
     if table.cards_left is None:
         return None
     ahead = table.phase.ahead if isinstance(table.phase, RoundInPlay) else ()
@@ -164,9 +170,9 @@ def known_left(table: Table) -> int | None:
 
 
 def carried_into_new_shoe(table: Table) -> tuple[ShoeFact | OwnFact, ...]:
-    """The held facts that a new shoe takes over.
+    """Return the held facts that a new shoe takes over.
 
-    These are what the controller noticed of itself, and every fact from the new shoe's first card on.
+    These are what the controller noticed about itself, and every fact from the new shoe's first card on.
     """
     if table.fault is None:
         return ()

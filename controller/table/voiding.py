@@ -1,9 +1,10 @@
-"""A round that ends without a result: what was seen of it, and what its wagers had won by then.
+"""A void round: which of its cards were seen, and which awards its wagers had won by then.
 
-A void takes a won award away. So a void tells the cards that were seen, and the awards that these cards made certain.
-Where an award is certain, two people must agree. Example: KS 9S is printed at seat 1, which has a progressive wager.
-Player's two cards are KS 9S, and Banker's second card has not come. Whatever that card is, seat 1 wins an award. Two
-people must agree also where the table cannot know that no award is won: cards lie face down, or were drawn unheard.
+A void takes a won award away. So its event names the cards that were seen, and the awards that these cards made
+certain. Where an award is certain, two people must agree. Example: KS 9S is printed at seat 1, which has a progressive
+wager. Player's two cards are KS 9S, and Banker's second card has not come. Whatever that card is, seat 1 wins an award.
+Two people must agree, too, where the table cannot know that no award is won: cards lie face down, or were drawn
+unheard.
 """
 
 from __future__ import annotations
@@ -33,10 +34,11 @@ _CARDS_UNHEARD = ("reports_missed", "shoe_restarted", "shoe_unplugged", "shoe_un
 
 
 class Decided(Struct, frozen=True):
-    """What the cards that were seen have decided: awards that are won whatever comes, each at its least; and the
-    settlement, where each end of the round gives the same.
+    """What the cards that were seen have decided: the awards that are won whatever comes, each at its least; and the
+    settlement, where each possible end of the round gives the same.
 
-    `unknown`: cards lie on the felt that the table does not know, or nobody has turned up; or too many ends are left.
+    `unknown`: cards lie on the felt that the table does not know or that nobody has turned up, or too many ends are
+    possible.
     """
 
     awards: tuple[paying.Won, ...] = ()
@@ -45,16 +47,19 @@ class Decided(Struct, frozen=True):
 
 
 def plays_for_awards(table: Table) -> bool:
-    """Whether a round is locked or in play in which a progressive wager plays, so that one person decides less.
+    """Tell whether a progressive wager plays in the round that is locked or in play, so that some decisions need two
+    people.
 
-    In a shoe that an earlier version of the program opened, one person decides as then.
+    False in a shoe that an earlier version of the program opened: one person decides to the end of that shoe, as
+    before.
     """
     wagers = table.locked_wagers
     return table.rules.procedure > 2 and wagers is not None and any(on.seats for on in wagers.progressive)
 
 
 def needs_two(table: Table) -> bool:
-    """Whether two people must agree to a void of the round: its progressive wagers have won, or may have."""
+    """Tell whether two people must agree to a void of the round, because its progressive wagers have won or may have
+    won."""
     wagers = table.locked_wagers
     if wagers is None or not plays_for_awards(table):
         return False
@@ -63,7 +68,7 @@ def needs_two(table: Table) -> bool:
 
 
 def void_event(table: Table, by: str, reason: str, witness: str | None = None) -> events.Void:
-    """The event of the round in play ended without a result."""
+    """Return the event that the round in play ended without a result."""
     wagers = table.locked_wagers
     told = table.rules.procedure > 2
     decided = _decided(table, wagers) if told and wagers is not None else Decided()
@@ -84,7 +89,7 @@ def void_event(table: Table, by: str, reason: str, witness: str | None = None) -
 
 
 def _at_stake(table: Table, placed: tuple[Wager, ...]) -> tuple[Wager, ...]:
-    """The wagers of the round in play. Each split of a seat's hand has put down one more equal wager."""
+    """Return the wagers at stake in the round in play. Each split of a seat's hand has put down one more equal wager."""
     in_play = table.phase
     if not isinstance(in_play, RoundInPlay):
         return placed
@@ -110,24 +115,24 @@ def _hands(table: Table) -> tuple[events.HandOfVoid, ...]:
 
 
 def _waiting(table: Table) -> tuple[Held, ...]:
-    """The facts that wait for a call, or for a person's decision."""
+    """Return the facts that wait for a call, or for a person's decision."""
     ahead = tuple(table.phase.ahead) if isinstance(table.phase, RoundInPlay) else ()
     return (*ahead, *((*raiser(table.fault), *table.held) if table.fault else ()))
 
 
 def _held(table: Table) -> tuple[Held, ...]:
-    """The cards that no hand has: they wait for a call, or for a person's decision."""
+    """Return the cards that lie in no hand because they wait for a call, or for a person's decision."""
     return tuple(held for held in _waiting(table) if is_card(held))
 
 
 def _next_cards(table: Table) -> list[Card]:
-    """The cards that wait and were named, in the order in which they came."""
+    """Return the cards that wait and that have a name, in the order in which they came."""
     drawn = [held.fact.card for held in _waiting(table) if isinstance(held.fact, CardDrawn)]
     return [card for card in drawn if card is not None]
 
 
 def _card_may_be_unheard(table: Table) -> bool:
-    """Whether cards may lie on the felt of which the table has not heard, or which nobody could read."""
+    """Tell whether cards may lie on the felt that were never reported to the table, or that nobody could read."""
     if table.fault is not None and table.fault.code in _CARDS_UNHEARD:
         return True
     return any(
@@ -140,7 +145,7 @@ def _card_may_be_unheard(table: Table) -> bool:
 
 
 def _held_card(table: Table, held: Held) -> str:
-    """The card that waits, as text; a card that nobody can have seen face up is not named."""
+    """Return the waiting card as text, or as face down where nobody can have seen it."""
     card = held.fact.card if isinstance(held.fact, CardDrawn | CardKept) else None
     return FACE_DOWN if card is None or table.rules.play.deals_face_down else str(card)
 
@@ -158,7 +163,8 @@ def _lies_face_down(table: Table) -> bool:
 
 
 def _decided(table: Table, wagers: Wagers) -> Decided:
-    """What the cards that were seen have decided, with those that a fault holds where our rules put them."""
+    """Return what the cards that were seen have decided. Cards that a fault holds are put where the game's rules put
+    them."""
     assert isinstance(table.phase, Locked | RoundInPlay), "wagers are locked"
     if _lies_face_down(table) or _card_may_be_unheard(table):
         return Decided(unknown=True)
@@ -183,13 +189,14 @@ def _decided(table: Table, wagers: Wagers) -> Decided:
 
 
 def _less(table: Table, one: paying.Won, other: paying.Won) -> paying.Won:
-    """The lesser of two awards of one wager: the row that stands further down."""
+    """Return the lesser of two awards of one wager: the one whose row stands further down in the pay table."""
     rows = next(bet.rows for bet in table.rules.bets if bet.spot == one.spot)
     return max(one, other, key=lambda won: rows.index(won.row))
 
 
 class _Ends:
-    """All ends that a round can come to, by the cards that are left in the shoe. `next_` cards come first."""
+    """All ends that a round can still come to, with the cards that are left in the shoe. The waiting cards `next_` come
+    first."""
 
     def __init__(self, table: Table, next_: list[Card]) -> None:
         assert isinstance(table.phase, Locked | RoundInPlay), "a round is locked or in play"
@@ -200,7 +207,8 @@ class _Ends:
             self._left[card] -= 1
 
     def of(self, plays: tuple[Play, ...], came: int = 0) -> Iterator[Done]:
-        """The ends after these plays. `came` of the next cards are among the plays already."""
+        """Yield each end that the round can come to after these plays. `came` says how many of the waiting cards are
+        among the plays already."""
         match self._game.next_step(self._seating, plays):
             case Draw() if came < len(self._next):
                 yield from self.of((*plays, self._next[came]), came + 1)

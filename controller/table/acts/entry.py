@@ -240,7 +240,8 @@ def number(text: str) -> int:
 
 
 def seat(name: str, says: str = "the seat's number", flag: str | None = None) -> Argument:
-    """Return the description of an argument that is a seat's number. Whether the table has the seat is checked later."""
+    """Return the description of an argument that is a seat's number. Whether the table has that seat is checked
+    elsewhere, when the request is decided."""
     return replace(whole(name, "SEAT", says, 1, MOST_SEAT), flag=flag)
 
 

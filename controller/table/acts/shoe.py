@@ -32,8 +32,8 @@ GROUP = "The shoe"
 
 
 class NewShoe(Request, frozen=True):
-    """A request to announce a new shoe. A supervisor (a name, or "key") may announce one between rounds while a shoe is
-    open, and so ends the open shoe."""
+    """A request to announce a new shoe. A supervisor (a name, or "key") may announce one between rounds even while a
+    shoe is open, and so ends the open shoe."""
 
     supervisor: str | None = None
 
