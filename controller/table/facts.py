@@ -305,7 +305,7 @@ class WagersDiffered(Journalled, frozen=True):
 
 
 class AwardStepped(Journalled, frozen=True):
-    """The pit reported the next step of a hit's award. `seq` numbers this table's steps; `hit` names the hit's event."""
+    """The pit reported the next step of a hit's award. `seq` numbers this table's steps; `hit` is the hit's event."""
 
     seq: int
     award: str
@@ -322,7 +322,7 @@ class AwardStepped(Journalled, frozen=True):
 
 
 class WinHeard(Journalled, frozen=True):
-    """The pit reported that a meter was won. `shown`: the win is recent and at another table, so the screen shows it."""
+    """The pit reported that a meter was won. The screen shows a recent win of another table (`shown`)."""
 
     win: Win
     shown: bool
@@ -389,7 +389,7 @@ class WagerWordForged(Journalled, frozen=True):
 
 
 class WagerWordUnfit(Journalled, frozen=True):
-    """Bet recognition signed a message that cannot be for this table now. `why`: "unreadable", "other_table", "leaps"."""
+    """Bet recognition signed a message that does not fit this table. `why`: "unreadable", "other_table", "leaps"."""
 
     why: str
 

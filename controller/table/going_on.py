@@ -83,7 +83,7 @@ def _dead_with_the_round(waiting: tuple[Held, ...]) -> tuple[tuple[Held, ...], t
 
 
 def _out_of_shoe(table: Table, held: Held) -> Table:
-    """Return the table with the waiting card, named or not, counted as gone from the shoe, though it lies in no hand."""
+    """Return the table with the waiting card, named or not, counted as gone from the shoe. The card lies in no hand."""
     card = held.fact.card if isinstance(held.fact, CardDrawn | CardKept) else None
     return replace(table, shoe=shoe_life.without(open_shoe(table), table.rules.shoe, card))
 

@@ -1,4 +1,4 @@
-"""The base class of all facts, and the facts about the link to the pit and about what the pit asks the table to prove."""
+"""The base class of all facts, and the facts about the link to the pit and the pit's questions to the table."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def before(table: Table, fact: Fact, ambient: Ambient) -> tuple[Fact, ...]:
       nothing, and is a card that is not due.
     - While a round plays for progressive meters, any fact may decide the round. So what the meters show by now is noted
       before every fact.
-    - A card that leaves the shoe while wagers are open may be the next round's. So the chips on the layout are noted first.
+    - A card that leaves the shoe while wagers are open may be the next round's. So the chips that lie are noted first.
     """
     if _announces_a_shoe(table, fact):
         return (opened(table, "first_card", ambient),)

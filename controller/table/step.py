@@ -390,7 +390,7 @@ def _reset_hits(table: Table, seat: int | None, by: str) -> Stepped:
 
 
 def _see_wager(table: Table, fact: WagerSeen) -> Table:
-    """Note what bet recognition said lies on a spot. The message's number counts, whether its wager was refused or not."""
+    """Note which wager bet recognition saw. The message's number counts, whether the wager was refused or not."""
     placed = place(table.placed, fact.wager) if fact.refusal is None else table.placed
     return replace(table, placed=placed, wager_seq=fact.seq)
 

@@ -89,7 +89,7 @@ def void_event(table: Table, by: str, reason: str, witness: str | None = None) -
 
 
 def _at_stake(table: Table, placed: tuple[Wager, ...]) -> tuple[Wager, ...]:
-    """Return the wagers at stake in the round in play. Each split of a seat's hand has put down one more equal wager."""
+    """Return the wagers at stake in the round in play. Each split of a seat's hand has added one more equal wager."""
     in_play = table.phase
     if not isinstance(in_play, RoundInPlay):
         return placed

@@ -1,4 +1,5 @@
-"""The Raspberry Pi itself: its power, its heat, and what else uses the header's pins."""
+"""The checks of the Raspberry Pi itself: its power, its heat, its storage media, and what else uses the pins of its
+header."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ _PERSIST = "/sys/module/pinctrl_*/parameters/persist_gpio_outputs"
 
 
 def power(machine: Machine) -> Iterator[Row]:
-    """Whether the supply holds its voltage, and whether the Pi was slowed down."""
+    """Check that the power supply holds its voltage and that the Pi was not slowed down."""
     bits = machine.number(_THROTTLED, 16)
     if bits is None:
         digits = (machine.run(["vcgencmd", "get_throttled"]) or "").strip().removeprefix("throttled=0x")
@@ -44,7 +45,7 @@ def power(machine: Machine) -> Iterator[Row]:
 
 
 def heat(machine: Machine) -> Iterator[Row]:
-    """How warm the processor is."""
+    """Check how warm the processor is."""
     milli_c = machine.number("/sys/class/thermal/thermal_zone0/temp")
     if milli_c is None:
         yield absent("temperature", "This machine does not report its temperature.")
@@ -60,7 +61,7 @@ def heat(machine: Machine) -> Iterator[Row]:
 
 
 def media(machine: Machine) -> Iterator[Row]:
-    """Whether somebody else's medium is read, or even starts the machine."""
+    """Check that a memory stick which somebody plugs in is neither read nor used to start the machine."""
     files = (path for folder in _MODPROBE for path in sorted(machine.at(folder).glob("*.conf")))
     told = [line.split() for path in files for line in path.read_text("utf-8", "replace").splitlines()]
     if all(["install", module, "/bin/false"] in told for module in _STORAGE):
@@ -80,7 +81,7 @@ def media(machine: Machine) -> Iterator[Row]:
 
 
 def header(machine: Machine, pins: PinsSection, shoe: ShoeSection) -> Iterator[Row]:
-    """Whether only the table uses each wired pin."""
+    """Check that nothing but the table uses the header's wired pins."""
     if pins.driver == "simulated":
         yield absent("pins", "The pins are simulated: no lamp of a real table is lit.")
         return
@@ -103,7 +104,7 @@ def header(machine: Machine, pins: PinsSection, shoe: ShoeSection) -> Iterator[R
 
 
 def _console(machine: Machine, pins: PinsSection, shoe: ShoeSection) -> Iterator[Row]:
-    """A console of the kernel on pins that a lamp, an input or the shoe uses."""
+    """Report a kernel console on header pins that a lamp, an input or the shoe uses."""
     named = re.findall(r"(?:^|\s)console=([^,\s]+)", machine.text("/proc/cmdline") or "")
     on = next((name for name in named if name in _HEADER_UART), None)
     if on is None:
@@ -118,7 +119,7 @@ def _console(machine: Machine, pins: PinsSection, shoe: ShoeSection) -> Iterator
 
 
 def _held(machine: Machine, pins: PinsSection) -> Iterator[Row]:
-    """The wired pins that the kernel's own list gives to one of its drivers."""
+    """Report each wired pin that the kernel has given to one of its own drivers, by the kernel's own list."""
     lists = sorted(machine.at("/sys/kernel/debug/pinctrl").glob("*/pinmux-pins")) if _may_look(machine) else []
     text = "\n".join(machine.text(Path("/") / path.relative_to(machine.root)) or "" for path in lists)
     owners = {int(bcm): owner for bcm, owner in re.findall(r"pin (\d+) \(gpio\d+\): ([^(\s]\S*)", text)}
@@ -137,7 +138,7 @@ def _may_look(machine: Machine) -> bool:
 
 
 def _let_go(machine: Machine) -> Iterator[Row]:
-    """Whether a lamp stays dark while no program drives its pin. A pin that RPi.GPIO drove always keeps its level."""
+    """Warn where a lamp's pin floats while no program drives it. A pin that RPi.GPIO drove always keeps its level."""
     if machine.at("/dev/gpiomem").exists() and "Raspberry Pi 5" not in (machine.board or ""):
         return
     for path in sorted(machine.at("/").glob(_PERSIST.lstrip("/"))):

@@ -1,4 +1,4 @@
-"""Every check of a table's machine, in the order in which a technician reads them."""
+"""All checks of a table's machine (`tablectl doctor`), in the order in which a technician reads them."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _P = ParamSpec("_P")
 
 
 def examine(machine: Machine, table: Path | None, answer: Status | TableError | None) -> Iterator[Row]:
-    """Check every part. `table` is the path of the table's file, None where there is none. `answer` is the
-    running table's status, or the error of asking for that status; None where nobody asked."""
+    """Check every part of the machine. `table` is the path of the table's file, or None where there is none. `answer`
+    is the status that the running table gave, or the error of asking for it; None where nobody asked."""
     config = None
     if table is None:
         yield fault("configuration", "no_table", "This machine has no table's file yet.", "sudo tablectl setup")
@@ -43,7 +43,7 @@ def examine(machine: Machine, table: Path | None, answer: Status | TableError | 
 
 
 def of_table(machine: Machine, config: Config) -> Iterator[Row]:
-    """The checks of the parts that a table's file names."""
+    """Check the parts that the table's file names: shoe, pins, certificates, broker, disk and journal."""
     file = config.file
     yield from _each(links.shoe_port, machine, file.shoe)
     yield from _each(links.shoes_plug, machine, file.shoe)
@@ -55,7 +55,7 @@ def of_table(machine: Machine, config: Config) -> Iterator[Row]:
 
 
 def _each(check: Callable[_P, Iterator[Row]], *args: _P.args, **kwargs: _P.kwargs) -> Iterator[Row]:
-    """The check's rows. A check that fails itself becomes a row that says so, and the other checks still run."""
+    """Yield the rows of one check. If the check itself fails, a row says so, and the other checks still run."""
     try:
         yield from check(*args, **kwargs)
     except Exception as error:  # noqa: BLE001  # a failed check is a row, and hides no other row

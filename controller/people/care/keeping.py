@@ -1,4 +1,5 @@
-"""What the table keeps: the disk under the journal, the journal, the key; and the clock that marks its rows."""
+"""The checks of what the table keeps (the disk under the journal, the journal and its key), and of the clock that dates
+the journal's rows."""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ _EARLIEST_MS = 1_700_000_000_000  # November 2023: a clock that shows an earlier
 
 
 def disk(machine: Machine, journal: JournalSection) -> Iterator[Row]:
-    """Whether the journal's disk keeps it through a power cut, has room, and is sound."""
+    """Check that the journal's disk survives a power cut, has room, and is sound."""
     mount = machine.mount_of(Path(journal.path))
     if mount is None:
         yield absent("disk", "The kernel does not say which disk holds the journal.")
@@ -67,7 +68,7 @@ def _room(machine: Machine, path: Path) -> Iterator[Row]:
 
 
 def _health(machine: Machine, mount: Mount) -> Iterator[Row]:
-    """What the disk and its file system report: ext4's count of errors, an eMMC's life, SMART."""
+    """Check what the disk and its file system report of themselves: ext4's count of errors, an eMMC's wear, SMART."""
     replace = "Replace the disk soon, between shoes: docs/care.md, the disk."
     partition = machine.at(f"/sys/dev/block/{mount.device}").resolve()
     whole = partition.parent if (partition / "partition").exists() else partition
@@ -104,7 +105,7 @@ def _health(machine: Machine, mount: Mount) -> Iterator[Row]:
 
 
 def record(machine: Machine, journal: JournalSection, table: str) -> Iterator[Row]:
-    """The journal and its key: each is there, they belong together, and the open shoe's rows are unbroken."""
+    """Check the journal and its key: both are there, they belong together, and the open shoe's rows are unbroken."""
     path, key_path = machine.at(journal.path), machine.at(journal.signing_key)
     try:
         begun, has_key = path.is_file() and path.stat().st_size > 0, key_path.is_file()
@@ -145,7 +146,8 @@ def record(machine: Machine, journal: JournalSection, table: str) -> Iterator[Ro
 
 
 def _records(machine: Machine, journal: JournalSection) -> Iterator[Row]:
-    """Whether each archive that the journal names is there, and whether the disk has room for the house's term."""
+    """Check that each archive that the journal names is there, and that the disk has room for as many years of records
+    as the house keeps."""
     path = machine.at(journal.path)
     named = archives_of(path, machine.at(journal.archives))
     if missing := [archive.name for archive in named if not archive.is_file()]:
@@ -174,7 +176,8 @@ def _records(machine: Machine, journal: JournalSection) -> Iterator[Row]:
 
 
 def noted(machine: Machine, journal: JournalSection) -> ProgramMeasured | None:
-    """The program and configuration that ran last, as the journal noted; None where the journal cannot be read."""
+    """Return the program and configuration that ran last, as the journal noted them; None where it cannot be read or
+    notes none."""
     try:
         facts = [row.fact for row in read_open_shoe(machine.at(journal.path))]
     except (TableError, OSError):
@@ -184,7 +187,8 @@ def noted(machine: Machine, journal: JournalSection) -> ProgramMeasured | None:
 
 
 def clock(machine: Machine) -> Iterator[Row]:
-    """Whether a time server sets the clock. Without one the table deals too, and marks the times of its rows."""
+    """Check that a time server sets the clock. Without one the table still deals, and marks the times of its rows as
+    not synchronised."""
     stamp = machine.now()
     do = "Write NTP=SERVER into /etc/systemd/timesyncd.conf; then sudo systemctl restart systemd-timesyncd"
     if stamp.at_ms < _EARLIEST_MS:
@@ -202,6 +206,6 @@ def clock(machine: Machine) -> Iterator[Row]:
 
 
 def _wrong_by(machine: Machine) -> str:
-    """By how much the clock can be wrong, as the end of a sentence."""
+    """Return by how much the clock can be wrong, as text for the end of a sentence; empty where that is not known."""
     wrong_ms = machine.most_wrong_ms()
     return "" if wrong_ms is None else f". It is wrong by {wrong_ms} ms at most"

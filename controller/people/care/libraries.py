@@ -1,4 +1,4 @@
-"""The libraries that the program needs, compared with the lists of files that they were installed with."""
+"""Comparison of the libraries that the program needs with the lists of files that they were installed with."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _OURS = "table-controller"
 
 
 def changed(prefix: Path = Path(sys.prefix)) -> list[str]:
-    """Each file of a library that is gone, or differs from the file that was installed.
+    """Return each library file that is missing, or that differs from the file that was installed.
 
     The Debian package has one list, SHA256SUMS, which names the bytecode and the pin libraries too.
     """
@@ -30,13 +30,14 @@ def changed(prefix: Path = Path(sys.prefix)) -> list[str]:
 
 
 def _found(library: Distribution, file: str) -> str | None:
-    """The SHA-256 of the file as it is now, in the form of the library's own list; None for an unreadable file."""
+    """Return the SHA-256 of the file as it is now, encoded as in the library's own list; None where the file cannot be
+    read."""
     digest = _digest(Path(str(library.locate_file(file))))
     return digest and base64.urlsafe_b64encode(bytes.fromhex(digest)).rstrip(b"=").decode()
 
 
 def _digest(file: Path) -> str | None:
-    """The SHA-256 of the file as it is now; None for an unreadable file."""
+    """Return the SHA-256 of the file as it is now, in hex; None where the file cannot be read."""
     try:
         return hashlib.sha256(file.read_bytes()).hexdigest()
     except OSError:
@@ -44,7 +45,7 @@ def _digest(file: Path) -> str | None:
 
 
 def _needed(name: str, seen: set[str]) -> Iterator[Distribution]:
-    """The libraries that the library `name` needs without any extra, and the libraries that these need in turn."""
+    """Yield the libraries that the library `name` requires without any extra, and those that these require in turn."""
     try:
         needs = distribution(name).requires or []
     except PackageNotFoundError:  # a checkout that is not installed, or a requirement of another system

@@ -1,4 +1,5 @@
-"""What the table is connected to: the shoe's port, the broker, and the certificates of that connection."""
+"""The checks of what the table is connected to: the shoe's serial port, the broker, and the certificates for the
+broker."""
 
 from __future__ import annotations
 
@@ -33,7 +34,7 @@ _RENEW = "Have the house's CA renew the certificate, and replace the file: docs/
 
 
 def shoe_port(machine: Machine, shoe: ShoeSection) -> Iterator[Row]:
-    """Whether the shoe's port is there, the table may open it, and no other program has it open."""
+    """Check that the shoe's serial port is there, that the table may open it, and that no other program has it open."""
     if shoe.port.startswith("socket://"):
         yield ok("shoe's port", f"The shoe is at the serial server {shoe.port}.")
         return
@@ -63,7 +64,7 @@ def shoe_port(machine: Machine, shoe: ShoeSection) -> Iterator[Row]:
 
 
 def shoes_plug(machine: Machine, shoe: ShoeSection) -> Iterator[Row]:
-    """Whether the table notices a plug that is pulled at the shoe's end, while its adapter stays in."""
+    """Check that the table would notice if the cable were pulled out at the shoe's end while its adapter stays in."""
     part, is_asked = "shoe's plug", shoe.driver.asking is not None and shoe.ask != "off"
     if shoe.present in MODEM_LINES:
         yield from _modem_line(machine, shoe, shoe.present)
@@ -79,7 +80,7 @@ def shoes_plug(machine: Machine, shoe: ShoeSection) -> Iterator[Row]:
 
 
 def _modem_line(machine: Machine, shoe: ShoeSection, line: str) -> Iterator[Row]:
-    """Whether the port can tell the modem line, and whether the line shows the plug. No byte is read or sent."""
+    """Check that the port can read the modem line, and that the line shows the shoe's plug. No byte is read or sent."""
     part, bits = "shoe's plug", {"cts": termios.TIOCM_CTS, "dsr": termios.TIOCM_DSR, "dcd": termios.TIOCM_CAR}
     try:
         port = os.open(machine.at(shoe.port), os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -102,7 +103,7 @@ def _modem_line(machine: Machine, shoe: ShoeSection, line: str) -> Iterator[Row]
 
 
 def _may_open(machine: Machine, port: Path) -> bool:
-    """Whether the table's account may open the port; on a bench without that account, whether this user may."""
+    """Tell whether the table's account may open the port. On a bench without that account, tell whether this user may."""
     held, account = port.stat(), machine.account(ACCOUNT)
     if account in (None, os.geteuid()):
         return os.access(port, os.R_OK | os.W_OK)
@@ -115,7 +116,7 @@ def _is_table(words: str) -> bool:
 
 
 def certificates(machine: Machine, pit: PitSection, table: str) -> Iterator[Row]:
-    """Whether the files of mutual TLS work today, and until when they will work."""
+    """Check that the files of mutual TLS work today, and until when they will work."""
     named = pit.tls
     if named is None:
         if pit.is_local:
@@ -161,7 +162,7 @@ def _ends(files: TlsFiles) -> Iterator[tuple[Path, datetime | None]]:
 
 
 def broker(machine: Machine, pit: PitSection, table: str) -> Iterator[Row]:
-    """Whether each broker answers, and proves to be the house's. No MQTT message is sent."""
+    """Check that each broker answers and proves to be the house's. No MQTT message is sent."""
     for host in pit.brokers:
         yield from _reached(pit, host, table)
 

@@ -1,6 +1,7 @@
-"""A table's machine as the checks see it: files below a root folder, and what a few programs say of it.
+"""The machine on which a table runs, as the checks see it: files below a root folder, and the output of a few programs.
 
-A test puts the files of a made-up machine below a folder. So a test can show each trouble of a Raspberry Pi anywhere.
+A test puts the files of a made-up machine below a folder. So a test can show each trouble of a Raspberry Pi on any
+computer.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ _PATIENCE_S = 10.0
 
 
 def _printed(command: Sequence[str]) -> str | None:
-    """What the program prints, whatever its exit code; None where there is no such program or the program hangs."""
+    """Run a command and return what it prints, whatever its exit code; None where there is no such program, or it hangs
+    for ten seconds."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=_PATIENCE_S, check=False)
     except (OSError, subprocess.TimeoutExpired):
@@ -28,7 +30,8 @@ def _printed(command: Sequence[str]) -> str | None:
 
 
 def _leads_to(link: Path, real: str) -> bool:
-    """Whether the link names this file. A file that was closed meanwhile has no link."""
+    """Tell whether the symbolic link points at the file `real`. False where the link is gone, because the file was
+    closed."""
     try:
         return str(link.readlink()) == real
     except OSError:
@@ -36,7 +39,7 @@ def _leads_to(link: Path, real: str) -> bool:
 
 
 class Mount(Struct, frozen=True):
-    """A file system where it is mounted: the kernel's number of its device, and its options."""
+    """A mounted file system: its device by the kernel's number, its mount point, its kind and its options."""
 
     device: str
     at: Path
@@ -45,8 +48,8 @@ class Mount(Struct, frozen=True):
 
 
 class Machine(Struct, frozen=True):
-    """The machine whose files lie below `root`. `run` returns what a command prints, or None: see `_printed`.
-    `most_wrong_ms` says by how much its clock `now` can be wrong."""
+    """The machine whose files lie below `root`. `run` returns what a command prints, or None, as `_printed` does. `now`
+    reads the machine's clock, and `most_wrong_ms` says by how many ms that clock can be wrong."""
 
     root: Path = Path("/")
     run: Callable[[Sequence[str]], str | None] = _printed
@@ -54,25 +57,25 @@ class Machine(Struct, frozen=True):
     most_wrong_ms: Callable[[], int | None] = most_wrong_ms
 
     def at(self, path: Path | str) -> Path:
-        """Where the machine's file of this full path lies."""
+        """Return where the machine's file with this absolute path lies, below `root`."""
         return self.root / str(path).lstrip("/")
 
     def text(self, path: Path | str) -> str | None:
-        """The file's text without the space around it; None where it cannot be read."""
+        """Return the file's text without surrounding white space; None where the file cannot be read."""
         try:
             return self.at(path).read_text("utf-8", "replace").strip("\0 \n")
         except OSError:
             return None
 
     def number(self, path: Path | str, base: int = 10) -> int | None:
-        """The number that the file holds; None where it holds no number."""
+        """Return the number that the file holds, written in `base`; None where it holds no number."""
         try:
             return int(self.text(path) or "", base)
         except ValueError:
             return None
 
     def touched_ms(self, path: Path | str) -> int | None:
-        """When the file was last touched, in milliseconds since 1970; None where it is not there."""
+        """Return when the file was last modified, in milliseconds since 1970; None where it is not there."""
         try:
             return int(self.at(path).stat().st_mtime * 1000)
         except OSError:
@@ -80,12 +83,13 @@ class Machine(Struct, frozen=True):
 
     @property
     def board(self) -> str | None:
-        """A Raspberry Pi's own name of its model: "Raspberry Pi 4 Model B Rev 1.4". None for any other machine."""
+        """The model's name as a Raspberry Pi gives it: "Raspberry Pi 4 Model B Rev 1.4". None for any other machine."""
         model = self.text("/proc/device-tree/model") or ""
         return model if model.startswith("Raspberry Pi") else None
 
     def mount_of(self, path: Path) -> Mount | None:
-        """The file system that the path is on, or would be once it is made; None where the kernel does not say."""
+        """Return the file system that holds the path, or would hold it once it exists; None where the kernel does not
+        say."""
         real = Path("/") / self.at(path).resolve().relative_to(self.root.resolve())
         found: Mount | None = None
         for line in (self.text("/proc/self/mountinfo") or "").splitlines():
@@ -98,7 +102,8 @@ class Machine(Struct, frozen=True):
         return found
 
     def holders(self, path: Path) -> list[tuple[int, str]]:
-        """Who has the file open: each process's number and command line. Only root sees other users' processes."""
+        """Return the processes that have the file open: each one's number and command line. Only root sees other users'
+        processes."""
         try:
             real = str(self.at(path).resolve())
         except OSError:
@@ -114,14 +119,14 @@ class Machine(Struct, frozen=True):
         return found
 
     def group(self, gid: int) -> str:
-        """The group's name; its number where it has none."""
+        """Return the name of the group with this number; the number itself where the group has no name."""
         return next((name for name, number in self._named("/etc/group") if number == str(gid)), str(gid))
 
     def account(self, name: str) -> int | None:
-        """The number of this account; None where the machine has no such account."""
+        """Return the user number of the account `name`; None where the machine has no such account."""
         return next((int(number) for account, number in self._named("/etc/passwd") if account == name), None)
 
     def _named(self, path: str) -> list[tuple[str, str]]:
-        """Each name of the list at `path`, with its number."""
+        """Return each name in the account or group list at `path`, with its number."""
         lines = [line.split(":") for line in (self.text(path) or "").splitlines()]
         return [(line[0], line[2]) for line in lines if len(line) > 2]

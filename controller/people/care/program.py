@@ -1,4 +1,5 @@
-"""The program: what a running table reports, whether program and files were changed, and the table's units."""
+"""The checks of the program: what a running table reports, whether program, libraries and system files were changed,
+and the table's systemd units."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ _LOG = "journalctl --unit {unit} --lines 30"
 
 
 def running(status: Status | TableError) -> Iterator[Row]:
-    """What a running table reports. `status` may be the error of asking for that status."""
+    """Report what a running table says of itself. `status` may be the error of asking for its status."""
     if isinstance(status, TableError):
         refused = status.code == "not_allowed"
         yield (
@@ -65,7 +66,7 @@ def running(status: Status | TableError) -> Iterator[Row]:
 
 
 def _pit(status: Status) -> Row:
-    """How the table finds its pit."""
+    """Return the row about the table's link to its pit, as the table reports it."""
     code = status.pit.standing.code
     if code in ("well", "listening"):
         return ok("pit", "The table hears its pit.")
@@ -77,8 +78,8 @@ def _pit(status: Status) -> Row:
 
 
 def measured(config: Config, status: Status | None, noted: ProgramMeasured | None) -> Iterator[Row]:
-    """Whether program, configuration and libraries are unchanged since the table started. `status` is a running table's
-    status. For a table that does not run, `noted` is what ran last, from the journal."""
+    """Check that program, configuration and libraries are unchanged since the table started. `status` is a running
+    table's status. For a table that does not run, `noted` is what ran last, from the journal."""
     program, configuration = program_digest(), config.digest
     if status is not None and status.version != __version__:
         says = f"Version {status.version} runs, and this is version {__version__}: the files are not compared."
@@ -104,7 +105,7 @@ def measured(config: Config, status: Status | None, noted: ProgramMeasured | Non
 
 
 def system(machine: Machine) -> Iterator[Row]:
-    """Whether interpreter, C library, systemd, kernel and firmware are as Debian's packages installed them."""
+    """Check that interpreter, C library, systemd, kernel and firmware are as Debian's packages installed them."""
     shown = machine.run(["dpkg-query", "--show", "--showformat=${db:Status-Abbrev} ${Package}\n", *_EXECUTED]) or ""
     packages = [line.split()[-1] for line in shown.splitlines() if line.startswith("ii ")]
     # dpkg reads its whole database at each start. A kernel's files are large, and a command has ten seconds.
@@ -126,7 +127,7 @@ def system(machine: Machine) -> Iterator[Row]:
 
 
 def units(machine: Machine) -> Iterator[Row]:
-    """Whether systemd starts the table at power-up, and how often it had to start it again."""
+    """Check that systemd starts the table at power-up, and how often systemd had to restart it."""
     for unit, what in _UNITS.items():
         shown = machine.run(["systemctl", "show", unit, "--property=LoadState,ActiveState,UnitFileState,NRestarts"])
         is_ = dict(line.partition("=")[::2] for line in (shown or "").splitlines())

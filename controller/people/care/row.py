@@ -1,4 +1,4 @@
-"""What a check of one part of a table found: a row of `tablectl doctor`."""
+"""The rows of `tablectl doctor`: each says what a check of one part of a table found."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from msgspec import Struct, to_builtins
 
 
 class Verdict(Enum):
-    """How a part is. `ABSENT`: this machine has no such part, or this user may not look at it."""
+    """The verdict on a part. `ABSENT`: this machine has no such part, or this user may not look at it."""
 
     OK = "ok"
     ABSENT = "absent"
@@ -17,7 +17,7 @@ class Verdict(Enum):
 
 
 class Row(Struct, frozen=True):
-    """What was found at one part: a stable code, a sentence, and what to do, most often a whole command."""
+    """The finding on one part: a stable code, a sentence, and what to do about it, most often a whole command."""
 
     part: str
     verdict: Verdict
@@ -26,26 +26,26 @@ class Row(Struct, frozen=True):
     do: str = ""
 
     def as_json(self) -> dict[str, str]:
-        """The row as JSON values."""
+        """Return the row as JSON values."""
         values: dict[str, str] = to_builtins(self)
         return values
 
 
 def ok(part: str, says: str) -> Row:
-    """The part is as it should be."""
+    """Return a row that says that the part is as it should be."""
     return Row(part, Verdict.OK, "ok", says)
 
 
 def absent(part: str, says: str, do: str = "") -> Row:
-    """The part is not here, or cannot be looked at by this user."""
+    """Return a row that says that the machine has no such part, or that this user cannot look at it."""
     return Row(part, Verdict.ABSENT, "absent", says, do)
 
 
 def warning(part: str, code: str, says: str, do: str) -> Row:
-    """The table works, and a person should look at this part."""
+    """Return a row that says that the table works, but a person should look at this part."""
     return Row(part, Verdict.WARNING, code, says, do)
 
 
 def fault(part: str, code: str, says: str, do: str) -> Row:
-    """With this part as it is, the table does not work, or loses something."""
+    """Return a row that says that with this part as it is, the table does not work, or loses something."""
     return Row(part, Verdict.FAULT, code, says, do)

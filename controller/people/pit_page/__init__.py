@@ -1,2 +1,2 @@
-"""The pit's page and its metrics: a process of its own, which reads the ledger and listens at the broker, and writes to
-neither."""
+"""The pit's web page and its metrics. They run as a process of their own, which reads the ledger and listens at the
+broker, and writes to neither."""

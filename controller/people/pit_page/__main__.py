@@ -1,4 +1,4 @@
-"""`python -m controller.people.pit_page`: the pit's page and metrics."""
+"""The command `python -m controller.people.pit_page`, which serves the pit's web page and metrics."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from controller.pit.reference.commands.options import place
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Serve the page. Returns the exit code. An error goes to standard error, with what to do."""
+    """Serve the page, and return the exit code. An error is printed on standard error, with what to do about it."""
     options = parser().parse_args(arguments)
     try:
         from controller.people.pit_page.server import serve
@@ -35,7 +35,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def parser() -> argparse.ArgumentParser:
-    """The parser of the command line."""
+    """Return the parser of the command line."""
     parser = OptionParser(
         prog="python -m controller.people.pit_page",
         description="The pit's page for people, and /metrics for Prometheus. The program reads, and changes nothing.",

@@ -1,4 +1,5 @@
-"""What one look at the pit finds, from the ledger and from the broker. Page and metrics show nothing else."""
+"""A look at the pit: everything that the page and the metrics know at one moment, from the ledger and from the broker.
+Page and metrics show nothing else."""
 
 from __future__ import annotations
 
@@ -18,14 +19,14 @@ _CODE = re.compile(r"[a-z0-9_]{1,60}")
 
 
 class DrawnUp(Struct, frozen=True):
-    """The account, and when it was drawn up, in ms since 1970."""
+    """The pit's account (meters, awards owed and paid), with the time at which it was drawn up, in ms since 1970."""
 
     account: Account
     at_ms: int
 
 
 class Look(Struct, frozen=True):
-    """What is known of the pit at `now_ms` (ms since 1970).
+    """Everything that is known of the pit at `now_ms` (ms since 1970).
 
     `ledger_error` is None while the ledger can be read, and `broker_error` while the broker is connected. Otherwise the
     other fields have what was read last.
@@ -41,18 +42,19 @@ class Look(Struct, frozen=True):
 
 
 def code_in(state: dict[str, Any], key: str) -> str | None:
-    """A code in a table's state; None where there is none. A text that is no code is never shown: see _CODE."""
+    """Return the code that a table's state has under `key`; None where there is none. A text that does not look like a
+    code (see _CODE) is never shown."""
     value = state.get(key)
     return value if isinstance(value, str) and _CODE.fullmatch(value) else None
 
 
 def count_in(state: dict[str, Any], key: str) -> int | None:
-    """A number in a table's state; None where there is none."""
+    """Return the number that a table's state has under `key`; None where there is none."""
     value = state.get(key)
     return value if is_count(value, 0, MOST_SEQ) else None
 
 
 def ms_in(state: dict[str, Any], key: str) -> int | None:
-    """A time in a table's state, in ms since 1970; None where there is none."""
+    """Return the time that a table's state has under `key`, in ms since 1970; None where there is none."""
     value = state.get(key)
     return moment_ms(value) if isinstance(value, str) else None

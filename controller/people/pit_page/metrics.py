@@ -1,4 +1,4 @@
-"""The pit's metrics for Prometheus."""
+"""The pit's metrics in Prometheus's text format."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ STEPS = ("pending", "verified")
 
 
 def pit_metrics(look: Look) -> str:
-    """The metrics of one look. An age is in seconds, and 0 where nothing waits."""
+    """Return the metrics of one look at the pit, as text. An age is in seconds, and 0 where nothing waits."""
     said = Exposition()
     said.add("pit_ledger_readable", "gauge", "1 while the ledger can be read.", look.ledger_error is None)
     said.add("pit_broker_connected", "gauge", "1 while the broker is connected.", look.broker_error is None)
@@ -101,7 +101,8 @@ def _of_tables(metrics: Exposition, look: Look) -> None:
 
 
 def _of_streams(metrics: Exposition, look: Look, online: Sequence[tuple[dict[str, str], HeardState]]) -> None:
-    """What the tables at the broker say of their events that wait, and of their faults."""
+    """Add what the connected tables report: how many of their events wait for the pit, since when, and which fault has
+    stopped them."""
     metrics.add(
         "pit_table_unacknowledged_events",
         "gauge",
@@ -127,5 +128,5 @@ def _by(label: str, values: dict[str, int]) -> Iterator[tuple[dict[str, str], fl
 
 
 def _s(look: Look, at_ms: int | None) -> float:
-    """The seconds since that time."""
+    """Return the seconds from `at_ms` to the look's time; 0 where `at_ms` is None or later."""
     return 0.0 if at_ms is None else max(0, look.now_ms - at_ms) / 1000

@@ -1,4 +1,4 @@
-"""The server of the pit's page and metrics. It answers GET only, and takes nothing from a browser."""
+"""The web server of the pit's page and metrics. It answers GET alone, and takes no input from a browser."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _REST = 20  # after an account that took a minute, rest for twenty: drawing it u
 
 
 class PitPage:
-    """What the page shows and the metrics say, read anew once a second."""
+    """What the pit's page and metrics show, read from the ledger and the broker once a second."""
 
     def __init__(self, at: Place, subscriber: Subscriber) -> None:
         self._at = at
@@ -51,7 +51,7 @@ class PitPage:
         self.audience = Audience()
 
     def look(self) -> Look:
-        """What is known now."""
+        """Return everything that is known of the pit now."""
         subscriber = self._subscriber
         return Look(
             _now_ms(),
@@ -64,7 +64,7 @@ class PitPage:
         )
 
     async def keep_looking(self) -> None:
-        """Read the ledger once a second."""
+        """Read the ledger once a second for ever, and send what changed to the open pages."""
         while True:
             try:
                 self._standing = await asyncio.to_thread(read_standing, self._at)
@@ -79,7 +79,7 @@ class PitPage:
             await asyncio.sleep(_LOOK_S)
 
     async def keep_drawing_up(self) -> None:
-        """Draw the account up every five minutes, or less often where that takes long."""
+        """Draw up the pit's account every five minutes for ever, less often where drawing it up takes long."""
         while True:
             began_s = time.monotonic()
             try:
@@ -92,7 +92,7 @@ class PitPage:
 
 
 def application(page: PitPage) -> ASGIApp:
-    """The page, its stream, and the metrics."""
+    """Return the web application: the page, its stream of changes, and the metrics."""
 
     async def html(request: Request) -> Response:
         return HTMLResponse(filled(_PAGE, _languages(request), "pit"))
@@ -122,7 +122,7 @@ def _languages(request: Request) -> tuple[str, ...]:
 
 
 def _choices() -> str:
-    """A link for each language, by its own name."""
+    """Return the HTML links by which a reader chooses the page's language, each labelled in its own language."""
     own = {each: words(each)["label"]["language"] for each in LANGUAGES}
     return " ".join(f'<a href="?lang={each}" lang="{each}">{escape(name)}</a>' for each, name in own.items())
 
@@ -131,8 +131,8 @@ _PAGE = (_PAGES / "pit.html").read_text("utf-8").replace("{{choices}}", _choices
 
 
 def serve(at: Place, subscriber: Subscriber, host: str, port: int, names: Collection[str]) -> int:
-    """Serve the page until SIGTERM or Ctrl-C; `names` as for a table's screen. Raises TableError `screen_address` or
-    `house_file`."""
+    """Serve the page until SIGTERM or Ctrl-C. `names` are further host names by which browsers may ask. Raises
+    TableError `screen_address` or `house_file`."""
     houses_languages()  # what is wrong in the house's file is told here, and not to a browser
     listening, address = web.listen(host, port)
     threading.Thread(target=subscriber.run, daemon=True).start()

@@ -1,4 +1,4 @@
-"""What the page's log says: when the page loses sight of the ledger or of the broker, and when it sees them again."""
+"""The messages in the page's log about losing sight of the ledger or of the broker, and seeing them again."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ NAME = "table-pit-page"
 
 
 class Sight:
-    """Says each change once, and not again while it lasts."""
+    """The log of whether the page sees the ledger and the broker. Each change is logged once, and not repeated while it
+    lasts."""
 
     def __init__(self) -> None:
         self._blind: dict[str, str] = {}  # by what cannot be seen: what was said of it
 
     def see(self, look: Look) -> None:
-        """Say on standard error what has changed since the look before."""
+        """Write on standard error what has changed since the last look."""
         error = look.ledger_error
         self._say("ledger", None if error is None else str(error), None if error is None else error.code)
         if look.broker_error != NOT_YET:

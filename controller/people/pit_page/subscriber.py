@@ -1,4 +1,4 @@
-"""What tables and pit publish at the broker, heard by a client that never publishes."""
+"""The page's client at the broker. It hears what tables and the pit publish, and never publishes."""
 
 from __future__ import annotations
 
@@ -39,23 +39,24 @@ _LINKS = ("shoe", "journal")
 
 
 class HeardState(Struct, frozen=True):
-    """What the page shows of a table's last state, and since when, in ms since 1970, the table has been online, or
-    offline."""
+    """The part of a table's last published state that the page shows, and the time in ms since 1970 from which the
+    table has been online, or offline."""
 
     state: dict[str, Any]
     since_ms: int
 
     @property
     def online(self) -> bool:
-        """Whether the table's program is connected."""
+        """Whether the table's program is connected to the broker, by its own state."""
         return self.state.get("online") is True
 
 
 class Subscriber:
-    """The connection to the broker. `run` runs in a thread and fills these attributes; all others only read them.
+    """The connection to the broker. `run` runs in a thread and fills the attributes below; all other code only reads
+    them.
 
-    `why_not`: why nothing is heard; None while the broker is connected. `pit_heard_ms`: when the pit spoke last, in ms
-    since 1970; None before this program has heard the pit.
+    `why_not`: why nothing is heard; None while the broker is connected. `pit_heard_ms`: when the pit last published, in
+    ms since 1970; None before this program has heard the pit.
     """
 
     def __init__(self, host: str, port: int, root: str, tls: TlsFiles | None) -> None:
@@ -67,13 +68,13 @@ class Subscriber:
         self.states: dict[str, HeardState] = {}
 
     def run(self) -> NoReturn:
-        """Listen, and connect again after whatever ends a connection."""
+        """Listen at the broker for ever, and connect again a second after a connection ends, whatever ended it."""
         while True:
             self.why_not = self._listen()
             time.sleep(_RETRY_S)
 
     def _listen(self) -> str:
-        """Serve one connection. Returns why the connection ended."""
+        """Serve one connection until it ends. Returns why it ended."""
         self._ended = None
         topics = (self._every.state, self._every.meters)
         name = f"pit-page-{secrets.token_hex(4)}"
@@ -96,15 +97,15 @@ class Subscriber:
     # What paho's loop calls.
 
     def link_stands(self) -> None:
-        """The broker has taken the subscriptions."""
+        """Note that the broker has accepted the subscriptions."""
         self.why_not = None
 
     def link_ended(self, why: str) -> None:
-        """The connection has ended."""
+        """Note that the connection has ended, and why."""
         self._ended = why
 
     def link_message(self, topic: str, payload: bytes, retained: bool) -> None:
-        """Note a table's state, or when the pit published its meters."""
+        """Note a table's state, or the time at which the pit published its meters."""
         now_ms = time.time_ns() // 1_000_000
         if topic == self._every.meters:
             if not retained:
@@ -122,17 +123,18 @@ class Subscriber:
         self.states = {**self.states, table: now}
 
     def link_unreadable(self, topic: str, why: str) -> None:
-        """Nothing: the pit itself tells people."""
+        """Ignore an unreadable message, because the pit itself tells people of it."""
 
     def link_own_topic(self, ours: bool) -> None:
-        """Nothing: nobody publishes there."""
+        """Ignore the client's own topic, on which nobody publishes."""
 
     def link_answered(self, token: int, reason_code: int) -> None:
-        """Nothing: nothing was published."""
+        """Ignore an answer to a publication, because this client publishes nothing."""
 
 
 def _shown(state: dict[str, Any]) -> dict[str, Any]:
-    """What can be shown of a state. The rest is not kept: anybody can say 250,000 bytes for each of many tables."""
+    """Return the part of a table's state that the page can show. The rest is not kept, because anybody can publish
+    250,000 bytes for each of many invented tables."""
     shown: dict[str, Any] = {
         key: said for key in _SHOWN if isinstance(said := state.get(key), int | str) and len(str(said)) <= _LONGEST
     }

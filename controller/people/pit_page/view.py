@@ -1,6 +1,7 @@
-"""What the pit's page shows of one look: parts that the page draws, each sent when it changes. Pure.
+"""The content of the pit's page for one look at the pit, in parts. A part is sent to the browser when it changes. Pure.
 
-Times are ms since 1970, by this machine's clock or by a table's clock. The page itself counts ages.
+Times are ms since 1970, by this machine's clock or by a table's clock. The page itself works out how long ago they
+were.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _SILENT_MS = 10_000
 
 
 def parts(look: Look) -> dict[str, object]:
-    """Every part of the page by its name."""
+    """Return the content of every part of the page, by the part's name."""
     tables = _tables(look)
     return {
         "pit": _pit(look, tables),
@@ -36,7 +37,7 @@ def parts(look: Look) -> dict[str, object]:
 
 
 def _pit(look: Look, tables: list[dict[str, Any]]) -> dict[str, object]:
-    """The first lines: whether somebody has to look, and at what."""
+    """Return the page's first lines: whether somebody has to look, and at what."""
     troubles: list[Text] = []
     standing = look.standing
     if look.ledger_error is not None:
@@ -87,7 +88,7 @@ def _table(name: str, heard: HeardTable | None, heard_state: HeardState | None) 
 
 
 def _plays(state: dict[str, Any]) -> Text | None:
-    """The table's phase, and its shoe and round."""
+    """Return a line with the table's phase, shoe and round; None where the state names no phase."""
     if (phase := code_in(state, "phase")) is None:
         return None
     named = {each: language(each).name("phase", phase) for each in LANGUAGES}
@@ -133,7 +134,7 @@ def _doubt(code: str) -> Text:
 
 
 def _proposals(standing: Standing) -> list[dict[str, object]]:
-    """What waits for a second person: who proposed it, and what that person was shown."""
+    """Return the proposals that wait for a second person: who made each, and what that person was shown."""
     return [
         {"number": each.number, "who": f"{each.account} {each.name}".strip(), "shown": each.shown.splitlines()}
         for each in standing.proposals

@@ -143,7 +143,7 @@ class ShoeReconciled(ByPerson, frozen=True):
 
 
 class ReconcileShoe(Request, frozen=True):
-    """A request to compare all cards of the ended shoe, with the `rest` that was left in it, with what its decks hold."""
+    """A request to compare the cards that left the ended shoe, and the `rest` left in it, with what its decks hold."""
 
     rest: tuple[Card, ...]
     supervisor: str
