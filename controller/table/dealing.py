@@ -232,7 +232,7 @@ def compared(table: Table) -> dict[str, str | int]:
 
 
 def owing(owed: Mapping[int, int], more: Mapping[int, int]) -> dict[int, int]:
-    """Return the commission owed, in cents by seat: `owed` and `more` added up. A seat that owes nothing is left out."""
+    """Return the commission owed, in cents by seat: `owed` plus `more`. A seat that owes nothing is left out."""
     cents = {seat: owed.get(seat, 0) + more.get(seat, 0) for seat in sorted({*owed, *more})}
     return {seat: owes for seat, owes in cents.items() if owes}
 

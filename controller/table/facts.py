@@ -205,9 +205,9 @@ class ShoeOpened(Journalled, frozen=True):
     """A new shoe was announced. The rules in this fact hold for all facts of the shoe.
 
     `by` is "dealer", "first_card" (the shoe's own report), or a supervisor's name. `config_digest` is the digest of the
-    whole configuration; `version` is the program's. The other fields hold what the table keeps from the last shoe, so
-    that a replay can begin at this fact. `carried` are the held reports that belong to this shoe. `last_report` is None
-    where the new shoe's own reports have begun, and has no frame where it has no number.
+    whole configuration; `version` is the program's. The other fields are what stays from the last shoe, so that a
+    replay can begin here. `carried` are the held reports of this shoe. `last_report` is None where the shoe's own
+    reports have begun; without a number it has no frame.
     """
 
     shoe: int

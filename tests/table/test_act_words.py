@@ -1,4 +1,5 @@
-"""What the words of an act must be, what its second person is shown, and whose keys two people can pin."""
+"""Checks of the words in which an act is requested, of what the second person is shown, and of which keys two people
+can pin."""
 
 from __future__ import annotations
 

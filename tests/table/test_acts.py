@@ -1,4 +1,5 @@
-"""What dealers and supervisors may do beside leaving faults: an odd card, a correction, an early end, a lamp test."""
+"""Checks of what dealers and supervisors may do besides ending faults: an odd card, a correction, an early end, a lamp
+test."""
 
 from __future__ import annotations
 
@@ -183,7 +184,8 @@ def test_all_of_it_is_made_again_from_the_journal() -> None:
 
 
 def test_a_shoe_is_inspected_before_its_use_under_a_name_and_is_told_to_the_pit() -> None:
-    """New Jersey 69E-1.19: a shoe is identified and inspected, and who did so when is on record."""
+    """A supervisor's inspection of a shoe becomes an event with serial, firmware and name, because New Jersey 69E-1.19
+    requires a record of it. The table refuses an inspection once wagers are locked."""
     table = TableUnderTest().do(InspectShoe("AE-22314", "4.17", "Smith"))
     (event,) = table.told()
     assert (event["type"], event["shoe"]) == ("shoe_inspected", None)

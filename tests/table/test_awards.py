@@ -1,5 +1,5 @@
-"""An award of an amount that its hit cannot have: it is told and not believed, and holds up no other award. People
-decide."""
+"""Checks of an award whose amount its hit cannot have: the table raises an alarm and does not believe the award, which
+holds up no other award. People decide."""
 
 from __future__ import annotations
 
@@ -18,13 +18,14 @@ LEAST_CENTS, MOST_CENTS = 10, 20
 
 
 def see(table: TableUnderTest, **said: Any) -> str | None:
-    """Let the pit say a step of this award, or of another. Returns the code of the refusal."""
+    """Let the pit report a step of the award, with `said` in place of its usual fields. Returns the code of the
+    refusal, or None."""
     step = replace(FIRST, **said)
     return table.ask(SeeAward(step, LEAST_CENTS, MOST_CENTS))
 
 
 def told(table: TableUnderTest) -> list[tuple[str, object]]:
-    """What the table told since the last call: steps, and alarms with their amounts."""
+    """Return the award steps and alarms that the table sent since the last call, with their amounts."""
     return [
         (event["step"], event["cents"]) if event["type"] == "award" else (event["code"], event["details"])
         for event in table.told()
@@ -38,7 +39,8 @@ def table() -> TableUnderTest:
 
 
 def disputed(table: TableUnderTest) -> TableUnderTest:
-    """A table that was told an award of more than its hit can have, and that told of this."""
+    """Let the pit report an award of more than the hit can have, check that the table raises an alarm, and return the
+    table."""
     assert see(table, cents=21) is None
     details = {"award": "t.1", "hit": "t/e/7", "seat": 1, "cents": 21, "least_cents": 10, "most_cents": 20}
     assert told(table) == [("award_impossible", details)]
@@ -93,7 +95,8 @@ def test_what_follows_of_an_accepted_award_is_believed_at_that_amount_in_later_s
 
 
 def test_a_later_amount_that_can_be_ends_the_dispute(table: TableUnderTest) -> None:
-    """A hit that shared the level was rejected, or the pit has mended its books."""
+    """A later step of a possible amount ends the dispute, because a hit that shared the level was rejected or the pit
+    corrected its books."""
     disputed(table)
     assert see(table, seq=2, cents=20) is None
     assert table.ask(AcceptAward("t.1", 21, "Ann", "Bea")) == "no_disputed_award"

@@ -1,6 +1,7 @@
-"""Baccarat Royal at the table: who is active, what is asked and shown in which order, and who gets the money.
+"""Checks of Baccarat Royal at the table: which seats are active, what is asked and shown in which order, and who gets
+the money.
 
-The drawing tables themselves are in tests/sheets. Here is what the table makes of them.
+The drawing tables themselves are checked in tests/sheets. These tests check what the table does with them.
 """
 
 from __future__ import annotations
@@ -252,7 +253,8 @@ QUIET = st.lists(CARDS, min_size=4, max_size=4).filter(lambda four: total(four[:
 @examples(20)
 @given(QUIET, QUIET, st.sampled_from(["", "unreadable", "unplugged", "too soon"]))
 def test_hole_cards_tell_nothing_before_players_call(these: list[Card], those: list[Card], mishap: str) -> None:
-    """The lamp for the choice is lit whether there is a choice or not: 0–2, 3–6 and 7 all look the same."""
+    """Player's hole cards do not show before Player's call. The choice lamp is lit whether there is a choice or not, so
+    totals of 0–2, 3–6 and 7 all look the same."""
     tables = []
     for four in (these, those):
         table = locked()
@@ -287,7 +289,8 @@ PLAYERS = st.lists(CARDS, min_size=2, max_size=2)
 def test_players_hole_cards_tell_nothing_until_he_reveals(
     bankers: list[Card], these: list[Card], those: list[Card], third: Card, hits: bool, banker_hits: bool
 ) -> None:  # fmt: skip
-    """Whatever both totals allow, everything looks the same until Player reveals."""
+    """Everything that can be seen is the same for two different hands of Player until Player reveals, whatever both
+    totals allow."""
     allowed = (0, 1, 2, 3, 4, 5, 6) if hits else (3, 4, 5, 6, 7)
     if total(these) not in allowed or total(those) not in allowed:
         return

@@ -1,7 +1,8 @@
-"""A bet that a house closes from a round of the shoe on, or in the shoe's last round.
+"""Checks of a bet that the house closes from a certain round of the shoe on, or in the shoe's last round.
 
 Who gains if this is wrong: a bettor who keeps count of the cards, and waits for the rounds in which a side bet is worth
-more than its price. He puts his chips down an instant before the border, leaves them there, and has somebody move it.
+more than its price. He puts his chips down an instant before the bet closes, leaves them there, and has somebody move
+the round at which the bet closes.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ ROUND = "4S TH 5D 9C"
 
 
 def closing(rules: TableRules, **words: dict[str, Any]) -> TableRules:
-    """The table, where each of these bets has these words."""
+    """Return the rules in which the bets named in `words` have these settings in addition."""
     return replace(rules, bets=tuple(replace(bet, **words.get(bet.spot, {})) for bet in rules.bets))
 
 
@@ -38,8 +39,8 @@ def opened(rules: TableRules) -> Watched:
 
 
 def lock(table: Watched) -> tuple[list[str], dict[str, str]]:
-    """Lock. Returns the spots that play, and the refused spots with the codes; and the table is made again from its
-    journal, as after a restart."""
+    """Lock the wagers. Returns the spots that play, and the refused spots with their codes. A replay of the table's
+    journal must give the same table."""
     table.do(LockWagers())
     event: dict[str, Any] = table.of_type("wagers_locked")[-1]
     assert table.replayed() == (table.table, None)
@@ -48,7 +49,7 @@ def lock(table: Watched) -> tuple[list[str], dict[str, str]]:
 
 
 def played(table: Watched, *spots: str) -> None:
-    """A round in which these spots, and no others, play."""
+    """Play a round in which these spots, and no others, play."""
     table.do(*(wager(f"2 {spot} 2000") for spot in spots))
     assert lock(table) == ([*spots], {})
     table.draw(ROUND)
@@ -69,7 +70,8 @@ def test_no_wager_is_taken_after_the_round_of_the_sign() -> None:
 
 
 def test_chips_that_lay_over_the_border_do_not_play_and_may_be_taken_away() -> None:
-    """A simulated hand takes the number of the last round in which the tie was open."""
+    """Chips that lie on the tie do not play once the tie has closed. A simulated hand has used up the number of the
+    last round in which it was open."""
     table = opened(TIE_TWICE)
     played(table, "tie")
     table.do(*wagers("2 tie 2000, 3 tie 2000, 3 player 2000"))
@@ -81,7 +83,8 @@ def test_chips_that_lay_over_the_border_do_not_play_and_may_be_taken_away() -> N
 
 
 def test_a_round_that_was_none_moves_the_border_back() -> None:
-    """The card in error began round 2, a simulated hand. Then the dealer says that nobody saw it."""
+    """A simulated hand that is undone gives its round number back, so that the tie is open again. The hand was round 2,
+    and began with a card drawn in error that nobody saw."""
     table = opened(TIE_TWICE)
     played(table, "tie")
     table.draw("4S")
@@ -113,7 +116,8 @@ def test_a_wager_put_down_an_instant_before_the_cut_card_does_not_play_in_the_la
 
 
 def test_a_wager_that_was_locked_before_the_cut_card_plays() -> None:
-    """Nobody could know that the round would be the last when "no more bets" was said."""
+    """A wager on a bet that closes in the last round still plays if it was locked before the cut card, because nobody
+    could know then that the round would be the last."""
     table = opened(NO_TIE_IN_FINAL).do(wager("2 tie 2000"))
     assert lock(table) == (["tie"], {})
     table.draw(f"CUT {ROUND}")
@@ -180,7 +184,8 @@ def test_a_chip_on_a_sensor_does_not_play_where_its_bet_is_closed() -> None:
 
 
 def test_a_chip_that_stays_on_a_sensor_of_a_closed_bet_does_not_stop_the_table() -> None:
-    """Bet recognition may not tell it any more, so the two would differ at every lock."""
+    """A chip left on the sensor of a closed bet does not stop the table. Bet recognition may not report that chip any
+    more, so the two would differ at every lock."""
     table = Watched(closing(ROYAL9_SEEN_TWICE, **NO_ROYAL)).open_shoe("AS 2D")
     table.do(*wagers("2 player 2000, 2 royal9 500"))
     table.wagers = {2}

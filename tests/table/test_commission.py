@@ -1,5 +1,5 @@
-"""The commission that Banker's wins owe: who owes it, what asks for it, and that no restart and no new shoe forgets
-it."""
+"""Checks of the commission that Banker's wins owe: who owes it, who must pay before going on, and that no restart and
+no new shoe forgets it."""
 
 from __future__ import annotations
 
@@ -89,7 +89,8 @@ def test_a_player_who_leaves_pays_first() -> None:
 
 
 def test_a_seat_that_owes_cannot_be_told_empty_either() -> None:
-    """In whichever way the table is told that the player has gone, it asks for the commission."""
+    """A list of occupied seats that leaves out a seat which owes commission is refused, because the player has to pay
+    in whichever way he is reported gone."""
     assert after(BANKER_WINS).ask(seats(3, 4)) == "commission_owed"
 
 
@@ -112,7 +113,7 @@ NEW_SHOES = CardDrawn(cards("3S")[0], Target.FIRST_CARD, 0)
 
 
 def announced(rules: Any = SUGARHOUSE) -> Watched:
-    """A table at which the shoe says that a new shoe has begun, while seats 2 and 3 owe."""
+    """Return a table at which the shoe reports the first card of a new shoe while seats 2 and 3 owe commission."""
     return after(BANKER_WINS, rules=rules).do(CloseShoe("Smith")).believe(NEW_SHOES)
 
 
@@ -175,8 +176,8 @@ def test_a_correction_leaves_what_other_rounds_owe() -> None:
 
 
 def test_a_correction_after_it_was_collected_is_made_good_and_stops_nobody() -> None:
-    """The seats paid for a win that they never had. In the end they have paid what the right cards owe, which is
-    nothing."""
+    """A correction pays back commission that was collected for a win which the seats never had. In the end they have
+    paid what the right cards owe, which is nothing."""
     table = after(BANKER_WINS).do(collect(2), collect(3))
     table.do(CorrectRound(1, tuple(cards("4S 5D")), tuple(cards("TH 8C")), "Smith", "Jones"), CloseShoe("Smith"))
     table.do(*(collect(int(seat)) for seat in table.face.commission_owed))

@@ -1,4 +1,5 @@
-"""What speaks against a round's cards: the times and the counts that a table still has when it cannot hear its shoe."""
+"""Checks of the doubts against a round's cards, which the table draws from times and counts when it cannot hear its
+shoe."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ PACE = replace(ROYAL9, fastest_card_ms=150, longest_lock_s=60)
 
 
 def timed(cards: str, *after_ms: int | None) -> list[Fact]:
-    """These cards, each so many milliseconds after the card before, and the first after the lock."""
+    """Return these cards as drawn, each so many milliseconds after the card before it, and the first after the lock."""
     times = after_ms if len(after_ms) > 1 else after_ms * len(cards.split())
     return [CardDrawn(Card.parse(card), after_ms=ms) for card, ms in zip(cards.split(), times, strict=True)]
 
@@ -65,7 +66,8 @@ def test_a_round_faster_than_hands_stops_the_table_and_its_hit_is_in_doubt(last_
 
 
 def test_where_nobody_knows_a_time_the_round_is_in_no_doubt() -> None:
-    """Cards come at once after a restart, or where the loop stood still and the kernel kept the bytes."""
+    """A round with a card of unknown time gets no doubt. After a restart, or where the loop stood still and the kernel
+    kept the bytes, cards come all together."""
     for times in ((4000, 1, None, 1), (None, 1, 1, None), (None,) * 4):
         table = at().lock(1).believe(*timed(WINS, *times))
         assert (table.fault, hits(table)) == (None, [[]])
@@ -92,7 +94,8 @@ def test_the_shoes_last_round_stops_the_table_too() -> None:
 
 
 def test_what_waited_for_the_reveal_of_a_fast_round_waits_for_its_count() -> None:
-    """Else a second fault would take the place of the first, and nobody would count."""
+    """A report that waited for the reveal of a round which was too fast goes on waiting for the count. Otherwise a
+    second fault would replace the first, and nobody would count."""
     table = at(replace(MIDI, fastest_card_ms=150)).lock().believe(*timed(WINS, 70_000, 1, 1, 1))
     table.believe(ShoeResultReported(ShoeResult.BANKER, player_pair=False, banker_pair=False)).do(call("reveal"))
     assert table.fault == "round_too_fast"
@@ -101,7 +104,8 @@ def test_what_waited_for_the_reveal_of_a_fast_round_waits_for_its_count() -> Non
 
 
 def test_face_down_the_moment_and_the_doubt_tell_nothing_of_the_cards() -> None:
-    """Two rounds differ only in cards that nobody has seen, and are drawn at the same moments."""
+    """Two rounds that differ only in cards nobody has seen, drawn at the same moments, give the same events and the
+    same public state."""
     told = []
     rules = replace(MIDI, fastest_card_ms=150, longest_lock_s=60)
     for cards in (TIE, "KS 2D 9S 3C"):

@@ -1,5 +1,5 @@
-"""Once a card of the next round has left the shoe, nobody places a wager that the card can decide, and nobody changes
-seats."""
+"""Checks that once a card of the next round has left the shoe, nobody places a wager that the card can decide, and
+nobody changes seats."""
 
 from __future__ import annotations
 
@@ -47,7 +47,8 @@ def kept_by_the_shoe(table: TableUnderTest) -> None:
 
 
 def held_by_a_fault(table: TableUnderTest) -> None:
-    """The dealer mishandles a button and draws, and a supervisor clears. The chips count as they lay at the draw."""
+    """Let the dealer mishandle a button of the shoe and draw a card, which the fault then holds. The chips count as
+    they lay at the draw."""
     table.believe(BUTTON, CardDrawn(KS))
 
 
@@ -104,7 +105,8 @@ def test_the_next_round_takes_wagers_again() -> None:
 
 
 def test_a_missed_card_that_a_person_types_lets_no_wager_play() -> None:
-    """Nobody knows when the missed card left the shoe, so nobody knows which chips lay by then."""
+    """No wager plays on a round whose first card was missed and typed by a person, because nobody knows which chips lay
+    when that card left the shoe."""
     table = TableUnderTest(NEXT).open_shoe()
     table.wagers = {1}
     table.believe(StepFailed("KeyError in CardDrawn")).name("KS").clear()
@@ -137,8 +139,8 @@ def test_where_wagers_are_known_none_is_placed_changed_or_taken_back(rules: Tabl
 
 @pytest.mark.parametrize("rules", [BACCARAT_ROYAL, LUCKY9])
 def test_nobody_changes_who_sits_where_or_which_seats_are_active(rules: TableRules) -> None:
-    """A card goes to another hand where another seat plays, so a person who has seen the card must not choose the
-    seat."""
+    """The table refuses to change seats while a card of the next round is out. The card would go to a different hand,
+    so a person who has seen it must not choose the seat."""
     table = TableUnderTest(house(rules, drawn_in_error="next_card")).open_shoe().do(TakeSeats((2, 5, 6), "dealer"))
     table.draw("KS")
     moves: list[Request] = [TakeSeats((2, 5), "dealer"), LeaveSeat(6, "dealer")]
@@ -190,7 +192,8 @@ def test_the_lamps_invite_nobody_and_refuse_whoever_comes_late() -> None:
 
 
 def test_a_round_voided_with_a_card_over_keeps_that_card_out() -> None:
-    """Cards that the round did not need are the next round's, and the person who voided it has seen them."""
+    """A card that the finished round did not need belongs to the next round and counts as seen, so no wager of that
+    round may be placed."""
     table = TableUnderTest(NEXT).open_shoe().draw("4S TH 5D 9C KS").do(LockWagers())
     assert table.of_type("round")[-1]["player"]["cards"] == ["4S", "5D"]
     assert table.face.wagers_stand == ()

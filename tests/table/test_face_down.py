@@ -1,5 +1,4 @@
-"""No one is told of cards that lie face down: with other cards burned in the same way, all that can be seen is the
-same."""
+"""Checks that nothing tells which cards lie face down: whichever cards were burned, all that can be seen is the same."""
 
 from __future__ import annotations
 
@@ -32,7 +31,7 @@ BURN, PLAYER, FIRST_CARD = Target.BURN, Target.PLAYER, Target.FIRST_CARD
 
 
 class Watched(TableUnderTest):
-    """A table under test with an onlooker, who notes all that can be seen, fact by fact."""
+    """A table under test with an onlooker, who notes after each fact everything that can be seen."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -46,12 +45,12 @@ class Watched(TableUnderTest):
         return self
 
     def report(self, card: Card | None, missed: int = 0) -> Report:
-        """The next report. Its frame tells the card, as on the wire."""
+        """Return the shoe's next report, after `missed` lost ones. Its frame tells the card, as a real shoe's does."""
         self._seq = (self._seq + 1 + missed) % 10
         return Report(self._seq, f"05 {card}")
 
     def _without_the_chain(self) -> list[dict[str, Any]]:
-        """The events so far without their chain, which is salted and so tells nothing."""
+        """Return the events so far without their chain values, which are salted and so tell nothing."""
         return [{name: said for name, said in event.items() if name != "chain"} for event in self.events]
 
 
@@ -81,7 +80,8 @@ WAYS: dict[str, Way] = {
 
 
 def _play(burned: list[Card], ways: list[str], stray: Card) -> Watched:
-    """Burn five cards in these ways. Then play a hand, one burned card too many inside the next, and its end."""
+    """Burn five cards in the given ways, play one round, burn the stray card inside the next round, and finish that
+    round."""
     table = Watched()
     table.do(NewShoe()).believe(CardDrawn(Card.parse("5D"), FIRST_CARD, 0, table.report(None)))
     for card, way in zip(burned, ways, strict=True):
@@ -105,7 +105,8 @@ def test_what_is_burned_cannot_be_told_from_anything_seen(ways: list[str], cards
 
 
 def test_what_a_fault_holds_hides_cards_but_for_those_of_the_burn_and_of_a_face_up_hand() -> None:
-    """The cards of Baccarat Royal, Lucky 9 and Midi come face down; those of these tables do not."""
+    """Cards that a fault holds count as hidden, except for as many as the burn or a face-up round takes. The cards of
+    these tables come face up, those of Baccarat Royal, Lucky 9 and Midi face down."""
     stopped = ShoeErrorRaised(ShoeError.CANNOT_READ)
 
     def hidden(table: TableUnderTest, cards: str) -> list[bool]:

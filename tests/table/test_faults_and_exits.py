@@ -1,4 +1,5 @@
-"""Every fault: how the table gets into it, each way out of it, and what then becomes of the cards that waited."""
+"""Checks of every fault: how the table gets into it, each act that ends it, and what then happens to the cards that
+waited."""
 
 from __future__ import annotations
 
@@ -82,7 +83,7 @@ def announced() -> TableUnderTest:
 
 
 def burning() -> TableUnderTest:
-    """A table on which three cards are to be burned."""
+    """Return a table on which three cards are to be burned."""
     return announced().draw("3H")
 
 
@@ -90,7 +91,7 @@ BEHIND = JournalFoundBehindPit(9, 4, chain_differs=False, at="2026-01-01T00:00:0
 
 
 def in_round() -> TableUnderTest:
-    """A table in a round: seats 2 and 5 bet Royal 9, Player has 4♠, and Banker has T♥."""
+    """Return a table in a round: seats 2 and 5 bet Royal 9, Player has 4♠, and Banker has T♥."""
     return between().lock(2, 5).draw("4S TH")
 
 
@@ -99,38 +100,40 @@ def ended() -> TableUnderTest:
 
 
 def owing() -> TableUnderTest:
-    """A SugarHouse table whose shoe is over, and at which seat 2 owes the commission of a win on Banker."""
+    """Return a SugarHouse table whose shoe is over, and at which seat 2 owes the commission of a win on Banker."""
     table = TableUnderTest(SUGARHOUSE).open_shoe().do(PlaceWager(Wager(2, "banker", 2000), "dealer"))
     return table.lock().draw("CUT 4S TH 4D 9C")
 
 
 def seated() -> TableUnderTest:
-    """A Baccarat Royal table: active seat 2 is Player, and seat 5 Banker. Banker's two cards come first, then
-    Player's."""
+    """Return a Baccarat Royal table whose active seats are 2 (Player) and 5 (Banker). Banker's two cards come first,
+    then Player's."""
     table = TableUnderTest(BACCARAT_ROYAL)
     table.do(TakeSeats((2, 5), "dealer"), ChooseActives(Actives(player=2, banker=5), "Smith"))
     return table.open_shoe().lock()
 
 
 def choosing() -> TableUnderTest:
-    """A table on which Player has 4 and may hit or stand, and Banker has 5."""
+    """Return a table on which Player has 4 and may hit or stand, and Banker has 5."""
     return seated().draw("2S 3H 2D 2C")
 
 
 def differing() -> TableUnderTest:
-    """A table that did not lock: bet recognition saw Royal 9 wagers at seats 1 and 3, the sensors at 1 and 4."""
+    """Return a table that did not lock, because bet recognition saw Royal 9 wagers at seats 1 and 3, the sensors at 1
+    and 4."""
     table = TableUnderTest(replace(house(), bet_recognition=True)).open_shoe()
     table.do(*(PlaceWager(Wager(seat, "royal9", 500), "recognition") for seat in (1, 3)))
     return table.lock(1, 4)
 
 
 def nobody_plays() -> TableUnderTest:
-    """A Baccarat Royal table at which a first card would lock the wagers, while no seat is active."""
+    """Return a Baccarat Royal table at which a first card would lock the wagers, while no seat is active."""
     return TableUnderTest(replace(BACCARAT_ROYAL, lock_on="first_card")).open_shoe()
 
 
 def too_fast(kept: str | None = None) -> TableUnderTest:
-    """A table after a round of four cards within 300 ms. With a `kept` card a simulated hand began after it."""
+    """Return a table after a round of four cards within 300 ms. With a `kept` card a simulated hand has begun after
+    that round."""
     table = TableUnderTest().open_shoe().lock()
     cards: list[Fact] = [CardDrawn(Card.parse(card), after_ms=100) for card in ["4S", "TH", "5D", "9C"]]
     if kept is not None:
@@ -139,7 +142,8 @@ def too_fast(kept: str | None = None) -> TableUnderTest:
 
 
 def after_gap(table: TableUnderTest) -> TableUnderTest:
-    """The table after reports 1 and 3 came: a card that lies only on the felt, and then Player's 5♦."""
+    """Let the shoe send its reports 1 and 3, so that report 2 (a card that lies only on the felt) is missed. Report 3
+    is Player's 5♦."""
     return table.believe(ShoeStoodBy(seen(1)), CardDrawn(Card.parse("5D"), report=seen(3)))
 
 
@@ -746,7 +750,8 @@ def test_a_new_shoes_first_card_is_not_lost_with_the_old_shoes_cards() -> None:
 
 @pytest.mark.parametrize("came", [ERROR, CommitFailed("SQLITE_FULL"), ReplayDiffered(7), StepFailed("ValueError")])
 def test_with_no_shoe_to_end_a_fault_is_cleared_before_the_next_is_announced(came: Fact) -> None:
-    """A card that waits may be the next shoe's first card. It is not thrown away with a shoe that does not exist."""
+    """A fault without a shoe must be cleared before a new shoe can be announced. A card that waits may be the new
+    shoe's first card, and is not thrown away with a shoe that does not exist."""
     for table in (TableUnderTest(), ended()):
         table.believe(came).draw("3H")
         assert table.exits == ({"card", "clear"} if isinstance(came, StepFailed) else {"clear"})
@@ -820,7 +825,8 @@ def test_an_alarm_does_not_stop_the_table(fact: Fact, code: str, details: dict[s
 
 
 def test_what_runs_is_kept_and_each_change_of_it_is_an_alarm() -> None:
-    """The first program that runs on a journal is no change. A new shoe carries what runs, as a replay begins there."""
+    """The table keeps which program and configuration run, and each change raises an alarm. The first program on a
+    journal is no change. A new shoe keeps the note, because a replay begins at the shoe's opening."""
     table = in_round()
     table.told()
     assert table.believe(ProgramMeasured("1", "aa", "bb")).told() == []

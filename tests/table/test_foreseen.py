@@ -1,4 +1,5 @@
-"""A forecast of an act agrees with what the act then does, and asking for the forecast changes nothing."""
+"""Checks that the preview of an act agrees with what the act then does, and that asking for the preview changes
+nothing."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ from tests.table.test_acts import correction
 
 
 def would(table: TableUnderTest, request: Request) -> dict[str, Any]:
-    """What is foreseen of the request. To foresee it must change nothing."""
+    """Return the preview of the request, and check that making it changed nothing."""
     before, rows = table.table, len(table.rows)
     told = foreseen(table.table, request, table.ambient)
     assert (table.table, len(table.rows)) == (before, rows)

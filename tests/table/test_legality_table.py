@@ -1,4 +1,4 @@
-"""What may happen when, stated in a dealer's words. Each cell is tried on a table in that phase."""
+"""Checks of what may happen in which phase, stated in a dealer's words. Each cell is tried on a table in that phase."""
 
 from __future__ import annotations
 
@@ -162,13 +162,13 @@ PHASES: dict[str, Callable[[], TableUnderTest]] = {
 
 
 def _owing(dealt: str = "5S 8H KD TC") -> TableUnderTest:
-    """A SugarHouse table at which seat 2 won on Banker, and owes the commission."""
+    """Return a SugarHouse table at which seat 2 won on Banker, and owes the commission."""
     table = TableUnderTest(SUGARHOUSE).open_shoe().do(PlaceWager(Wager(2, "banker", 2000), "dealer"))
     return table.lock().draw(dealt)
 
 
 def _seated() -> TableUnderTest:
-    """A Baccarat Royal table: seats 2, 5 and 6 are occupied, and seat 2 is Player against seat 5."""
+    """Return a Baccarat Royal table: seats 2, 5 and 6 are occupied, and seat 2 is Player against seat 5."""
     table = TableUnderTest(BACCARAT_ROYAL)
     return table.do(TakeSeats((2, 5, 6), "dealer"), ChooseActives(Actives(player=2, banker=5), "Smith"))
 
@@ -300,7 +300,7 @@ def _untouched(in_phase: Callable[[], TableUnderTest]) -> TableUnderTest:
 
 
 def _happens(row: str, table: TableUnderTest) -> str | None:
-    """Do it, and return why it was refused."""
+    """Let what the row names happen to the table. Returns the code of the refusal, or None."""
     happening = HAPPENINGS[row]
     if isinstance(happening, Request):
         return table.ask(happening)
@@ -347,7 +347,8 @@ def test_the_grid_is_the_whole_table() -> None:
 
 
 def _made(row: str) -> set[type[Fact]]:
-    """The facts that the act becomes at the tables where it is allowed. The step must know each of them."""
+    """Return the facts that the row's act becomes at the tables where it is allowed. The step function must know each
+    of them."""
     made = set()
     for in_phase in (*TRIED_AT.get(row, PHASES).values(), *TRIED_AT_REST.values(), *TRIED_IN_FAULT.values()):
         table = in_phase()
@@ -359,8 +360,8 @@ def _made(row: str) -> set[type[Fact]]:
 
 
 def test_an_act_becomes_the_facts_that_its_entry_names() -> None:
-    """Each fact of each entry is made. An act that is refused in every cell would show nothing of what it does, so it
-    needs a table in `TRIED_AT` at which it is allowed."""
+    """Each fact that an act's entry names is really made. An act that is refused in every cell would show nothing, so
+    it needs a table in `TRIED_AT` at which it is allowed."""
     made = {row: _made(row) for row, it in HAPPENINGS.items() if isinstance(it, Request)}
     assert {row: facts for row, facts in made.items() if not facts <= {*_ACTS[row].becomes}} == {}
     named = {fact for act in ACTS for fact in act.becomes}

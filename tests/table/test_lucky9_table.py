@@ -1,4 +1,4 @@
-"""Lucky 9 at the table: seat by seat against the dealer, splits, what goes wrong in the middle, and the money."""
+"""Checks of Lucky 9 at the table: each seat against the dealer, splits, what goes wrong during a round, and the money."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def locked(bets: str = "3 hand 1000", rules: Any = LUCKY9) -> Watched:
 
 
 def play(table: Watched, script: str) -> Watched:
-    """Play cards and calls as they come: "4S split 5D"."""
+    """Play the cards and calls of the script in order, such as "4S split 5D"."""
     for word in script.split():
         table.do(call(word)) if word.islower() else table.draw(word)
     return table
@@ -184,7 +184,8 @@ def test_the_dealer_reveals_and_draws_even_if_every_hand_is_dead() -> None:
 def test_the_dealers_hole_card_tells_nothing_until_it_is_turned_up(
     this: Card, that: Card, does: str, more: Card
 ) -> None:
-    """Whether the dealer will draw is not told either: only the up card can be seen."""
+    """Nothing tells the dealer's hole card until it is turned up. Whether the dealer will draw is not told either,
+    because only the up card can be seen."""
     tables = []
     for hole in (this, that):
         table = locked("2 hand 1000, 3 hand 1000, 3 tie 500, 3 lucky9_bonus 500")
@@ -257,7 +258,8 @@ def test_a_card_before_a_seats_choice_waits_and_is_a_hit_when_cleared() -> None:
 
 
 def test_a_card_before_the_choice_to_split_again_is_burned() -> None:
-    """After a split no hit can take the card."""
+    """A card that comes before a seat's choice to split again is burned, because after a split no hit can take the
+    card."""
     table = play(locked(), "4S 2C 4D 3C split 4H 5H")
     assert table.fault == "choice_due"
     left = table.face.cards_left
@@ -337,7 +339,8 @@ def test_with_fewer_cards_than_a_round_may_take_wagers_do_not_open() -> None:
 
 @pytest.mark.parametrize(("plays", "hands"), [("2S 2C", 1), ("4S 2C 4H 3C split", 2)])
 def test_cards_that_run_out_inside_a_round_return_every_wager(plays: str, hands: int) -> None:
-    """This can happen only where cards were lost. Here all cards but those of the round count as gone."""
+    """A round that runs out of cards is void and returns every wager. This can happen only where cards were lost, so
+    here all cards but those of the round count as gone."""
     rules = house(LUCKY9, decks=1, fewest_cards_to_open=1)
     table = Watched(rules).open_shoe("2D 3H 4C")
     burned = [card for card in DECK if str(card) not in {"2D", "3H", "4C", *plays.split()}]
@@ -357,7 +360,8 @@ def test_cards_that_run_out_inside_a_round_return_every_wager(plays: str, hands:
 def correction(
     hands: str, dealer: str, by: str = "Smith", witness: str = "Jones", number: int = 1
 ) -> CorrectSeatsRound:
-    """The request for a correction, in which each hand has its seat: `correction("3 8S KS, 3 8D QS", "2C 9C TC")`."""
+    """Return the request for a correction. Each hand is written with its seat: `correction("3 8S KS, 3 8D QS", "2C 9C
+    TC")`."""
     by_seat: dict[int, tuple[tuple[Card, ...], ...]] = {}
     for text in hands.split(","):
         seat, *words = text.split()
@@ -366,7 +370,8 @@ def correction(
 
 
 def dealt(bets: str = "2 hand 1000, 2 tie 500, 2 lucky9_bonus 500, 5 hand 700") -> Watched:
-    """A table on which seat 2 split its eights, seat 5 stood on 7, and the dealer has 2 and 9 and drew a ten: 1."""
+    """Return a table after a round: seat 2 split its eights, seat 5 stood on 7, and the dealer had 2 and 9 and drew a
+    ten, which makes 1."""
     return play(locked(bets), "8S 4S 2C 8D 3S 9C split KS QS stand reveal TC")
 
 
@@ -396,7 +401,8 @@ def test_a_correction_tells_the_whole_round_anew_and_settles_it_by_the_sheet() -
 
 
 def test_what_splits_and_hits_follows_from_the_hands() -> None:
-    """Seat 2 had no pair, so it hit. The wager on its hand lay there once, not twice."""
+    """A correction derives splits and hits from the corrected hands: seat 2 had no pair, so it hit, and the wager on
+    its hand counts once instead of twice."""
     table = dealt()
     table.do(correction("2 8S 7D KS, 5 4S 3S", "2C 9C TC"))
     (event,) = table.of_type("correction")
@@ -456,7 +462,8 @@ def test_where_no_wagers_are_known_a_correction_settles_nothing() -> None:
     ],
 )
 def test_a_correction_is_refused(asked: CorrectSeatsRound | CorrectRound, refused: str) -> None:
-    """The shoe has one deck, and the first card, 2D, is out of it."""
+    """The table refuses an impossible correction and changes nothing. The shoe here has one deck, and 2D, its first
+    card, is gone."""
     table = locked("2 hand 1000, 5 hand 700", house(LUCKY9, decks=1, fewest_cards_to_open=6))
     play(table, "8S 4S 2C 8D 3S 9C split KS QS stand reveal TC")
     before = table.table
@@ -481,7 +488,7 @@ def test_a_round_of_two_hands_has_no_seats_hands() -> None:
 def test_money_is_conserved_and_every_card_is_accounted_for(
     shoe: list[Card], stakes: dict[int, int], wishes: list[str]
 ) -> None:
-    """A seat asks for anything. Only what the sheet allows is done."""
+    """Money and cards add up whatever calls the seats ask for, because the table allows only what the sheet allows."""
     table = locked(", ".join(f"{seat} hand {dollars}00, {seat} tie 200" for seat, dollars in stakes.items()))
     drawn: list[str] = []
     coming, wish = iter(shoe), iter(wishes)
@@ -524,7 +531,8 @@ def test_money_is_conserved_and_every_card_is_accounted_for(
 
 
 def _assert_offer(table: TableUnderTest, name: str, wished: str, refused: str | None) -> None:
-    """Check what was offered: nobody hit a nine or after a split, and nobody split what is no pair."""
+    """Check that the table offered only legal calls: nobody hit a nine or after a split, and nobody split two cards
+    that are no pair."""
     if refused is None and wished == "split":
         assert table.fault is None
     if refused is None and wished == "hit":
@@ -535,7 +543,7 @@ def _assert_offer(table: TableUnderTest, name: str, wished: str, refused: str | 
 
 
 def _assert_seat(event: dict[str, Any], seat: int, cents: int, mine: list[tuple[int, int | None, str, int]]) -> None:
-    """Compare what the seat got with the sheet's own sentences, one by one."""
+    """Compare what the seat got with the sheet's sentences, one after another."""
     dealer = event["dealer"]
     dealers_kind = _kind(dealer["cards"])
     hands = [each for each in event["hands"] if each["seat"] == seat]

@@ -1,5 +1,5 @@
-"""What comes to a table beside its round: the pit's next key, a taken place at the broker, and facts without a
-fault."""
+"""Checks of what comes to a table apart from its round: the pit's next key, another client under its name at the
+broker, and facts that raise no fault."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The life of a progressive wager at the table: a hit notes its level, and goes from hit to pending, verified, paid or
-rejected.
+"""Checks of the life of a progressive wager at the table: a hit notes its meter's level, and goes from hit to pending,
+verified, and paid or rejected.
 
-Each step is an event, and the seat's lamp stays until a person has handled the hit.
+Each step is an event, and the seat's lamp stays lit until a person has handled the hit.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ PENDING = AwardStepped(
 
 @pytest.fixture
 def table() -> TableUnderTest:
-    """A table whose seat 2 hit its progressive in the shoe's first round."""
+    """Return a table whose seat 2 won its progressive wager in the shoe's first round."""
     return TableUnderTest(levels=LEVELS).open_shoe().lock(2).draw(SEAT_2_WINS)
 
 

@@ -1,7 +1,8 @@
-"""An ended shoe's cards, burned, dealt and remaining ones, against what its decks hold, by rank and suit.
+"""Checks that an ended shoe's cards (burned, dealt and remaining) are compared with what its decks hold, by rank and
+suit.
 
-Who gains: a cheat who took a card out, put one in, or exchanged one. The test keeps the shoe's 416 cards itself, as a
-pack of its own, and takes from it what is dealt.
+Who gains if this is wrong: a cheat who took a card out, put one in, or exchanged one. The test keeps the shoe's 416
+cards itself, as a pack of its own, and takes from it what is dealt.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from tests.support.tables import TableUnderTest
 
 
 def _shoe(seed: int) -> tuple[TableUnderTest, list[Card]]:
-    """A table that has dealt and closed a shoe, and the cards that are left in it."""
+    """Return a table that has dealt and closed a shoe, and the cards that are left in the shoe."""
     pack = [*DECK] * 8
     random.Random(seed).shuffle(pack)
     first = next(place for place, card in enumerate(pack) if str(card)[0] == "3")  # three more are burned
@@ -68,7 +69,7 @@ def test_a_card_taken_one_put_in_and_one_exchanged_are_named() -> None:
 
 
 def test_a_card_that_nobody_could_name_is_missing_and_no_more() -> None:
-    """A burned card could not be read and was named by nobody: just one card may be missing, whichever it is."""
+    """A shoe with one burned card that nobody could name is complete if exactly one card is missing, whichever it is."""
     table, rest = _shoe(1)
     shoe = table.table.shoe
     assert shoe is not None
@@ -81,5 +82,6 @@ def test_a_card_that_nobody_could_name_is_missing_and_no_more() -> None:
 
 
 def test_an_open_shoe_is_not_reconciled() -> None:
-    """Whoever heard which cards are missing from an open shoe would know which were burned."""
+    """The table refuses to reconcile an open shoe, because whoever heard which cards are missing would know which were
+    burned."""
     assert TableUnderTest().open_shoe().ask(ReconcileShoe((), "Smith")) == "shoe_open"

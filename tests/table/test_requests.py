@@ -1,5 +1,5 @@
-"""What people ask of the table: what a request becomes, with the ambient values that decided it, and what needs a
-supervisor."""
+"""Checks of what a person's request becomes, with the ambient values (sensors, pit) that decided it, and of which
+requests need a supervisor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the public face says of each seat once a round is finished: whether its wagers won, taken together."""
+"""Checks of what the public state says of each seat after a round: whether its wagers, taken together, won."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def locked(table: TableUnderTest, bets: str) -> TableUnderTest:
 
 
 def results_of(table: TableUnderTest) -> dict[str, str]:
-    """What became of each seat's wagers."""
+    """Return the result of each seat's wagers taken together, by seat."""
     return {seat: told.result for seat, told in table.face.settled.items()}
 
 
@@ -75,8 +75,8 @@ def test_at_baccarat_royal_gamblers_have_results_beside_the_active_seats() -> No
 
 
 def test_the_hands_of_a_split_seat_are_taken_together() -> None:
-    """Seat 2 splits fours. A 9 in two cards after a split wins against 8, and a 6 loses. Seat 5 has 8, as the dealer
-    has."""
+    """The two hands of a split seat count together: seat 2 splits fours, wins with 9 and loses with 6 against the
+    dealer's 8, which is even. Seat 5 has 8 like the dealer."""
     table = locked(TableUnderTest(LUCKY9), "2 hand 1000, 5 hand 1000").draw("4S 3S KD 4C 5C 8D")
     table.do(call("split")).draw("5D 2H").do(call("stand"), call("reveal"))
     assert results_of(table) == {"2": "even", "5": "even"}

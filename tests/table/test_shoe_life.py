@@ -1,5 +1,5 @@
-"""The cut card's place in a shoe, and what people are told where it comes elsewhere (sheet 000: 14 cards from the
-end)."""
+"""Checks of the cut card's place in a shoe (sheet 000: 14 cards from the end), and of what people are told where it
+comes elsewhere."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ OTHERS = [str(card) for card in DECK if str(card) not in ["AS", "2D"]]
 
 
 def with_left(cards: int, tolerance: int) -> TableUnderTest:
-    """A table with one deck, of which so many cards are left. The others went in a void hand."""
+    """Return a table with one deck of which `cards` cards are left. The others went out of play in a void round."""
     table = TableUnderTest(house(decks=1, cut_card_tolerance=tolerance)).open_shoe("AS 2D").lock()
     table.believe(ShoeErrorRaised(ShoeError.CANNOT_READ)).draw(" ".join(OTHERS[cards:])).void()
     assert (table.face.phase, table.face.cards_left) == ("wagers_open", cards)
@@ -50,7 +50,8 @@ def test_cards_that_wait_for_a_reveal_have_left_the_shoe_too() -> None:
 
 @pytest.mark.parametrize(("counts_first", "put_away"), [(False, 1), (True, 0)])
 def test_what_was_burned_is_told_by_count(counts_first: bool, put_away: int) -> None:
-    """By sheet 000 the first card is worth 1 to 10, and so many more are burned."""
+    """The public state tells how many cards were burned. By sheet 000 the first card is worth 1 to 10, and so many more
+    cards are burned."""
     for worth, first in enumerate("A23456789TJQK", start=1):
         table = TableUnderTest(house(burn_counts_first_card=counts_first)).open_shoe(f"{first}S")
         assert table.face.left_at_cut_card is None
@@ -64,7 +65,8 @@ def test_what_was_burned_is_told_by_count(counts_first: bool, put_away: int) -> 
 
 @pytest.mark.parametrize(("counts", "hands_after"), [(True, 1), (False, 2)])
 def test_a_hand_voided_after_the_cut_card_counts_unless_the_house_deals_another(counts: bool, hands_after: int) -> None:
-    """By sheet 000 the hand in which the cut card comes is finished, and one more is dealt."""
+    """A round voided after the cut card counts as one of the shoe's last rounds, unless the house deals another. By
+    sheet 000 the round in which the cut card comes is finished, and one more is dealt."""
     table = TableUnderTest(house(voided_hand_counts=counts)).open_shoe("AS 2D").lock().draw("4S CUT TH").void()
     for _ in range(hands_after):
         assert table.face.phase == "wagers_open"
@@ -78,7 +80,8 @@ def test_a_hand_voided_after_the_cut_card_counts_unless_the_house_deals_another(
 def test_after_a_cut_card_outside_of_a_wagered_round_so_many_are_dealt(
     rules: TableRules, dealt: int, before: str
 ) -> None:
-    """By sheet 000 the hand is the last where the cut card comes instead of its first card."""
+    """A cut card that comes outside of a wagered round is followed by as many rounds as the house says. By sheet 000
+    the round in whose first card's place the cut card comes is the last."""
     table = TableUnderTest(rules).open_shoe("AS 2D").draw(before)
     for left in range(dealt, 0, -1):
         assert (table.face.phase, table.face.final_round) == ("wagers_open", left == 1)

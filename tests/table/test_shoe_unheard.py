@@ -1,5 +1,5 @@
-"""A shoe that went unheard for so long that its numbers prove nothing: the table goes on only after a person's
-count."""
+"""Checks of a shoe that went unheard for so long that its numbers prove nothing: the table goes on only after a
+person's count."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What holds whatever comes: cards in any order, with any opinion, missed, unreadable or impossible; and any act."""
+"""Properties that hold whatever comes: cards in any order, with any opinion, missed, unreadable or impossible; and any
+act."""
 
 from __future__ import annotations
 
@@ -67,13 +68,13 @@ CardFact = CardDrawn | CardKept | CardDrawnOutsideGame
 
 
 def waiting(table: Table) -> int:
-    """How many cards wait with the standing fault."""
+    """Return how many cards wait because of the standing fault."""
     held = (table.fault.raised_by, *table.held) if table.fault else ()
     return sum(one is not None and isinstance(one.fact, CardFact) for one in held)
 
 
 class CheckedTable(TableUnderTest):
-    """A table that is checked after every fact."""
+    """A table under test whose properties are checked after every fact."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -119,7 +120,7 @@ class CheckedTable(TableUnderTest):
             assert gone + waiting(self.table) == self._came
 
     def _check_final_round(self, before: Table, rounds: list[dict[str, object]]) -> None:
-        """Check that after the cut card come the wagered round in play and one more."""
+        """Check that after the cut card only the wagered round in play and one more are dealt."""
         if self.table.shoe is None or self.table.shoe.final_round is None:
             self._rounds_to_come = None
             return
@@ -131,8 +132,8 @@ class CheckedTable(TableUnderTest):
         assert self._rounds_to_come >= 0
 
     def check_numbers(self) -> None:
-        """Check that no round is numbered twice, that a shoe's last round is the last wagered on, and that one fault
-        stands at a time."""
+        """Check that no round number is used twice, that nobody wagers after a shoe's last round, and that only one
+        fault stands at a time."""
         ended = [(event["shoe"], event["round"]) for event in self.events if event["type"] in ("round", "void")]
         locked = [(event["shoe"], event["round"]) for event in self.of_type("wagers_locked")]
         assert ended == sorted(set(ended))
@@ -204,7 +205,7 @@ REQUESTS: st.SearchStrategy[Request] = st.one_of(
 
 
 def _a_card(table: CheckedTable, dice: Random) -> Card:
-    """A card, as a rule one that can still be in the shoe."""
+    """Return a random card, most often one that can still be in the shoe."""
     shoe, decks = table.table.shoe, table.table.rules.shoe.decks
     there = [card for card, gone in zip(DECK, shoe.gone, strict=True) if gone < decks] if shoe else DECK
     return dice.choice(there if there and dice.random() < 0.95 else DECK)
@@ -222,7 +223,8 @@ def _act(exit_: str, card: Card, left: int) -> Request:
 
 
 def go_on(seed: int) -> Happening:
-    """Let the people at the table go on for some turns: leave a fault by one of its exits, announce, lock, or draw."""
+    """Return a happening in which the people at the table act for some turns: they end a fault, announce a shoe, lock
+    wagers, or draw cards."""
 
     def happens(table: CheckedTable) -> None:
         dice = Random(seed)
@@ -280,8 +282,7 @@ def test_whatever_comes_the_table_holds_together_and_a_restart_makes_it_again(
 @examples(13)
 @given(HOUSES, st.integers(0, 2**24), st.integers(0, 51))
 def test_a_shoe_dealt_to_its_end_from_one_deck(rules: TableRules, seed: int, cut_after: int) -> None:
-    """A whole deck is dealt, each card once. No card is impossible, and the shoe ends by its last round or by its last
-    cards."""
+    """A shoe of one deck, dealt card by card to its end, raises no fault except that it may run out of cards."""
     order = Random(seed).sample(DECK, 52)
     table = CheckedTable(replace(rules, shoe=replace(rules.shoe, decks=1))).do(NewShoe())
     for place, card in enumerate(order):

@@ -1,4 +1,5 @@
-"""Which fault an act answers, and how many people must ask for it: the pure part."""
+"""Checks of which fault an act may end, and of how many people must ask for the act. Only the pure functions are tested
+here."""
 
 from __future__ import annotations
 

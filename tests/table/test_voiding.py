@@ -1,4 +1,5 @@
-"""A void takes away what the cards had won: what is certain is told, and two people must agree to the void."""
+"""Checks of a void, which takes away what the cards had won: the table tells every award that was certain, and two
+people must agree."""
 
 from __future__ import annotations
 
@@ -26,8 +27,8 @@ _MIDI_ROYAL9 = replace(ROYAL9, play=MIDI.play)
 
 
 def least_award(seat: int, seen: Sequence[str]) -> str | None:
-    """The least award that the seat has won whatever comes, counted over every card that can come; None where perhaps
-    none is won.
+    """Return the least award that the seat wins whichever cards still come, counted over all of them; None where
+    perhaps no award is won.
 
     By the sheet alone: cards 1 and 3 are Player's, 2 and 4 Banker's, and only the first two cards of a hand count.
     """
@@ -42,7 +43,7 @@ def least_award(seat: int, seen: Sequence[str]) -> str | None:
 
 
 def begun(*seen: str) -> TableUnderTest:
-    """A table in a round with these cards, in which every seat has a Royal 9 wager."""
+    """Return a table in a round with these cards, in which every seat has a Royal 9 wager."""
     return TableUnderTest().open_shoe("2D 3H 4C").lock(*SEATS).draw(" ".join(seen))
 
 
@@ -78,7 +79,8 @@ def test_a_round_in_which_nothing_is_won_yet_is_voided_by_one(seen: tuple[str, .
 
 
 def test_the_card_that_a_fault_holds_is_seen_too() -> None:
-    """The dealer presses a button of the shoe, and draws the card that wins. The table holds it with the fault."""
+    """A void counts the winning card that a fault holds as seen. The dealer pressed a button of the shoe and then drew
+    that card."""
     table = begun("KS", "2D").believe(ShoeErrorRaised(ShoeError.BUTTON_MISHANDLED)).draw("9S")
     assert table.ask(VoidRound("Smith")) == "second_person_due"
     table.void()
@@ -88,7 +90,8 @@ def test_the_card_that_a_fault_holds_is_seen_too() -> None:
 
 @pytest.mark.parametrize("lost", [ShoeUnplugged(), ShoePoweredUp()])
 def test_where_cards_may_lie_unheard_nobody_voids_alone(lost: ShoeUnplugged | ShoePoweredUp) -> None:
-    """The cable is pulled, the winning hand is dealt, and one person tries to void the round."""
+    """One person alone cannot void a round in which cards may have been dealt unheard. Example: somebody pulls the
+    cable, and the winning hand is dealt."""
     table = begun("KS").believe(lost)
     assert table.ask(VoidRound("Smith")) == "second_person_due"
     table.void()
@@ -108,7 +111,8 @@ def test_a_simulated_hand_wins_nothing() -> None:
 
 
 def test_what_lies_face_down_is_not_told_and_nobody_voids_it_alone() -> None:
-    """In Midi with Royal 9 the cards of the hands lie face down, and may have won."""
+    """A void at Midi with Royal 9 needs two people and names no face-down card, because the cards that lie face down
+    may have won."""
     table = TableUnderTest(_MIDI_ROYAL9).open_shoe("2D 3H 4C").lock(1).draw("KS 2D 9S")
     assert table.ask(VoidRound("Smith")) == "second_person_due", "also where nothing is won: the need tells no card"
     other = TableUnderTest(_MIDI_ROYAL9).open_shoe("2D 3H 4C").lock(1).draw("4S 2D 7H")
@@ -119,7 +123,8 @@ def test_what_lies_face_down_is_not_told_and_nobody_voids_it_alone() -> None:
 
 
 def test_a_settlement_that_no_card_can_change_is_told() -> None:
-    """Player's 9 beats whatever Banker can reach with the card that a fault holds, so the round was decided."""
+    """A void tells the settlement where the round was decided: Player's 9 beats whatever Banker can reach with the card
+    that a fault holds."""
     table = TableUnderTest(SUGARHOUSE).open_shoe("2D 3H 4C")
     table.do(PlaceWager(Wager(2, "player", 2000), "dealer"), LockWagers()).draw("4S TH 5D")
     table.believe(ShoeErrorRaised(ShoeError.OVERDRAW), CardDrawn(Card.parse("2C"))).void()
@@ -139,7 +144,8 @@ _PAIR = Bet("pair", rows=(Row(When(player=HandIs(pair=True)), pays=Fraction(11))
 
 
 def test_a_settlement_with_too_many_ends_to_look_at_is_not_told() -> None:
-    """Player's pair has won, whatever comes. But two third cards can come, and nobody looks at some 2,700 ends."""
+    """A void leaves the settlement out where too many ends are possible. Player's pair has won whatever comes, but two
+    third cards can come, and the table does not try some 2,700 ends."""
     table = TableUnderTest(replace(SUGARHOUSE, bets=(*SUGARHOUSE.bets, _PAIR))).open_shoe("2D 3H 4C")
     table.do(*wagers("2 pair 2000"), LockWagers()).draw("2S TH 2D").void()
     assert table.of_type("void")[0]["would_settle"] is None

@@ -1,4 +1,5 @@
-"""The table hears of wins of meters, and its locks say by which word of the pit the meters were shown."""
+"""Checks that the table hears of wins of the pit's meters, and that each lock names the pit's message that gave the
+meters shown."""
 
 from __future__ import annotations
 
