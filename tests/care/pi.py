@@ -1,4 +1,4 @@
-"""A Raspberry Pi's files below a folder, as they are where nothing is amiss; a test then spoils one of them.
+"""The files of a sound Raspberry Pi, laid below a folder. A test then spoils one of them.
 
 The texts are those of real machines: Raspberry Pi OS, kernel 6.6 (the kernel's documentation of each file).
 """
@@ -53,7 +53,8 @@ _VERIFIED = "??5?????? c /etc/systemd/journald.conf\n"  # a house changes settin
 
 
 class Pi:
-    """The machine below `root`. `says` is what its programs print, by the first word of the command."""
+    """A made-up machine whose files lie below `root`. `says` is what its programs print, by the first word of the
+    command."""
 
     def __init__(self, root: Path) -> None:
         self.root = root

@@ -1,5 +1,5 @@
-"""One digest over program and configuration: it is the same on every honest copy, and a changed byte is found and
-told."""
+"""Checks of the digest over program and configuration: it is the same on every honest copy, and a changed byte is found
+and reported."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _libraries_changed = cache(libraries.changed)
 
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
-    """A copy of the program, whose files are younger, and without what Python wrote."""
+    """Return the folder of a copy of the program with newer file times and without Python's own cache files."""
     for package in ("controller", "drivers"):
         ignored = shutil.ignore_patterns("__pycache__")
         shutil.copytree(ROOT / package, tmp_path / package, ignore=ignored, copy_function=shutil.copyfile)
@@ -54,7 +54,7 @@ def copy(tmp_path: Path) -> Path:
 
 
 def test_the_digest_is_what_the_shells_own_tools_make_of_the_files(copy: Path) -> None:
-    """Run the command that docs/care.md gives to an auditor, and compare its digest."""
+    """The shell command that docs/care.md gives to an auditor makes the same digest as the program."""
     command = (
         "find controller drivers -type f -not -path '*/__pycache__/*' | LC_ALL=C sort | xargs sha256sum | sha256sum"
     )
@@ -64,7 +64,8 @@ def test_the_digest_is_what_the_shells_own_tools_make_of_the_files(copy: Path) -
 
 
 def test_the_proof_is_what_the_shells_own_tools_make_of_nonce_and_files(copy: Path) -> None:
-    """Run the command that docs/care.md gives to an inspector, and compare it; a byte or another nonce changes it."""
+    """The shell command that docs/care.md gives to an inspector makes the same proof as the program; a changed byte or
+    another nonce changes it."""
     command = (
         "find controller drivers -type f -not -path '*/__pycache__/*' | LC_ALL=C sort"
         " | xargs cat | cat nonce.txt - | sha256sum"
@@ -148,7 +149,7 @@ def test_a_start_notes_what_runs_and_tells_a_change_to_the_pit_once(tmp_path: Pa
 def test_a_running_table_measures_itself_and_tells_what_somebody_changed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Somebody replaces a file of a program that the house approved, while the table plays."""
+    """A running table raises an alarm when somebody replaces a file of its program while it plays."""
 
     async def play() -> list[str]:
         approved = {"approved": ["0" * 64], "unapproved": "alarm"}
@@ -184,7 +185,8 @@ def test_two_questions_at_once_are_both_answered() -> None:
 def test_a_table_that_is_asked_reads_its_files_now_and_answers_each_question_once(
     tmp_path: Path, copy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Somebody changes a file of the running program. Others repeat the question, ask another table, or forge it."""
+    """A table that the pit asks measures its files at that moment, and so shows a changed file. It ignores a question
+    that is repeated, meant for another table, or forged."""
     monkeypatch.setattr("controller.daemon.measuring.program_digest", lambda: program_digest(copy))
     monkeypatch.setattr("controller.daemon.measuring.proof", lambda nonce: proof(nonce, copy))
     asked: dict[str, Any] = {"table": "royal9-01", "at": now_text()}

@@ -1,5 +1,5 @@
-"""The self-tests: what lamps show and buttons mean during a test, that a test ends, and that nothing told or kept is
-false."""
+"""Checks of the self-tests: what lamps show and buttons mean during a test, that a test ends, and that no false message
+is sent or kept."""
 
 from __future__ import annotations
 
@@ -124,7 +124,8 @@ def test_what_was_typed_before_a_question_answers_nothing() -> None:
 
 
 def test_a_person_at_the_table_is_led_through_all_of_it(tmp_path: Path) -> None:
-    """The person says that the Tie lamp is wrong, and cannot reach seat 5's sensor."""
+    """The command leads a person through every self-test and reports the failures. The person here says that the Tie
+    lamp is wrong, and cannot reach seat 5's sensor."""
 
     async def test() -> tuple[str, int | None]:
         async with served(tmp_path) as (world, _path):

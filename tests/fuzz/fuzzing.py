@@ -1,8 +1,8 @@
-"""A fuzzer that is guided by coverage: it keeps each input that takes a new way through the project's code.
+"""A fuzzer that is guided by coverage: it keeps each input that takes a new path through the project's code.
 
-Time is counted in lines of the project's code, so an input that takes too long is found on any machine. The clock ends
-what hangs in a library's code, where no line is counted. Everything follows from the seed: a failure names the seed and
-the input, and comes again.
+Time is counted in executed lines of the project's code, so an input that takes too long is found on any machine. A
+clock ends what hangs in a library's code, where no line is counted. Everything follows from the seed: a failure names
+the seed and the input, and can be repeated.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ _Edge = tuple[str, int, int]  # a file, and two of the project's lines that ran 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A decoder under fire.
+    """A decoder to be fuzzed.
 
-    `decode` may return anything or raise TableError, and nothing else; it asserts what else must hold. `seeds` are
-    inputs that it takes, `tokens` pieces of them. An input may cost `lines` lines of the project's code, and
-    `lines_a_byte` more for each of its bytes. Mutated inputs are cut at `longest` bytes.
+    `decode` may return anything or raise TableError, and nothing else; it asserts whatever else must hold. `seeds` are
+    good inputs, and `tokens` are pieces of such inputs. An input may cost `lines` executed lines of the project's code,
+    and `lines_a_byte` more for each of its bytes. Mutated inputs are cut at `longest` bytes.
     """
 
     name: str
@@ -65,11 +65,11 @@ class Run:
 
 
 class FoundError(AssertionError):
-    """An input at which a decoder failed."""
+    """Raised for an input at which a decoder failed."""
 
 
 def fuzz(target: Target, seed: int, inputs: int) -> Run:
-    """Try so many inputs on the target. Raises FoundError at the first that makes it fail."""
+    """Try `inputs` mutated inputs on the target. Raises FoundError at the first input that makes the target fail."""
     luck, run = random.Random(f"{target.name} {seed}"), Run()
     tokens = [*TOKENS, *target.tokens]
     for data in target.seeds:
@@ -98,7 +98,7 @@ def _throw(target: Target, data: bytes, run: Run, named: str) -> None:
 
 
 class _Watch:
-    """Which lines of the project ran after which, and how many lines ran."""
+    """A trace function that notes which line of the project ran after which, and how many lines ran."""
 
     def __init__(self, limit: int) -> None:
         self.lines = 0
@@ -120,11 +120,12 @@ class _Watch:
 
 
 class _TooLongError(BaseException):
-    """An input took too long. No decoder can catch this."""
+    """Raised where an input takes too long. No decoder can catch it."""
 
 
 def with_trace(watch: _Watch, decode: Decode, data: bytes) -> None:
-    """Decode while every line is watched. Raises what the decoder raises, or RuntimeError where it does not end."""
+    """Run the decoder while every executed line is watched. Raises what the decoder raises, or RuntimeError where it
+    does not end."""
     before = sys.gettrace()
     sys.settrace(watch.call)
     try:
@@ -138,7 +139,7 @@ def with_trace(watch: _Watch, decode: Decode, data: bytes) -> None:
 
 @contextmanager
 def _ended_by_the_clock() -> Iterator[None]:
-    """Raise _TooLongError in a block that runs for too long: between two steps of Python, or inside of an `re`."""
+    """Raise _TooLongError inside the block when it runs for too long: between two steps of Python, or inside `re`."""
 
     def end(_signal: int, _frame: object) -> None:
         raise _TooLongError(f"more than {HANGS_AFTER_S:g} s")
@@ -153,7 +154,8 @@ def _ended_by_the_clock() -> Iterator[None]:
 
 
 def growth(decode: Decode, inputs: Callable[[], Iterable[bytes]]) -> int:
-    """By how many bytes the held memory grows with each lot of inputs. `inputs()` gives another lot each time.
+    """Return by how many bytes the memory in use grows with each lot of inputs. `inputs()` gives another lot at each
+    call.
 
     The least growth of several lots counts, since a leak leaks every time. The first lots also replace what was held
     before the count began, and other threads hold something now and then.
@@ -183,8 +185,8 @@ def growth(decode: Decode, inputs: Callable[[], Iterable[bytes]]) -> int:
 def mutated(
     luck: random.Random, seeds: Sequence[bytes], corpus: Sequence[bytes], tokens: Sequence[bytes], longest: int
 ) -> bytes:
-    """An input of at most so many bytes, made from a good input, or from one that took a new way, by one or a few
-    changes."""
+    """Return an input of at most `longest` bytes, made by one or a few changes to a good input or to one that took a
+    new path."""
     data = luck.choice(luck.choice((seeds, corpus, corpus[-4:])))  # what was new last may lead on
     kinds = luck.choice((_OF_BYTES, _OF_WORDS))
     for _ in range(luck.choice((1, 1, 1, 2, 3, 8))):
@@ -223,7 +225,7 @@ def _replace_number(luck: random.Random, data: bytes, _corpus: Sequence[bytes], 
 
 
 def _replace_text(luck: random.Random, data: bytes, _corpus: Sequence[bytes], tokens: Sequence[bytes]) -> bytes:
-    """Replace a text in quotes by another."""
+    """Replace one quoted text in the data by a random token."""
     found = list(re.finditer(rb'"[^"\n]*"', data))
     if not found:
         return data
@@ -249,7 +251,7 @@ def _swap_lines(luck: random.Random, data: bytes, _corpus: Sequence[bytes], _tok
 
 
 def change_json(luck: random.Random, data: bytes, _corpus: Sequence[bytes], _tokens: Sequence[bytes]) -> bytes:
-    """Change one value of a JSON text, remove it, or put another beside it. A text that is no JSON stays as it is."""
+    """Change or remove one value of a JSON text, or put another value beside it. A text that is no JSON stays as it is."""
     if data.count(b"[") + data.count(b"{") > _DEEPEST:
         return data
     try:
@@ -301,7 +303,7 @@ _ODD_VALUES += ("\0", "\x1b[2J", "x" * 3000, "a/b/1", [], {}, [[]], [None], ["KS
 
 
 def _nodes(value: Any) -> Iterator[tuple[Any, Any]]:
-    """Every place in a JSON value: the object or list, and the key in it."""
+    """Yield every place in a JSON value: the object or list that holds it, and the key or index in it."""
     keys = value.keys() if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
     for key in keys:
         yield value, key
@@ -317,7 +319,7 @@ _OF_WORDS: tuple[_Mutation, ...] = (_replace_number, _replace_text, _swap_lines,
 
 
 def chunks(data: bytes, luck: random.Random) -> Iterator[bytes]:
-    """The data in pieces of any size, as a line brings it."""
+    """Yield the data in pieces of random size, as a serial line or a socket delivers it."""
     start = 0
     while start < len(data):
         size = luck.choice((1, 1, 2, 7, 40, 4096))

@@ -1,4 +1,4 @@
-"""A journal with a story in it, and the ways in which a file is damaged."""
+"""A journal to be damaged, with a shoe's whole story in it, and the ways in which a file is damaged."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ _HANDS = ("KS 2D 9S 3D", "9S 7H KD TC", "4S 4H KD TC 2C 3C")
 
 
 def write_journal(path: Path, config: Config, hands: int) -> None:
-    """Write a shoe with so many hands, a fault and a void. The journal is closed, so that its file holds all of it."""
+    """Write the journal of a shoe with `hands` rounds, a fault and a void. The journal is closed, so that its file
+    holds everything."""
     journal = Journal(path, config.file.table.id, KEY, KEY.public)
     table, at_ms = Table(config.rules), 1_750_000_000_000
 
@@ -60,7 +61,7 @@ def write_journal(path: Path, config: Config, hands: int) -> None:
 
 
 def damaged(luck: random.Random, whole: bytes, other: bytes) -> bytes:
-    """The file after damage of a random kind."""
+    """Return the bytes of the file `whole` after damage of a random kind. Some kinds take pages from the file `other`."""
     return luck.choice(_MISHAPS)(luck, whole, other)
 
 
@@ -72,7 +73,7 @@ def _flipped_bits(luck: random.Random, whole: bytes, _other: bytes) -> bytes:
 
 
 def _in_the_header_or_a_page_head(luck: random.Random, whole: bytes, _other: bytes) -> bytes:
-    """Damage the header or the head of a page, by which everything else is found."""
+    """Damage the file's header or the head of a page, by which SQLite finds everything else."""
     data = bytearray(whole)
     page = 4096 * luck.randrange(len(data) // 4096)
     for _ in range(luck.choice((1, 1, 2, 4))):
@@ -93,7 +94,7 @@ def _random_sectors(luck: random.Random, whole: bytes, _other: bytes) -> bytes:
 
 
 def _pages_swapped(luck: random.Random, whole: bytes, other: bytes) -> bytes:
-    """Put a page in the place of another page. It comes from this journal or from another."""
+    """Overwrite a page of the file with another page, from this journal or from another one."""
     data = bytearray(whole)
     giver = luck.choice((whole, other))
     to, come_from = luck.randrange(len(whole) // 4096), luck.randrange(len(giver) // 4096)
@@ -123,10 +124,10 @@ _MISHAPS: tuple[Callable[[random.Random, bytes, bytes], bytes], ...] = (
 
 
 def rechained(path: Path, change: Callable[[int, str, bytes], tuple[str, bytes]]) -> None:
-    """Forge the file: replace each row's kind and fact by what `change(row, kind, fact)` returns, and make the chain
-    fit again.
+    """Forge the journal's file: replace each row's kind and fact by what `change(row, kind, fact)` returns, and compute
+    the hash chain again so that it fits.
 
-    No hash shows this. Only the events' signatures do, each of which covers the chain before the event.
+    No hash shows such a forgery. Only the events' signatures do, because each covers the chain before its event.
     """
     with closing(sqlite3.connect(path)) as db:
         head = GENESIS

@@ -1,4 +1,5 @@
-"""Every decoder of the table and of the reference pit, with inputs that it takes and what must hold of its output."""
+"""Every decoder of the table and of the reference pit as a target of the fuzzer, with good inputs and what must hold of
+the decoder's output."""
 
 from __future__ import annotations
 
@@ -73,7 +74,8 @@ _MOST_SEQ = 2**63 - 1
 
 
 def _heard(brand: str, data: bytes) -> None:
-    """No byte is counted as bad twice, and every believed fact can be journalled."""
+    """Decode bytes from a shoe of this brand. Check that no byte is counted as bad twice, and that every believed fact
+    can be journalled."""
     codec, bad = shoes.brand(brand).codec(None), 0
     for piece in chunks(data, random.Random(len(data))):
         for heard in codec.feed(piece):
@@ -88,7 +90,7 @@ def _heard(brand: str, data: bytes) -> None:
 
 
 class _Paper:
-    """The far end of a line, which keeps what is written."""
+    """The other end of a serial line, which keeps every message that is written."""
 
     def __init__(self) -> None:
         self.written: list[bytes] = []
@@ -101,7 +103,7 @@ class _Paper:
 
 
 def _sent(brand: str) -> list[bytes]:
-    """What a simulated shoe of this brand sends."""
+    """Return the messages that a simulated shoe of this brand sends."""
     line = _Paper()
     shoe = maker(brand)(line)
     shoe.power_up()
@@ -112,7 +114,7 @@ def _sent(brand: str) -> list[bytes]:
 
 
 def _journalled(fact: Fact) -> None:
-    """The fact is the same after it was journalled and read."""
+    """Check that the fact is the same after it was written to JSON and read back."""
     assert fact_from_json(fact_to_json(fact)) == fact
 
 
@@ -179,7 +181,8 @@ _PIT_KEYS = [SigningKey(bytes([place]) * 32) for place in range(3)]
 
 
 def _pit_key(data: bytes) -> None:
-    """No bytes make a table believe in a key to which its own key has not handed over."""
+    """Offer bytes as the pit's key. Check that the table trusts a new key only where its pinned key has signed the
+    handover."""
     former, pinned, rotated = _PIT_KEYS
     trust = PitTrust(pinned.public)
     offer = trust.offer(data, present=True)
@@ -198,7 +201,7 @@ def _pit_event(data: bytes) -> None:
 
 
 def _committed() -> tuple[list[bytes], bytes]:
-    """The events of a journal, and the bytes of the journal."""
+    """Return the events of a sample journal, and the journal's bytes."""
     with tempfile.TemporaryDirectory() as folder:
         journal = Path(folder, "journal")
         return write_journal(journal, LOG_FACTS), journal.read_bytes()
@@ -208,7 +211,8 @@ _COMMITTED, _JOURNAL = _committed()
 
 
 def _pit_log(data: bytes) -> None:
-    """A log that passes the comparison says exactly what the journal says, from its first event on."""
+    """Compare a log of events with the journal. Check that a log that passes holds exactly the journal's events, from
+    the first on."""
     with tempfile.TemporaryDirectory() as folder:
         journal, log = Path(folder, "journal"), Path(folder, "log")
         journal.write_bytes(_JOURNAL)
@@ -220,7 +224,7 @@ def _pit_log(data: bytes) -> None:
 
 
 class _Wire:
-    """The part of an MQTT client that the pit needs."""
+    """A stand-in for an MQTT client, with only the part that the pit uses."""
 
     def __init__(self) -> None:
         self.said: dict[str, bytes] = {}
@@ -231,9 +235,11 @@ class _Wire:
 
 
 def _pit_state(data: bytes) -> None:
-    """The state comes on the topics of an adopted table and, under its own name, of a table that nobody has heard of.
+    """Give the pit the bytes as the state of an adopted table and, under another name, of a table that nobody has heard
+    of.
 
-    The first stays adopted as it was. The second is adopted as the state says, or the pit tells why not.
+    Check that the adopted table stays as it was adopted. The unknown table must be adopted as the state says, or the
+    pit says why not.
     """
     wire: Any = _Wire()
     of_new = data.replace(b"royal9-01", b"royal9-02")

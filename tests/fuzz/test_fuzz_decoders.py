@@ -1,6 +1,7 @@
-"""Every decoder under mutated input gives its result or a TableError, in bounded time, and keeps nothing.
+"""Checks that every decoder, given mutated input, returns a result or raises TableError, in bounded time, and keeps no
+memory.
 
-A failure names its seed and input, and comes again with them. With `--proof` there are many more inputs.
+A failure names its seed and input, and can be repeated with them. With `--proof` many more inputs are tried.
 """
 
 from __future__ import annotations
@@ -62,8 +63,8 @@ def test_a_decoder_stands_bad_input(name: str, figure: Callable[[str], None]) ->
 
 
 def _led_on(target: Target, run: Run) -> bool:
-    """Whether bad inputs took ways through the decoder that its good inputs do not take. Otherwise none of them tested
-    anything new."""
+    """Tell whether bad inputs took paths through the decoder that its good inputs do not take. Otherwise the fuzzing
+    tested nothing new."""
     return run.corpus[: len(target.seeds)] == target.seeds and len(run.corpus) > len(target.seeds)
 
 
@@ -80,7 +81,7 @@ _LOTS = dict.fromkeys(shoes.NAMES, _FRAMES) | {
 
 
 def _lots_of_garbage(name: str) -> Callable[[], Iterator[bytes]]:
-    """A function that gives another lot of bad inputs at each call."""
+    """Return a function that gives another lot of bad inputs at each call."""
     luck, target = random.Random(name), TARGETS[name]
     tokens = [*TOKENS, *target.tokens]
     size, _ = _LOTS.get(name, _SHORT)
@@ -88,7 +89,7 @@ def _lots_of_garbage(name: str) -> Callable[[], Iterator[bytes]]:
 
 
 def _too_much(name: str) -> int:
-    """The bytes of a lot that no decoder may keep."""
+    """Return the number of bytes at which memory growth for one lot of inputs is too much."""
     size, each = _LOTS.get(name, _SHORT)
     return size * each
 
@@ -116,8 +117,8 @@ def test_a_decoder_that_keeps_each_input_is_found(name: str) -> None:
     "name", [name if name == "angel_eye" else pytest.param(name, marks=pytest.mark.proof) for name in shoes.NAMES]
 )
 def test_a_codec_that_runs_for_ever_does_not_grow(name: str) -> None:
-    """One codec takes all of it: frames that begin and never end, frames that end and never began, and good frames that
-    nothing confirms."""
+    """A codec that runs for ever does not grow. It is fed frames that begin and never end, frames that end and never
+    began, and good frames that nothing confirms."""
     codec, garbage = shoes.brand(name).codec(None), _lots_of_garbage(name)
     endless = [b"\x05" * 1500, b"*" * 1500, b"\x051M" + b" " * 1500, b"\x15" * 1500, b"*0" * 750]
     assert growth(codec.feed, lambda: (*garbage(), *endless)) < _too_much(name)
@@ -146,13 +147,14 @@ def test_the_levels_do_not_grow_with_what_is_said_of_them() -> None:
 
 
 def test_a_decoder_with_one_way_alone_leads_nowhere() -> None:
-    """The check on the samples can fail."""
+    """A decoder with only one path gives the fuzzer nothing new, which shows that the check on new paths can fail."""
     blind = Target("blind", lambda data: None, [b"good"])
     assert not _led_on(blind, fuzz(blind, 1, 50))
 
 
 def test_an_input_that_is_repeated_again_and_again_stays_short(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Eight changes, each of which repeats the whole input a hundred times, would take more memory than there is."""
+    """An input stays within its limit when it is repeated again and again. Without the limit, eight changes that repeat
+    it a hundred times each would take more memory than there is."""
     most = 0
 
     def repeated(_luck: random.Random, data: bytes, _corpus: object, _tokens: object) -> bytes:
@@ -181,7 +183,8 @@ def test_the_fuzzer_finds_a_decoder_that_takes_any_number(name: str, monkeypatch
 
 
 def test_the_fuzzer_finds_an_exception_behind_a_narrow_way_and_finds_it_again() -> None:
-    """One letter in a billion would be right by chance. Each right letter opens a new way, and is kept."""
+    """The fuzzer finds an exception that chance alone would never reach, and finds it again with the same seed, because
+    each right letter opens a new path and is kept."""
 
     def careless(data: bytes) -> None:
         match data[:1]:

@@ -1,5 +1,5 @@
-"""A disk that is full, or fails: the real daemon keeps what came, tells people, and loses nothing once the disk
-works."""
+"""Checks of a disk that is full or fails: the real daemon keeps what came, tells people, and loses nothing once the
+disk works again."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ _CHECK = r"\n  what to do: Check that its disk is sound and not "
 
 @dataclass(frozen=True, slots=True)
 class Disk:
-    """A disk that can refuse to take the journal, and does so inside `refusing(table)`.
+    """A disk that can refuse to take the journal. It refuses inside the block `refusing(table)`.
 
     `error` is what a running table then says. `why` matches what a table says that cannot start, and is None where it
     can: a start writes the log into the file, and so has room in the log again. `journal` says where the journal lies,
-    as the table file's section does; `environment` is for the daemon.
+    in the form of the table file's section; `environment` is for the daemon.
     """
 
     error: str
@@ -48,7 +48,7 @@ class Disk:
 
 @contextmanager
 def _mounted(folder: Path) -> Iterator[bool]:
-    """Mount a small file system at the folder, where this user may. Yields whether it is mounted."""
+    """Mount a small file system at the folder for the block, where this user may. Yields whether it is mounted."""
     mount = shutil.which("mount")
     command = [str(mount), "-t", "tmpfs", "-o", f"size={_DISK_BYTES}", "tmpfs", str(folder)]
     mounted = mount is not None and subprocess.run(command, capture_output=True, check=False).returncode == 0
@@ -61,7 +61,7 @@ def _mounted(folder: Path) -> Iterator[bool]:
 
 @contextmanager
 def _filled(folder: Path) -> Iterator[None]:
-    """A block in which the file system at the folder has not a byte left."""
+    """Fill the file system at the folder to its last byte for the duration of the block."""
     filler = folder / "filler"
     with filler.open("wb", buffering=0) as file, suppress(OSError):
         for size in (65536, 4096, 512, 1):
@@ -74,8 +74,8 @@ def _filled(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def _no_larger_file(table: Table) -> Iterator[None]:
-    """A block in which no file of the daemon may grow past its journal's WAL: the disk refuses a write, and that needs
-    no rights.
+    """Let no file of the daemon grow beyond the journal's write-ahead log during the block. The disk then refuses a
+    write, and no special rights are needed.
 
     SQLite does not call that full: it is an I/O error.
     """
@@ -92,7 +92,7 @@ def _no_larger_file(table: Table) -> Iterator[None]:
 
 @contextmanager
 def _there(file: Path) -> Iterator[None]:
-    """A block in which this empty file exists."""
+    """Create this empty file for the duration of the block."""
     file.touch()
     yield
     file.unlink()
@@ -100,7 +100,7 @@ def _there(file: Path) -> Iterator[None]:
 
 @contextmanager
 def _of_its_own(folder: Path) -> Iterator[Disk]:
-    """A small disk for the journal alone, which can be filled."""
+    """Yield a small disk for the journal alone, which can be filled."""
     with _mounted(folder) as mounted:
         if not mounted:
             pytest.skip("this user may not mount a file system, so none can be filled")
@@ -114,7 +114,7 @@ def _of_its_own(folder: Path) -> Iterator[Disk]:
 
 @contextmanager
 def _limited(_folder: Path) -> Iterator[Disk]:
-    """A disk on which no file can grow."""
+    """Yield a disk on which no file can grow."""
     yield Disk(
         error="disk I/O error (SQLITE_IOERR_WRITE)",
         why=None,
@@ -124,7 +124,7 @@ def _limited(_folder: Path) -> Iterator[Disk]:
 
 @contextmanager
 def _failing(folder: Path) -> Iterator[Disk]:
-    """A disk that takes every write and cannot sync: after a crash the written bytes may be there or not."""
+    """Yield a disk that takes every write but cannot sync, so that after a crash the written bytes may be there or not."""
     compiler = shutil.which("cc")
     if compiler is None:
         pytest.skip("no C compiler: cc is not on the path, and syncs are made to fail by a library in C")
@@ -148,7 +148,7 @@ _OF_THE_KILLED = [pytest.param(by, marks=[pytest.mark.proof] * (by != "a disk of
 
 @pytest.fixture(params=[pytest.param(by, marks=[pytest.mark.proof] * (by == "a limit")) for by in _DISKS])
 def disk(request: pytest.FixtureRequest, tmp_path: Path, figure: Callable[[str], None]) -> Iterator[Disk]:
-    """The journal's disk, which works at first."""
+    """Yield the disk for the journal, which works at first."""
     figure(f"a disk that refuses, made so by {request.param}: what came is kept, told as it is, and nothing lost")
     folder = tmp_path / "disk"
     folder.mkdir()
@@ -158,7 +158,7 @@ def disk(request: pytest.FixtureRequest, tmp_path: Path, figure: Callable[[str],
 
 @pytest.fixture
 def bench_table_files(tmp_path: Path, broker: Broker, shim: Path | None, disk: Disk) -> TableFiles:
-    """The files of a table whose journal is on that disk."""
+    """Return the files of a table whose journal is on the disk under test."""
     files = TableFiles(tmp_path, f"disk-{os.getpid()}", broker.port, shim, None, journal=disk.journal)
     both = (disk.environment, files.environment)
     preloaded = ":".join(each["LD_PRELOAD"] for each in both if "LD_PRELOAD" in each)
@@ -167,12 +167,12 @@ def bench_table_files(tmp_path: Path, broker: Broker, shim: Path | None, disk: D
 
 
 def _cards(hand: Event) -> str:
-    """The cards of a finished round: Player's, then Banker's."""
+    """Return the cards of a finished round as text: Player's, then Banker's."""
     return " - ".join(" ".join(hand[side]["cards"]) for side in ("player", "banker"))
 
 
 def _drawn(table: Table, after_row: int) -> list[str]:
-    """The cards that the journal holds as drawn, after this row."""
+    """Return the cards that the journal holds as drawn, after the row `after_row`."""
     return [fact["card"] for fact in table.facts(after_row) if fact["fact"] == "CardDrawn"]
 
 
@@ -314,8 +314,8 @@ for killed in (True, False):
 
 
 def test_after_a_failed_sync_nothing_hangs_on_what_the_kernel_took_for_written(tmp_path: Path) -> None:
-    """A sync fails once, at a program that is then killed and at one that runs on. The kernel then takes the unwritten
-    pages for written, and the next sync leaves them out."""
+    """Nothing depends on data that a failed sync left unwritten, whether the program is then killed or runs on. After a
+    failed sync the kernel takes the unwritten pages for written, and the next sync leaves them out."""
     with _failing(tmp_path) as disk:
         command = [sys.executable, "-c", _LOST_PAGES, str(ROOT), str(tmp_path)]
         done = subprocess.run(

@@ -1,5 +1,5 @@
-"""A damaged journal is verified, read and opened to be run. Each time it is sound or reported, and never a
-traceback."""
+"""Checks that a damaged journal, when it is verified, read or opened to be run, is found sound or is reported, and
+never causes a traceback."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def other(tmp_path_factory: pytest.TempPathFactory, config: Config) -> bytes:
 
 @pytest.fixture
 def place(tmp_path: Path) -> Iterator[Path]:
-    """The folder for damaged journals: in memory where that is possible, since each is synced."""
+    """Yield the path for damaged journals, in memory where that is possible, because each journal is synced."""
     memory = Path("/dev/shm")
     folder = memory / f"fuzz-{tmp_path.name}-{id(tmp_path)}" if memory.is_dir() else tmp_path
     folder.mkdir(exist_ok=True)
@@ -80,7 +80,8 @@ def place(tmp_path: Path) -> Iterator[Path]:
 
 
 def _lay(path: Path, data: bytes, beside: bytes | None = None) -> None:
-    """Put the file in its place with nothing beside it but these bytes as its WAL."""
+    """Write the journal's file at `path`, and remove everything else there except for `beside`, the bytes of its
+    write-ahead log."""
     for leftover in path.parent.iterdir():
         leftover.unlink()
     path.write_bytes(data)
@@ -89,7 +90,7 @@ def _lay(path: Path, data: bytes, beside: bytes | None = None) -> None:
 
 
 def _examine(path: Path, config: Config) -> dict[str, str]:
-    """The result of each way to read the journal: "sound", or the code of the error."""
+    """Read the journal in each way, and return for each way "sound" or the code of the error."""
     ways: dict[str, Callable[[], object]] = {
         "verify": lambda: verify(path),
         "rounds": lambda: _shell("rounds", str(path)),
@@ -114,7 +115,7 @@ def _outcome(read: Callable[[], object]) -> str:
 
 
 def _shell(*arguments: str) -> None:
-    """Read as `tablectl` does. Raises the TableError that it printed to standard error with an exit code."""
+    """Read as `tablectl` does. Raises the TableError that the command printed to standard error with an exit code."""
     with contextlib.redirect_stdout(StringIO()) as out, contextlib.redirect_stderr(StringIO()) as err:
         code = main([*arguments])
     said = err.getvalue()
@@ -188,7 +189,8 @@ def test_reading_harmed_journals_leaves_nothing_in_memory(
 
 
 def test_a_harmed_wal_costs_what_was_in_it_and_no_more(place: Path, config: Config) -> None:
-    """A WAL is checked by its own sums: a damaged part counts as never written."""
+    """A damaged write-ahead log costs only what was in it, because its own checksums make a damaged part count as never
+    written."""
     place.parent.mkdir(exist_ok=True)
     write_journal(place, config, 1)
     journal = Journal(place, config.file.table.id, KEY, KEY.public)

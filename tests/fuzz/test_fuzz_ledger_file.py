@@ -1,4 +1,5 @@
-"""A damaged ledger of a pit: whatever command reads it, it is sound or reported, and never a traceback."""
+"""Checks that a damaged ledger of a pit is found sound or is reported by every command that reads it, and never causes
+a traceback."""
 
 from __future__ import annotations
 
@@ -80,7 +81,8 @@ def _watched() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _decidable(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let people decide. A running pit looks at its ledger once here, where otherwise it looks all the time."""
+    """Let people decide on awards without a running pit. The command that would run a pit looks at its ledger once and
+    ends."""
 
     def look(pit: Pit) -> NoReturn:
         ledger = pit._ledger
@@ -96,7 +98,7 @@ def _decidable(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """A ledger with adoptions, awards in every step, a telling, alarms, and a stream that was set aside."""
+    """Return the bytes of a sound ledger with adoptions, awards in every step, alarms, and a stream that was set aside."""
     path = tmp_path_factory.mktemp("whole") / "ledger"
     path.write_bytes(gzip.decompress(_FORM_6.read_bytes()))
     with closing(Ledger(path)) as ledger:
@@ -107,7 +109,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 
 def _with_another_cell(luck: random.Random, whole: bytes, path: Path) -> bytes:
-    """The bytes of a sound file in which one value was never written."""
+    """Return the bytes of a sound file in which one value was changed to one that the pit never wrote."""
     path.write_bytes(whole)
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
         tables = [name for (name,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY 1")]
@@ -127,7 +129,7 @@ def _with_another_cell(luck: random.Random, whole: bytes, path: Path) -> bytes:
 
 
 def _abuse(folder: Path, whole: bytes, seed: int, count: int) -> Counter[str]:
-    """How the commands ended on so many damaged ledgers."""
+    """Run the commands on `count` damaged ledgers, and return how often they ended in which way."""
     luck, ends = random.Random(seed), Counter[str]()
     for number in range(count):
         path = folder / f"{seed}-{number}"
@@ -152,7 +154,7 @@ def _abuse(folder: Path, whole: bytes, seed: int, count: int) -> Counter[str]:
 
 
 def _decide(path: Path, request: str) -> tuple[int, str]:
-    """What becomes of a request at a pit's desk."""
+    """Make a decision at the pit's desk on this ledger. Returns an exit code and the refusal's text."""
     decision = parse(request)
     assert isinstance(decision, Decision)
     try:

@@ -1,4 +1,5 @@
-"""A running table with garbage on every wire at once: it lives, answers, keeps its journal sound, and does not grow."""
+"""Checks of a running table with garbage on every wire at once: it stays alive, answers, keeps its journal sound, and
+does not grow."""
 
 from __future__ import annotations
 
@@ -48,7 +49,7 @@ def _inputs(name: str, seeds: list[bytes], count: int) -> Iterator[bytes]:
 
 
 async def _ask(path: Path, line: bytes) -> list[bytes]:
-    """The answers to a line that is sent before the connection is closed."""
+    """Send a line to the control socket, close the sending side, and return the answers."""
     reader, writer = await asyncio.open_unix_connection(path)
     writer.write(line)
     writer.write_eof()
@@ -72,7 +73,7 @@ async def _abuse_socket(path: Path, count: int) -> None:
 
 
 async def _abuse_topics(world: World, count: int) -> None:
-    """Publish payloads near those of the pit and of bet recognition, on every topic."""
+    """Publish `count` payloads, close to those of the pit and of bet recognition, on every topic."""
     epoch = world.journal.epoch.encode()
     topics = Topics(world.config.file.pit.root, world.config.file.table.id)
     hit = next(event for event in world.pit.ledger if event["type"] == "hit")
@@ -97,7 +98,7 @@ async def _abuse_topics(world: World, count: int) -> None:
 
 
 async def _abuse_everything(folder: Path, count: int) -> int:
-    """Send garbage on every wire, and return how many events there are in the end."""
+    """Send garbage on every wire of a table, and return how many events there are in the end."""
     async with _served(folder) as (world, path):
         await world.open_shoe()
         await world.do(*(PlaceWager(Wager(1, spot, cents), "Smith") for spot, cents in _WAGERS))
@@ -158,8 +159,8 @@ async def test_garbage_on_the_pits_topics_leaves_nothing_in_memory(
 
 
 async def test_more_connections_than_any_house_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Silent connections, half requests and deaf watchers are there, and one more connection is answered all the
-    same."""
+    """The table answers one more connection and deals on while 200 other connections are silent, send half a request,
+    or never read their answers."""
     monkeypatch.setattr(callers, "MOST_OF_A_USER", 60)
     async with _served(tmp_path) as (world, path):
         with ExitStack() as crowd:

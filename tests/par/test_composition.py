@@ -1,4 +1,4 @@
-"""The odds of an open shoe: they follow from the cards that lay face up, and from no other card."""
+"""Checks of the odds of an open shoe, which follow from the cards that lay face up and from no other card."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.support.tables import MIDI, TABLES, cards
 
 
 def recorded() -> Recorded:
-    """A journal with an ace and a burned 2D, a round that was corrected, a void round, and a round in play."""
+    """Return a journal with an ace and a burned 2D, a round that was corrected, a void round, and a round in play."""
     table = Recorded().burned()
     table.lock().hand("KS 2D 9S 3D")
     table.lock().hand("8H 5C").void()

@@ -1,4 +1,5 @@
-"""What was counted once is not counted again, and no file that somebody else could have laid there changes a figure."""
+"""Checks of the cache of counted odds: what was counted once is not counted again, and no file that somebody else laid
+there changes a figure."""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ _TRUE: dict[str, Par] = {}
 
 
 def true_count(of: Subject) -> Par:
-    """The count, made once for all tests of this file."""
+    """Return the true count of the subject, made once for all tests of this file."""
     if of.digest not in _TRUE:
         _TRUE[of.digest] = par(of)
     return _TRUE[of.digest]
@@ -35,7 +36,7 @@ def true_count(of: Subject) -> Par:
 
 @pytest.fixture
 def counts(monkeypatch: pytest.MonkeyPatch) -> list[Subject]:
-    """Each subject that was truly counted."""
+    """Return a list that grows by each subject that is truly counted."""
     found: list[Subject] = []
 
     def counting(of: Subject) -> Par:
@@ -73,7 +74,7 @@ def test_without_a_place_to_keep_it_a_count_is_made(monkeypatch: pytest.MonkeyPa
 
 
 def _better_for_the_player(file: Path) -> None:
-    """Whole, and with figures that are wrong."""
+    """Forge a cache file: its checksum is right, but its figures favour the player."""
     text = file.read_bytes().partition(b"\n")[2].replace(b'"net":"-1"', b'"net":"-1/2"')
     file.write_bytes(hashlib.sha256(text).hexdigest().encode() + b"\n" + text)
 
@@ -136,7 +137,8 @@ def test_a_wrong_or_a_foreign_file_changes_no_figure(case: str, cache: Path, cou
 
 
 def test_the_planted_figures_would_be_seen(cache: Path, counts: list[Subject]) -> None:
-    """The same wrong file, laid by the person who counts: nothing else keeps it out."""
+    """A forged file that belongs to the person who counts does change the result, because nothing but the file's owner
+    protects it. So the other tests would notice a forged file."""
     of = subject(GAME)
     true = counted(of)
     (file,) = cache.iterdir()

@@ -1,7 +1,7 @@
-"""Baccarat Royal and Lucky 9 counted a second time: the simulated house deals random rounds from eight decks.
+"""Checks of Baccarat Royal and Lucky 9 by a second count: the simulated house deals random rounds from eight decks.
 
-The house deals by its own reading of the sheets and judges by its own evaluator. Where a seat is free, the best play
-that the par sheet found says what it calls.
+The house deals by its own reading of the sheets and judges by its own evaluator. Where a seat is free to choose, the
+best play that the par sheet found decides.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ Look = tuple[int, int, bool]
 
 
 def look(hand: Sequence[str]) -> Look:
-    """What the bets see of a hand: its cards, its total, and whether a ten or a face card is in it."""
+    """Return what the bets see of a hand: its number of cards, its total, and whether a ten or a face card is in it."""
     points = [POINTS[card] for card in hand]
     seen = len(points), sum(points) % 10, 0 in points
     if seen not in EXAMPLES:
@@ -59,14 +59,14 @@ def look(hand: Sequence[str]) -> Look:
 
 
 class Felt:
-    """A felt with random cards from eight decks."""
+    """A felt on which random cards are dealt from eight decks."""
 
     def __init__(self, random: Random, most: int) -> None:
         self._random, self._most = random, most
         self.dealt: dict[str, list[str]] = {}
 
     def shuffle(self) -> None:
-        """Shuffle, and begin a round."""
+        """Shuffle the decks, and begin a round."""
         self._cards = iter(self._random.sample(SHOE, self._most))
         self.dealt = {}
 
@@ -76,7 +76,7 @@ class Felt:
         return card
 
     def reveal(self, *_: str) -> None:
-        """Do nothing: the play decides every call, and looks at nothing that it may not see."""
+        """Do nothing, because the play decides every call and looks at nothing that it may not see."""
 
 
 # Baccarat Royal.
@@ -133,7 +133,7 @@ def test_baccarat_royal_comes_as_often_as_was_counted(printed: bool, hands: int,
 
 
 def _row(bet: Bet, hands: simulated.Hands, *, split: bool = False) -> int:
-    """The place of the row that decides; -1 where none does."""
+    """Return the index of the bet's row that decides these hands; -1 where none does."""
     row = simulated.row_for(bet, hands, split=split)
     return -1 if row is None else bet.rows.index(row)
 
@@ -171,7 +171,7 @@ class Lucky9Felt(Felt):
 @pytest.mark.proof
 @pytest.mark.parametrize("hands", [1_000_000], ids=["a million"])
 def test_lucky9_comes_as_often_as_was_counted(hands: int, figure: Callable[[str], None]) -> None:
-    """One seat plays against the dealer."""
+    """Each outcome of Lucky 9 comes as often as was counted, with one seat against the dealer."""
     file = GAMES / "lucky9.toml"
     of, bets = subject(file), {bet.spot: bet for bet in convert(read(file)["bets"], list[Bet])}
     assert isinstance(of.play, Lucky9)

@@ -1,4 +1,4 @@
-"""Lucky 9: a seat's best play, compared with every round of a few cards, played out by the rules with every call."""
+"""Checks of a seat's best play at Lucky 9 against every round of a few cards, played out by the rules with every call."""
 
 from __future__ import annotations
 
@@ -43,7 +43,8 @@ FACE_DOWN = Card.parse("2S")
 
 @dataclass
 class Calls:
-    """Every call at every turn, over every order of a few cards, and what the bettor gains on one bet.
+    """A second way to compute what the bettor gains on one bet: every call at every turn, over every order of a few
+    cards.
 
     `pick` chooses one of the calls at a turn by what each comes to.
     """
@@ -54,7 +55,8 @@ class Calls:
     pick: Callable[[Iterable[Fraction]], Fraction] = max
 
     def up(self, plays: Sequence[Play]) -> Fraction:
-        """What the bettor gains from here on. The dealer's face-down card, the second play, is not known yet."""
+        """Return what the bettor gains on average after these plays. The dealer's face-down card, the second play, is
+        not known yet."""
         step = self.game.next_step(SEAT, plays)
         if isinstance(step, Choose):
             return self.pick(self.up([*plays, call]) for call in step.options)
@@ -75,7 +77,7 @@ class Calls:
         return sum((up(deciding(self.bet, seen)) for seen in self._decide(hands)), Fraction())
 
     def _decide(self, hands: tuple[Finished, ...]) -> tuple[Finished, ...]:
-        """The hands that decide the bet."""
+        """Return those of the seat's hands that decide the bet."""
         if self.bet.each_hand:
             return hands
         return hands[:1] if self.bet.after_split == "leftmost" else hands[-1:]
@@ -128,7 +130,7 @@ def test_the_best_play_is_worth_what_every_call_comes_to(few: str, hand: Bet) ->
 
 @dataclass
 class Played:
-    """Every order of a few cards, played out by the rules and by the calls that were found, and how often each end
+    """The result of every order of a few cards, played out by the rules and by the best calls found: how often each end
     came."""
 
     seat: Seat
@@ -171,7 +173,8 @@ class Played:
 
 @pytest.mark.parametrize("few", [EIGHTS, pytest.param(FEW, marks=pytest.mark.proof)])
 def test_every_end_of_a_few_cards_is_counted(few: str) -> None:
-    """The bets are the hand, alone and split, and the tie bet, which is the leftmost hand's."""
+    """Every end of a few cards is counted, as often as it comes. The bets are the hand, alone and split, and the tie
+    bet, which the leftmost hand decides."""
     cards = Counter(map(Card.parse, few.split()))
     played = Played(Seat(GAME, HAND, cards))
     played.out(cards, [], Fraction(1))
@@ -202,7 +205,7 @@ def test_the_order_of_dealing_changes_no_figure() -> None:
 
 @pytest.fixture(scope="module")
 def without_the_tie_bet(tmp_path_factory: pytest.TempPathFactory) -> Par:
-    """The odds of the example game, with a tie bet that is not counted."""
+    """Return the odds of the example game with a tie bet that cannot be counted."""
     text = programs.example_game("lucky9").read_text("utf-8")
     game = tmp_path_factory.mktemp("lucky9") / "game.toml"
     game.write_text(text.replace('after_split = "leftmost"', 'after_split = "best"'), "utf-8")
@@ -210,7 +213,8 @@ def without_the_tie_bet(tmp_path_factory: pytest.TempPathFactory) -> Par:
 
 
 def test_a_shoe_is_as_long_as_its_seats_let_it(without_the_tie_bet: Par) -> None:
-    """Where every seat has a hand of its own, each hand takes its cards, and so does the dealer."""
+    """A shoe gives fewer rounds the more seats play. Where every seat has a hand of its own, each hand takes its cards,
+    and so does the dealer."""
     one, two, *_, seven = without_the_tie_bet.hands
     assert [hands.seats for hands in (one, two, seven)] == [1, 2, 7]
     a_seat = two.cards_a_round - one.cards_a_round
@@ -228,7 +232,8 @@ def test_check_names_a_bet_that_is_not_counted(without_the_tie_bet: Par) -> None
 def test_a_hand_that_tells_a_king_from_a_ten_is_checked_and_its_odds_are_told_as_not_counted(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """`check` of such a house ended with `par_not_counted`, as if the file could not be played."""
+    """`check` accepts a hand whose bet tells a king from a ten, and warns that its odds are not counted. Once `check`
+    ended with `par_not_counted`, as if the file could not be played."""
     game = tomllib.loads(programs.example_game("lucky9").read_text("utf-8"))
     hand = next(bet for bet in game["bets"] if bet.get("each_hand"))
     hand["rows"].insert(0, {"when": {"winner": "own", "own": {"third": "K"}}, "pays": "2:1"})
@@ -258,7 +263,8 @@ def test_no_play_of_the_hand_takes_the_tie_bet_beyond_its_bounds() -> None:
 
 @pytest.mark.parametrize("pays", [pytest.param("1:1", marks=pytest.mark.proof), "97:101"])
 def test_what_a_split_is_worth_is_what_its_ends_bring(pays: str) -> None:
-    """The worth under the best play, found from the back, and the ends of that play, counted from the front."""
+    """A split's worth under the best play, computed backwards, equals what the ends of that play bring, counted
+    forwards."""
     hand = next(each for each in LUCKY9.bets if each.each_hand)
     hand = replace(hand, rows=(*hand.rows[:-1], replace(hand.rows[-1], pays=Fraction(pays.replace(":", "/")))))
     game = LUCKY9.play

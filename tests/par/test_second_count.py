@@ -1,5 +1,5 @@
-"""Every bet of the punto banco houses counted a second time: over every deal of one deck, and over random deals from
-eight.
+"""Checks of every bet of the punto banco houses by a second count: over every deal of one deck, and over random deals
+from eight.
 
 The simulated house deals and decides, and shares nothing with the program. It is asked once for all deals that look
 alike to a bet, as a `View` says in its own words. Without that these counts would take too long.
@@ -63,7 +63,8 @@ VIEWS: dict[str, View] = {
 
 
 class Count:
-    """Deals by these rules of drawing. Deals that look alike are counted together, with one of them as the example."""
+    """The deals by one set of drawing rules. Deals that look alike are counted together, with one of them as the
+    example."""
 
     def __init__(self, *views: View, says: rules.Drawing = rules.USUAL) -> None:
         self.says = says
@@ -78,7 +79,7 @@ class Count:
             counted[key] += ways
 
     def of(self, bet: Bet, seat: int, printed: Mapping[int, str]) -> list[int]:
-        """How many deals each row of the bet decides, and at the end how many lose."""
+        """Return how many deals each row of the bet decides, and at the end how many deals lose."""
         view = VIEWS.get(bet.spot, by_totals)
         found = [0] * (len(bet.rows) + 1)
         for key, ways in self.ways[view].items():
@@ -89,8 +90,8 @@ class Count:
 
 
 def every_bet(count: Count, decks: int) -> Iterator[tuple[str, list[int], list[int]]]:
-    """Each bet that the count can judge, of the houses with these rules of drawing: its name, its outcomes by the
-    count, and its outcomes by the par sheet."""
+    """Yield each bet that the count can judge, of the houses with its drawing rules: the bet's name, its outcomes by
+    the count, and its outcomes by the par sheet."""
     for house in HOUSES:
         of = subject(TABLES / f"{house}.toml")
         table = read(TABLES / f"{house}.toml")
@@ -122,7 +123,7 @@ def test_hands_dealt_at_random_from_eight_decks_come_as_often_as_was_counted(
 
 
 def farthest_off(hands: int, bets: Iterable[tuple[str, list[int], list[int]]]) -> str:
-    """Check that each outcome came as often as it was counted, within the error of a sample of so many hands. Returns
+    """Check that each outcome came as often as it was counted, within the error of a sample of `hands` rounds. Returns
     the result in words."""
     outcomes, farthest = 0, 0.0
     for name, dealt_, ways in bets:

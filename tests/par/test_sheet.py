@@ -1,4 +1,4 @@
-"""Par sheets: the published edges, progressive bets by their meters, and the cost of a change of rules."""
+"""Checks of the par sheets: the published edges, progressive bets by their meters, and the cost of a change of rules."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_the_published_edges(game: str, spot: str, published: str) -> None:
 
 
 def test_a_pair_of_eight_decks_is_as_published() -> None:
-    """The shipped house with pairs deals six decks. From eight decks 11 to 1 keeps 10.361%."""
+    """A pair bet at 11 to 1 from eight decks keeps the published 10.361%. The shipped house with pairs deals six decks."""
     of_eight = par(subject(GAMES / "pairs.toml"), fresh(8))
     for spot in ("player_pair", "banker_pair"):
         assert odds(of_eight, spot).hit_frequency == Fraction(31, 415)
@@ -76,7 +76,7 @@ def test_every_outcome_is_counted_once() -> None:
 
 
 def test_hands_and_shoes_are_as_long_as_is_published() -> None:
-    """A hand of eight decks has 4.94 cards, by the published share of each number of cards."""
+    """A round from eight decks takes four, five or six cards as often as is published, 4.94 cards on average."""
     (hands,) = of_game("royal9").hands
     assert {cards: f"{float(often):.4f}" for cards, often in hands.by_cards.items()} == {
         4: "0.3789",
@@ -91,7 +91,8 @@ def test_hands_and_shoes_are_as_long_as_is_published() -> None:
 
 
 def test_a_progressive_is_counted_by_seat() -> None:
-    """A seat whose own K9 is suited shares no suited Royal 9 with the lower award. So there are two kinds of seat."""
+    """A progressive bet has different odds at two kinds of seat. A seat whose own printed King and 9 are suited shares
+    no suited Royal 9 with the lower award."""
     sheet = par(subject(TABLES / "royal9.toml"))
     suited, other = (odds(sheet, "royal9", f"seat {number}") for number in (1, 7))
     assert suited.seats == ("seat 1", "seat 2", "seat 3", "seat 4")
@@ -188,7 +189,8 @@ def test_against_another_file_says_what_changes(tmp_path: Path, capsys: pytest.C
 
 @pytest.mark.proof
 def test_a_bet_is_as_it_was_however_many_cards_a_deal_has(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A seat and the dealer take at most six cards without splits, and eleven with three splits."""
+    """A bet on which a change of rules has no effect is reported as unchanged, although deals get longer: seat and
+    dealer take at most six cards without splits, and eleven with three splits."""
     without = tmp_path / "lucky9.toml"
     told = (GAMES / "lucky9.toml").read_text("utf-8").replace("most_splits = 3", "most_splits = 0")
     without.write_text(told, "utf-8")

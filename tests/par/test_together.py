@@ -1,5 +1,5 @@
-"""The bets of one round together, against counts that share no code with them: the published counts of each kind of
-round, with the bets written by hand; and limits added up by hand."""
+"""Checks of the bets of one round together, against counts that share no code with them: the published counts of each
+kind of round, with the bets written by hand; and limits added up by hand."""
 
 from __future__ import annotations
 
@@ -135,7 +135,8 @@ HOUSES: dict[str, tuple[Limits, dict[str, Any]]] = {
 
 @pytest.mark.parametrize("name", HOUSES)
 def test_the_most_that_a_seat_and_the_bettor_behind_it_win(name: str) -> None:
-    """Every wager that both can make in a small house, one by one: the dearest of those that stand together."""
+    """The most that a seat and its back bettor can win equals the maximum over every set of wagers that both can make
+    in a small house."""
     limits, of_tie = HOUSES[name]
     bets = (a_bet("player", limits="circle"), a_bet("banker", limits="circle"), a_bet("tie", **of_tie), a_bet("six"))
     rows = [(0, None, 1, 0), (None, 0, 1, None), (0, 2, None, 1), (2, 2, 2, 2), (None, None, 1, 1)]
@@ -156,7 +157,7 @@ def test_the_most_that_a_seat_and_the_bettor_behind_it_win(name: str) -> None:
 
 
 def layouts(bets: Sequence[Bet], amounts: dict[str, int], *, back: bool) -> Iterator[tuple[Wager, ...]]:
-    """Every layout of one bettor by hundreds, with at most one spot of each group."""
+    """Yield every layout of one bettor's wagers, in steps of a hundred cents, with at most one spot of each group."""
     for cents in product(
         *([0, each.price_cents] if each.price_cents else range(0, amounts[each.spot] + 1, 100) for each in bets)
     ):
@@ -178,7 +179,8 @@ def won(bets: Sequence[Bet], decided: Sequence[int | None], placed: Sequence[Wag
 @pytest.mark.parametrize("unequal", ["smaller_plays", "refused", "house_covers"])
 @pytest.mark.parametrize("tie", [8, 4])
 def test_two_unequal_stakes_cost_what_the_house_covers(unequal: Any, tie: int) -> None:
-    """Five gamblers have $200 on Tie, or $1,000 on the hand that wins, whose own stake stands against a least one."""
+    """The most that a round with unequal stakes can cost includes what the house covers. Five gamblers have $200 on
+    Tie, or $1,000 on the hand that wins, whose own stake stands against a least one."""
     of = subject(GAMES / "baccarat_royal.toml")
     bets = tuple(
         replace(bet, unequal_stakes=unequal)
@@ -209,7 +211,8 @@ def test_where_every_seat_has_a_hand_nothing_is_counted_together() -> None:
 
 
 def test_the_figures_move_with_the_shoe_as_published() -> None:
-    """Player's and Banker's edges with six decks and with eight are printed in many places; Banker's at 5%."""
+    """The edges of Player, Banker (at 5%) and Tie with six decks agree with the widely published figures, and the
+    rounds in a shoe change with the cut card's place."""
     sheet = par(subject(GAMES / "royal9.toml"))
     edges = {each.decks: [100 * float(bet.edge({})) for bet in each.sheet.bets[:3]] for each in by_decks(sheet.subject)}
     assert edges[6] == pytest.approx([1.2374, 1.0558, 14.4382], abs=1e-4)

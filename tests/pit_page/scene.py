@@ -1,4 +1,5 @@
-"""A house for the pit's page: a broker, a pit on it that has committed an evening, its tables' states, and the page."""
+"""A house for tests of the pit's page: a broker, a pit that has committed an evening's events, its tables' states, and
+the page."""
 
 from __future__ import annotations
 
@@ -40,14 +41,14 @@ _OFFLINE = canonical({"online": False, "table": "royal9-03", "epoch": EPOCH, "bo
 
 
 def held_to(unit: str) -> list[str]:
-    """The command that runs Python under the filter of this unit."""
+    """Return the command that runs Python under the system-call filter of this systemd unit."""
     return programs.python("-m", "tests.support.unit_filter", str(_UNITS / f"{unit}.service"), sys.executable)
 
 
 class Scene:
-    """Three tables: one with a hit that waits, one that has stopped, and one that has gone away.
+    """A house with three tables: one with a hit that waits, one that has stopped, and one that has gone away.
 
-    Pit and page run under the filters of system calls that their units set.
+    Pit and page run under the system-call filters of their systemd units.
     """
 
     def __init__(self, folder: Path, ends: ExitStack) -> None:

@@ -1,5 +1,5 @@
-"""`python -m tests.power_loss FOLDER MOMENT LOSS DRAW`: makes one state of a kept recording again, for a person to look
-at."""
+"""The command `python -m tests.power_loss FOLDER MOMENT LOSS DRAW`, which makes one state of a kept recording again,
+for a person to look at."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.power_loss.disk import Loss
 
 
 def main(arguments: list[str]) -> int:
-    """Judge the state, and print where its files are. Returns 0 where nothing is wrong with it."""
+    """Make the state and judge it, and print where its files are. Returns 0 where nothing is wrong with it."""
     folder, moment, loss, draw = arguments
     state = State(int(moment), next(known for known in get_args(Loss) if known == loss), int(draw))
     recording, scratch = Recording(Path(folder)), Path(folder, "left behind")

@@ -1,4 +1,5 @@
-"""A table that syncs nothing, and so loses rows in a power cut: `python -m tests.power_loss.careless_table run ...`."""
+"""A table that syncs nothing, and so loses rows in a power cut, for a test of the test: `python -m
+tests.power_loss.careless_table run ...`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every moment at which the power could go, what it could leave on the disk, and whether the table can start from
+"""Every moment at which the power could fail, what it could leave on the disk, and whether the table can start from
 that."""
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ _INDEX_BYTES = 32768
 
 
 class State(NamedTuple):
-    """A power cut just before note `moment`. `draw` numbers the random choices of what is left."""
+    """One possible state of the disk after a power cut just before note number `moment`. `draw` numbers the random
+    choices of what survives."""
 
     moment: int
     loss: Loss
@@ -39,7 +40,7 @@ class State(NamedTuple):
 
 
 class Recording:
-    """A recorded life in `folder`, which is over. With `syncs` False its disk says that it has synced, and has not."""
+    """The recording of a table's run in `folder`. With `syncs` False its disk says that it has synced, and has not."""
 
     def __init__(self, folder: Path, syncs: bool = True) -> None:
         self.folder = folder
@@ -48,13 +49,13 @@ class Recording:
         self.syncs = syncs
 
     def disk(self) -> Disk:
-        """The disk before the first note."""
+        """Return the disk as it was before the first note."""
         return Disk(self.folder / FOLDER, self.syncs)
 
 
 class Moment(NamedTuple):
-    """A moment at which a power cut can leave something else than at the moment before: just before `note` changes
-    that."""
+    """A moment at which a power cut can leave something other than at the moment before. `note` is the number of the
+    note that follows the moment."""
 
     note: int
     at_stake: int  # changes that are not synced
@@ -63,7 +64,7 @@ class Moment(NamedTuple):
 
 
 def moments(recording: Recording) -> list[Moment]:
-    """Every moment at which a power cut leaves something else, and the end."""
+    """Return every moment at which a power cut leaves something new, and the end of the recording."""
     disk, found = recording.disk(), []
     for index, note in enumerate(recording.notes):
         if disk.changes(note):
@@ -73,10 +74,11 @@ def moments(recording: Recording) -> list[Moment]:
 
 
 def states(found: Iterable[Moment], draws: int) -> Iterator[State]:
-    """What is left behind at these moments: all writes, only the synced ones, and `draws` times a random part.
+    """Yield the states that a power cut can leave at these moments: with all writes, with only the synced ones, and
+    `draws` times with a random part of them.
 
-    Until the next sync, nothing is left of the same writes; so that state is looked at once, when most is known
-    outside. A checkpoint, which writes over good data, is drawn four times as often.
+    The state with only synced writes is the same until the next sync; so it is judged once, at the moment when most has
+    been told outside. A checkpoint, which writes over good data, is drawn four times as often.
     """
     for moment in found:
         yield State(moment.note, "kept")
@@ -91,8 +93,8 @@ def states(found: Iterable[Moment], draws: int) -> Iterator[State]:
 
 @dataclass
 class Found:
-    """The results of the examined states: how many there were of each kind, what they hold (by its digest, since many
-    hold the same), the most that one of them lost of what the daemon had written, and the states that went wrong."""
+    """The results of the examined states: how many there were of each kind, the digests of what they hold (many hold
+    the same), the most bytes that one of them lost of what the daemon had written, and the states that went wrong."""
 
     kinds: Counter[str] = field(default_factory=Counter)
     contents: set[bytes] = field(default_factory=set)
@@ -109,8 +111,8 @@ class Found:
 
 
 def examine(recording: Recording, those: Iterable[State], scratch: Path) -> Found:
-    """Leave each of these states behind in `scratch` and judge it. States with the same files and the same promises are
-    judged once."""
+    """Make each of these states in the folder `scratch` and judge it. States with the same files and the same promises
+    are judged once."""
     found, judged = Found(), set[tuple[bytes, Promised]]()
     disk, witness, done = recording.disk(), Witness(recording.truth), 0
     committed = committed_rows(recording, scratch)
@@ -135,12 +137,13 @@ def examine(recording: Recording, those: Iterable[State], scratch: Path) -> Foun
 
 
 def examine_share(folder: Path, those: Sequence[State], scratch: Path) -> Found:
-    """Examine these states in a process of its own."""
+    """Examine these states of the recording in `folder`, called in a worker process."""
     return examine(Recording(folder), those, scratch)
 
 
 def left_behind(disk: Disk, state: State) -> tuple[dict[str, bytes], dict[str, bytes]]:
-    """The files, and what is left of the log's index in shared memory, which may be anything or nothing."""
+    """Return the files that the state leaves, and what it leaves of the log's index in shared memory, which may be
+    anything or nothing."""
     luck = random.Random(str(state))
     odds = luck.random()
     files = disk.after(state.loss, lambda: luck.random() < odds)
@@ -148,8 +151,8 @@ def left_behind(disk: Disk, state: State) -> tuple[dict[str, bytes], dict[str, b
 
 
 def committed_rows(recording: Recording, scratch: Path) -> set[int]:
-    """How many rows the journal had after each commit: as many as the daemon itself would have read back at each
-    sync."""
+    """Return the row counts that the journal had after its commits, as the daemon itself would have read them back at
+    each sync."""
     rows, disk = {0}, Disk(recording.folder / FOLDER)
     for note in recording.notes:
         disk.do(note)
@@ -162,7 +165,7 @@ def committed_rows(recording: Recording, scratch: Path) -> set[int]:
 
 
 def leave(files: dict[str, bytes], scratch: Path) -> None:
-    """Put these files into `scratch`, and nothing else."""
+    """Put these files into the folder `scratch`, and remove everything else from it."""
     shutil.rmtree(scratch, ignore_errors=True)
     scratch.mkdir()
     for name, content in files.items():

@@ -1,4 +1,4 @@
-"""A disk that can lose power: what its folder holds, and how much of that every power cut leaves.
+"""A model of a disk that can lose power: what its folder holds, and how much of that each power cut leaves.
 
 The model is no kinder than a file system may be. Until a file is synced, each write and truncation since its last sync
 survives or not by itself, and so does each sector of 512 bytes of a write. Syncing a file does not save its name, which
@@ -26,18 +26,18 @@ Loss = Literal["kept", "dropped", "reordered", "torn"]
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """Bytes that were written at an offset."""
+    """A write of bytes at an offset of a file."""
 
     offset: int
     data: bytes
 
     def on(self, content: bytearray) -> None:
-        """Apply the write to the content."""
+        """Apply the write to the file's content."""
         content.extend(bytes(max(0, self.offset - len(content))))
         content[self.offset : self.offset + len(self.data)] = self.data
 
     def sectors(self) -> Iterator[Write]:
-        """The same write as one write for each sector."""
+        """Yield the same write as one write for each sector of the disk."""
         start, end = self.offset, self.offset + len(self.data)
         while start < end:
             stop = min(end, start - start % SECTOR + SECTOR)
@@ -47,31 +47,32 @@ class Write:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A truncation: the file is made this long."""
+    """A truncation of a file to a given size."""
 
     size: int
 
     def on(self, content: bytearray) -> None:
-        """Apply the truncation to the content."""
+        """Apply the truncation to the file's content."""
         del content[self.size :]
         content.extend(bytes(self.size - len(content)))
 
 
 @dataclass(eq=False, slots=True)
 class File:
-    """A file, by whatever name: its synced bytes, and what was done to it since."""
+    """A file, whatever its name: its synced bytes, and the changes made to it since."""
 
     synced: bytearray = field(default_factory=bytearray)
     pending: list[Write | Cut] = field(default_factory=list)
 
     def sync(self) -> None:
-        """Sync the file: nothing done so far can be lost any more."""
+        """Sync the file, so that no change made so far can be lost any more."""
         for change in self.pending:
             change.on(self.synced)
         self.pending.clear()
 
     def after(self, survives: Callable[[], bool], torn: bool) -> bytes:
-        """What the file holds when only some of its pending changes, or of their sectors, survive."""
+        """Return what the file holds when only some of its pending changes survive, or only some of their sectors
+        (`torn`)."""
         content = bytearray(self.synced)
         for change in self.pending:
             parts = change.sectors() if torn and isinstance(change, Write) else (change,)
@@ -85,7 +86,8 @@ _Names = dict[str, File | None]
 
 
 class Disk:
-    """The files of one folder, without those that SQLite makes anew at every start. `do` takes each note in turn.
+    """The files of one folder, without those that SQLite creates again at every start. `do` takes each note of a
+    recording in turn.
 
     With `syncs` False the disk says that it has synced, and has not.
     """
@@ -99,7 +101,7 @@ class Disk:
         self._pending_names: list[_Names] = []
 
     def do(self, note: Note) -> None:
-        """Do to the files what the note says was done."""
+        """Do to the files what the note says that the daemon did."""
         handle = note.process, note.handle
         match note.kind:
             case "o":
@@ -117,7 +119,7 @@ class Disk:
                 self._handles.pop(handle, None)
 
     def changes(self, note: Note) -> bool:
-        """Whether the note would change what a power cut can leave behind."""
+        """Tell whether the note would change what a power cut can leave behind."""
         if note.kind == OPENED:
             path = Path(os.fsdecode(note.data))
             is_new = path.name not in self._names and bool(note.number & os.O_CREAT)
@@ -129,18 +131,19 @@ class Disk:
         return note.kind == RENAMED or (note.kind == UNLINKED and Path(os.fsdecode(note.data)).name in self._names)
 
     def at_stake(self, name: str | None = None) -> int:
-        """How many changes are not synced: of the file with this name, or of all files and their names."""
+        """Return how many changes are not synced: of the file with this name, or of all files and their names."""
         if name is not None:
             return len(self._names[name].pending) if name in self._names else 0
         return len(self._pending_names) + sum(len(file.pending) for file in self._files())
 
     def bytes_at_stake(self) -> int:
-        """How many bytes were written that are not synced."""
+        """Return how many written bytes are not synced."""
         changes = (change for file in self._files() for change in file.pending)
         return sum(len(change.data) for change in changes if isinstance(change, Write))
 
     def after(self, loss: Loss, survives: Callable[[], bool]) -> dict[str, bytes]:
-        """The files by name after a power cut now. `survives` is asked about each thing that may be lost."""
+        """Return the files, by name, that a power cut now would leave. `survives` is called for each change that may be
+        lost."""
 
         def chance() -> bool:
             return loss == "kept" or (loss != "dropped" and survives())
@@ -183,5 +186,6 @@ class Disk:
 
 
 def _made_anew(name: str) -> bool:
-    """Whether a start makes this file anew, so that its bytes may be lost: a lock, or SQLite's index of its log."""
+    """Tell whether a start creates this file again, so that its bytes may be lost: a lock, or SQLite's index of its
+    log."""
     return name.endswith(("-shm", ".lock"))

@@ -1,5 +1,5 @@
-"""A table's life, recorded to be cut short: the real daemon under the recorder, with its dealer, supervisor, broker and
-pit.
+"""A table's run, recorded so that it can be cut at any moment: the real daemon under the recorder, with its dealer,
+supervisor, broker and pit.
 
 The table begins its journal, deals, is killed inside a round and stopped cleanly between two. A supervisor closes the
 shoe, and the table archives it once the next is open. So the recording holds the first boot, commits of facts with and
@@ -33,7 +33,7 @@ _HANDS_A_SHOE = 12
 
 
 class Life:
-    """Everything around the table, in `folder`. The recorder's notes are in `folder/notes`.
+    """Everything around the table, in `folder`. The recorder writes its notes to `folder/notes`.
 
     `recorder` and `shim` are preloaded into the daemon; `program` runs instead of `tablectl`, if it is given.
     """
@@ -78,8 +78,8 @@ class Life:
         self._decks = shuffled_decks(5, _DECKS, 0)
 
     def live(self, hands: int) -> None:
-        """Live the whole life, with about so many hands. At the end the pit has acknowledged everything, and the table
-        is stopped."""
+        """Run the table through its whole life, with about `hands` rounds. At the end the pit has acknowledged
+        everything, and the table is stopped."""
         with self._ends:
             self._start()
             self._shoe.power_up()
@@ -94,10 +94,10 @@ class Life:
             assert self._pit.wrong == []
 
     def _shoe_of(self, hands: int, killed_once: bool, stopped_once: bool) -> None:
-        """Deal a shoe that a supervisor ends after so many hands. The daemon is killed and stopped on the way, and a
-        stop empties the log.
+        """Deal a shoe of `hands` rounds, which a supervisor then ends. On the way the daemon may be killed once and
+        stopped once; a stop empties the write-ahead log.
 
-        After a kill the log begins anew; otherwise it does so when it is full.
+        After a kill the log begins again at once; otherwise it does so when it is full.
         """
         deck = next(self._decks)
         self._open_shoe(deck)
@@ -149,7 +149,7 @@ class Life:
 
 
 def _hand(deck: Deck) -> list[str]:
-    """A hand's cards in the order they are drawn."""
+    """Draw one round's cards from the deck, and return them in the order in which they are drawn."""
     hand = Hand()
     while hand.side is not None:
         hand.take(deck.draw())

@@ -1,4 +1,4 @@
-"""The recorder's notes of what a daemon did, as a list. recorder.c makes the notes."""
+"""The notes of what a daemon did, as a list. The recorder (recorder.c) writes them."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ _HEADER = struct.Struct("<ciiqI")
 
 
 class Note(NamedTuple):
-    """One thing that the daemon did.
+    """One thing that the recorded daemon did.
 
-    `number` is the flags of `OPENED`, the offset of `WROTE`, the size of `CUT`, and 1 or 0, a pin's level, of `LIT`,
-    whose `handle` is the pin's BCM number. `data` is a path (two with a NUL between, of `RENAMED`) or the bytes.
+    `number` depends on the kind: the flags of `OPENED`, the offset of `WROTE`, the size of `CUT`, and for `LIT` the
+    level of a pin, 1 or 0, whose BCM number is `handle`. `data` is a path (for `RENAMED` two, with a NUL between them)
+    or the bytes.
     """
 
     kind: str
@@ -40,7 +41,7 @@ def build_recorder(folder: Path) -> Path:
 
 
 def read_notes(path: Path) -> list[Note]:
-    """The notes in this file, in order."""
+    """Return the notes in this file, in order."""
     data, notes, place = path.read_bytes(), [], 0
     while place < len(data):
         kind, process, handle, number, size = _HEADER.unpack_from(data, place)

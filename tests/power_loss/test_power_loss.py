@@ -1,5 +1,5 @@
-"""Power loss: at whatever instant the power goes, and whichever unsynced writes it takes, the journal opens, verifies,
-replays to a commit, and holds all that the pit, the lamps or the control socket had told by then.
+"""Checks of power loss: at whatever instant the power fails, and whichever unsynced writes are lost, the journal opens,
+verifies, replays to a commit, and holds everything that the pit, the lamps or the control socket had told by then.
 
 The states come from what a real daemon did to its files. A recording differs from run to run, as time and salts do. A
 failure names its recording, which pytest keeps, and the state in it, which is the same each time.
@@ -34,7 +34,7 @@ _SHORT, _EVERY, _LONG = 8, 18, 144  # hands
 
 @pytest.fixture(scope="module")
 def recorder(shim: Path | None) -> Callable[..., Path]:
-    """A function that records a life in this folder: `recorder(folder, hands)`."""
+    """Return a function that records a table's run in a folder: `recorder(folder, hands)`."""
     if shim is None:
         pytest.skip("no C compiler or no RPi.GPIO: what the daemon does cannot be recorded")
 
@@ -47,19 +47,20 @@ def recorder(shim: Path | None) -> Callable[..., Path]:
 
 @pytest.fixture(scope="module")
 def short(recorder: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a short recorded life."""
+    """Return the folder of a short recorded run."""
     return made_once(tmp_path_factory, "power_loss", lambda folder: recorder(folder, _SHORT))
 
 
 @pytest.fixture
 def record(recorder: Callable[..., Path], tmp_path: Path) -> Callable[..., Path]:
-    """A function that records a life in this test's folder: `record(hands)`."""
+    """Return a function that records a table's run in this test's folder: `record(hands)`."""
     return lambda *life: recorder(tmp_path, *life)
 
 
 @pytest.fixture
 def scratch() -> Iterator[Path]:
-    """A folder in which states are left: in memory where that is possible, since each is synced many times."""
+    """Yield a folder for the states of a disk, in memory where that is possible, because each state is synced many
+    times."""
     memory = Path("/dev/shm")
     with tempfile.TemporaryDirectory(dir=memory if os.access(memory, os.W_OK) else None) as folder:
         yield Path(folder) / "state"
@@ -75,7 +76,7 @@ def _assert_nothing_wrong(found: Found, folder: Path) -> None:
 
 
 def _sample(recording: Recording, size: int) -> list[State]:
-    """So many states. Half of them are of checkpoints and first boots, which are rare."""
+    """Return `size` random states. Half of them are of checkpoints and first boots, which are rare."""
     luck, all_moments = random.Random(_SEED), moments(recording)
     rare = list(states([moment for moment in all_moments if moment.checkpoint], 4))
     usual = list(states([moment for moment in all_moments if not moment.checkpoint], 4))
@@ -114,7 +115,7 @@ def test_a_power_cut_takes_nothing_that_was_told(short: Path, scratch: Path) -> 
 
 
 def _while_archiving(recording: Recording, size: int) -> list[State]:
-    """So many states from after the first archive was begun."""
+    """Return `size` random states from the moment at which the first archive was begun."""
     names = [note.data if note.kind == OPENED else b"" for note in recording.notes]
     begun = next(place for place, name in enumerate(names) if name.endswith(b".archive.new"))
     since = list(states([moment for moment in moments(recording) if moment.note >= begun], 4))
@@ -142,7 +143,8 @@ def test_a_table_that_speaks_before_its_commit_is_found_out(short: Path, scratch
 
 
 def _words_before_writes(notes: Sequence[Note]) -> Iterator[Note]:
-    """The same notes in another order: what was said after a sync comes before the writes that it synced."""
+    """Yield the same notes in a wrong order, in which the daemon's messages come before the writes and syncs that they
+    should follow."""
     held: list[Note] = []
     for note in notes:
         if note.kind in (SAID, LIT):

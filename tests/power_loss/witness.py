@@ -1,4 +1,4 @@
-"""What the table told or showed while the daemon was recorded: the least that every later journal must hold.
+"""What the table told or showed while the daemon was recorded, which every later journal must hold at least.
 
 An event on its way to the broker promises its row. A state, an answer on the control socket and a lit lamp promise the
 first row after which the table looks like that, not before what the same thread promised already. A supervisor's
@@ -37,7 +37,8 @@ _OF_A_STATE = ("phase", "shoe", "round", "fault")
 
 @dataclass(frozen=True)
 class Truth:
-    """The journal that the recorded daemon left, read row by row. `[n]` is after row n, `[0]` before the first."""
+    """The journal that the recorded daemon left, read row by row. In each list `[n]` is the value after row n, `[0]`
+    before the first."""
 
     rules: TableRules
     table_id: str
@@ -51,7 +52,7 @@ class Truth:
 
 
 def read_truth(folder: Path) -> Truth:
-    """The truth of a recording that is over."""
+    """Read the journal of a finished recording, row by row."""
     config = load(folder / "daemon.toml")
     journal, table = folder / FOLDER / JOURNAL, Table(config.rules)
     good = verify(journal)
@@ -79,7 +80,7 @@ def read_truth(folder: Path) -> Truth:
 
 @dataclass(frozen=True, slots=True)
 class Promised:
-    """The last row and boot that anybody outside knows of, and how it was told."""
+    """The last row and boot that anybody outside the table knows of, and by what they became known."""
 
     row: int = 0
     boot: int = 0
@@ -87,7 +88,8 @@ class Promised:
 
 
 class Witness:
-    """Hears and sees each note in turn. `promised` is what it knows by now. What was never true fails an assertion."""
+    """An observer who takes in each note in turn. `promised` is the last row and boot that the observer knows of. A
+    message that was never true fails an assertion."""
 
     def __init__(self, truth: Truth) -> None:
         self._truth = truth
@@ -105,7 +107,7 @@ class Witness:
         self.events: set[int] = set()
 
     def take(self, note: Note) -> None:
-        """Take in one more note."""
+        """Take in one more note of the recording."""
         channel = note.process, note.handle
         if note.kind == CLOSED:
             self._said.pop(channel, None)
@@ -129,12 +131,12 @@ class Witness:
             self._said[channel] = said
 
     def _hear(self, note: Note, thread: str) -> None:
-        """Take in what this thread says. Its first words are not older than anything that was promised before."""
+        """Note which thread speaks now. Its first message is not older than anything that was promised before."""
         self._thread = note.process, thread
         self._promised_by.setdefault(self._thread, self.promised.row)
 
     def _packets(self, said: bytes) -> bytes:
-        """Take in the complete MQTT packets and return the rest."""
+        """Take in the complete MQTT packets in `said`, and return the rest."""
         while (size := _packet_size(said)) is not None and size <= len(said):
             packet, said = said[:size], said[size:]
             if packet[0] >> 4 == _PUBLISH:
@@ -178,7 +180,8 @@ _STEADY_LAMPS = ("player", "banker", "tie", "draw_player", "draw_banker")
 
 
 def _lit(face: Public) -> set[str]:
-    """The lamps that burn steadily: the last outcome, and where the next card goes; both hands before and in a burn."""
+    """Return the lamps that are lit steadily: the last outcome, and the hand that the next card goes to, or both hands
+    before and in a burn."""
     lit = {face.outcome} if face.outcome else set()
     if face.phase in ("first_card_due", "burning"):
         return lit | {"draw_player", "draw_banker"}
@@ -194,7 +197,8 @@ def _state(face: Public) -> Hashable:
 
 
 def _packet_size(said: bytes) -> int | None:
-    """The first packet's whole size, once that is known: it stands after a byte, in seven bits of each further byte."""
+    """Return the whole size of the first packet, or None while it is not known. It stands after the first byte, in
+    seven bits of each further byte."""
     size = 0
     for place, byte in enumerate(said[1:5]):
         size |= (byte & 0x7F) << 7 * place

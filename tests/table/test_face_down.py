@@ -1,4 +1,4 @@
-"""Checks that nothing tells which cards lie face down: whichever cards were burned, all that can be seen is the same."""
+"""Checks that nothing tells which cards lie face down: whatever cards were burned, all that can be seen is equal."""
 
 from __future__ import annotations
 

@@ -215,8 +215,7 @@ def test_four_kept_cards_are_told_by_no_fault(rules: TableRules, told_apart: lis
 @pytest.mark.parametrize("rules", [ROYAL9, MIDI], ids=["mini", "midi"])
 @pytest.mark.parametrize("says", [ShoeResult.TIE, ShoeResult.PLAYER])
 def test_the_shoes_result_of_four_kept_cards_waits_for_their_hand(rules: TableRules, says: ShoeResult) -> None:
-    """The shoe's result for four kept cards waits for their round, because the result tells that the cards are a whole
-    round."""
+    """The shoe's result for four kept cards waits for their round, because it tells that the cards are a whole round."""
     table = Watched(house(rules, drawn_in_error="next_card")).open_shoe(BURN).draw(HAND_OVER)
     as_it_was = (list(table.events), table.face)
     table.believe(ShoeResultReported(says, False, False))

@@ -1,4 +1,4 @@
-"""Checks of Lucky 9 at the table: each seat against the dealer, splits, what goes wrong during a round, and the money."""
+"""Checks of Lucky 9 at the table: each seat against the dealer, splits, what goes wrong in a round, and the money."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks of a pause between rounds: what is refused meanwhile, and that nobody gains by a card that is seen during it."""
+"""Checks of a pause between rounds: what is refused meanwhile, and that nobody gains by a card seen during it."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def test_a_card_taken_one_put_in_and_one_exchanged_are_named() -> None:
 
 
 def test_a_card_that_nobody_could_name_is_missing_and_no_more() -> None:
-    """A shoe with one burned card that nobody could name is complete if exactly one card is missing, whichever it is."""
+    """A shoe with one burned card that nobody could name is complete if exactly one card is missing, of any kind."""
     table, rest = _shoe(1)
     shoe = table.table.shoe
     assert shoe is not None

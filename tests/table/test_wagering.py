@@ -450,7 +450,7 @@ CHIPS = st.tuples(
 def test_no_cent_appears_or_is_lost(
     game: str, chips: list[tuple[int, bool, int, int]], six: list[Card], then: str
 ) -> None:
-    """Every cent that lay on the layout is either staked or refused, each wager once, and a refused wager cannot lose."""
+    """Every cent on the layout is either staked or refused, each wager once, and a refused wager cannot lose."""
     table = opened(game)
     for seat, back, spot, cents in chips:
         table.ask(wager(f"{seat}{'b' if back else ''} {SPOTS[game][spot % len(SPOTS[game])]} {cents}"))
