@@ -416,8 +416,7 @@ class HitUnheard(Journalled, frozen=True):
 
 
 class JournalForked(Journalled, frozen=True):
-    """The pit has signed a Merkle tree of this journal, of `size` rows, that does not fit the journal's own `rows`
-    rows."""
+    """The pit has signed a Merkle tree of `size` rows of this journal that does not fit the journal's `rows` rows."""
 
     size: int
     rows: int

@@ -1,4 +1,4 @@
-"""Checks of `tablectl doctor`: each trouble of a table's machine is reported by its code, and a sound machine has none."""
+"""Checks of `tablectl doctor`: it reports each trouble of a table's machine by a code, and a sound machine has none."""
 
 from __future__ import annotations
 
@@ -358,7 +358,7 @@ def test_each_trouble_of_the_record_is_told(pi: Pi, kept: tuple[Path, Path]) -> 
 
 
 def _archived(pi: Pi, journal: Path, days_ago: int, *sizes: int) -> list[Path]:
-    """Make archives of these sizes and let the journal name them, all written `days_ago` days ago. Returns their paths."""
+    """Make archives of these sizes, written `days_ago` days ago, and let the journal name them. Returns the paths."""
     folder = pi.machine.at(pi.config.file.journal.archives)
     folder.mkdir(exist_ok=True)
     files = []

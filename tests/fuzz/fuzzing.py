@@ -251,7 +251,7 @@ def _swap_lines(luck: random.Random, data: bytes, _corpus: Sequence[bytes], _tok
 
 
 def change_json(luck: random.Random, data: bytes, _corpus: Sequence[bytes], _tokens: Sequence[bytes]) -> bytes:
-    """Change or remove one value of a JSON text, or put another value beside it. A text that is no JSON stays as it is."""
+    """Change or remove one value of a JSON text, or add another value beside it. Leave a text that is no JSON alone."""
     if data.count(b"[") + data.count(b"{") > _DEEPEST:
         return data
     try:

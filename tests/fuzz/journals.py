@@ -61,7 +61,7 @@ def write_journal(path: Path, config: Config, hands: int) -> None:
 
 
 def damaged(luck: random.Random, whole: bytes, other: bytes) -> bytes:
-    """Return the bytes of the file `whole` after damage of a random kind. Some kinds take pages from the file `other`."""
+    """Return the bytes of the file `whole` after damage of a random kind. Some kinds take pages of the file `other`."""
     return luck.choice(_MISHAPS)(luck, whole, other)
 
 

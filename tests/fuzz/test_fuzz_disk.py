@@ -124,7 +124,7 @@ def _limited(_folder: Path) -> Iterator[Disk]:
 
 @contextmanager
 def _failing(folder: Path) -> Iterator[Disk]:
-    """Yield a disk that takes every write but cannot sync, so that after a crash the written bytes may be there or not."""
+    """Yield a disk that takes each write but cannot sync: after a crash the written bytes may be there or not."""
     compiler = shutil.which("cc")
     if compiler is None:
         pytest.skip("no C compiler: cc is not on the path, and syncs are made to fail by a library in C")

@@ -98,7 +98,8 @@ def _decidable(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """Return the bytes of a sound ledger with adoptions, awards in every step, alarms, and a stream that was set aside."""
+    """Return the bytes of a sound ledger with adoptions, awards in every step, a telling (a step of an award that a
+    table reported and the ledger lacked), alarms, and a stream that was set aside."""
     path = tmp_path_factory.mktemp("whole") / "ledger"
     path.write_bytes(gzip.decompress(_FORM_6.read_bytes()))
     with closing(Ledger(path)) as ledger:

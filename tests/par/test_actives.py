@@ -1,4 +1,4 @@
-"""Checks of the active seats' best play at Baccarat Royal against every order of a few cards, played out by the rules."""
+"""Checks of the active seats' best play at Baccarat Royal against every order of a few cards, dealt by the rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks of a seat's best play at Lucky 9 against every round of a few cards, played out by the rules with every call."""
+"""Checks of a seat's best play at Lucky 9 against every round of a few cards, played out with every possible call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks of the par sheets: the published edges, progressive bets by their meters, and the cost of a change of rules."""
+"""Checks of the par sheets: the published edges, progressive bets by meter, and the cost of a change of rules."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_the_published_edges(game: str, spot: str, published: str) -> None:
 
 
 def test_a_pair_of_eight_decks_is_as_published() -> None:
-    """A pair bet at 11 to 1 from eight decks keeps the published 10.361%. The shipped house with pairs deals six decks."""
+    """A pair bet at 11 to 1 from eight decks keeps the published 10.361%. The shipped house deals pairs from six."""
     of_eight = par(subject(GAMES / "pairs.toml"), fresh(8))
     for spot in ("player_pair", "banker_pair"):
         assert odds(of_eight, spot).hit_frequency == Fraction(31, 415)
@@ -76,7 +76,7 @@ def test_every_outcome_is_counted_once() -> None:
 
 
 def test_hands_and_shoes_are_as_long_as_is_published() -> None:
-    """A round from eight decks takes four, five or six cards as often as is published, 4.94 cards on average."""
+    """A round from eight decks takes four, five or six cards as often as is published (4.94 cards on average)."""
     (hands,) = of_game("royal9").hands
     assert {cards: f"{float(often):.4f}" for cards, often in hands.by_cards.items()} == {
         4: "0.3789",

@@ -148,7 +148,8 @@ def test_an_odd_card_that_is_kept_is_one_of_the_six_that_a_hand_can_take() -> No
 
 
 def names_it(table: TableUnderTest, card: str) -> bool:
-    """Tell whether the card is named in anything that the table has sent or shows, except in the event `shoe_opened`."""
+    """Tell whether the card is named in anything that the table has sent or shows, except in its event `shoe_opened`,
+    where a seat's King and 9 are listed."""
     assert table.fault == "impossible_card"
     told = [event for event in table.events if event["type"] != "shoe_opened"]
     return f'"{card}"' in json.dumps([told, to_builtins(table.face)])
@@ -215,7 +216,7 @@ def test_four_kept_cards_are_told_by_no_fault(rules: TableRules, told_apart: lis
 @pytest.mark.parametrize("rules", [ROYAL9, MIDI], ids=["mini", "midi"])
 @pytest.mark.parametrize("says", [ShoeResult.TIE, ShoeResult.PLAYER])
 def test_the_shoes_result_of_four_kept_cards_waits_for_their_hand(rules: TableRules, says: ShoeResult) -> None:
-    """The shoe's result for four kept cards waits for their round, because it tells that the cards are a whole round."""
+    """The shoe's result for four kept cards waits for their round, because it tells that they are a whole round."""
     table = Watched(house(rules, drawn_in_error="next_card")).open_shoe(BURN).draw(HAND_OVER)
     as_it_was = (list(table.events), table.face)
     table.believe(ShoeResultReported(says, False, False))

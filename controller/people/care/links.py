@@ -103,7 +103,7 @@ def _modem_line(machine: Machine, shoe: ShoeSection, line: str) -> Iterator[Row]
 
 
 def _may_open(machine: Machine, port: Path) -> bool:
-    """Tell whether the table's account may open the port. On a bench without that account, judge by this user's rights."""
+    """Tell whether the table's account may open the port. Without such an account, judge by this user's rights."""
     held, account = port.stat(), machine.account(ACCOUNT)
     if account in (None, os.geteuid()):
         return os.access(port, os.R_OK | os.W_OK)
