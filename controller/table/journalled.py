@@ -11,7 +11,8 @@ class Journalled(Struct, frozen=True, forbid_unknown_fields=True, tag_field="fac
 
 class MeasureAnswered(Journalled, frozen=True):
     """The pit asked the table which program runs, with the given nonce at the given time, and the table measured its
-    program's files. `proof` shows that the files were read after the nonce was known (`digest.proof`)."""
+    program's files. `program` is their digest. `proof` shows that the files were read after the nonce was known
+    (`digest.proof`)."""
 
     nonce: str
     at: str

@@ -237,7 +237,7 @@ class Table(Struct, frozen=True):
       the shoe's opinions would tell of the card.
     - `last_report`: the report whose number the next report's follows, where the shoe was heard ever since. Where the
       shoe was not heard, `unheard_since` is that report, until another report comes.
-    - `seq_counts_zero`: whether the shoe has gone on with 0 after 9 since it was switched on. It then always does.
+    - `seq_counts_zero`: whether the shoe has gone on with 0 after 9 since it was switched on. Such a shoe always does.
 
     The seats and the pit:
     - `placed`: the chips for the next round. `occupied`: the seats with players. `commission_owed`: cents by seat.
@@ -245,10 +245,10 @@ class Table(Struct, frozen=True):
     - `win_seq`: the number of the last win of which the pit told.
     - `pit_key`: the pit's public key in hex; None until a person has pinned a key.
     - `recognition_key`: bet recognition's public key in hex; None until two people have adopted a key. `wager_seq`: the
-      highest number that a word of that key had.
+      highest number of a message signed with that key.
     - `measured`: the program and the configuration that run; None in a journal of an earlier version.
-    - `measure_asked_at`: when the pit asked last what runs, by the pit's clock. `pit_link_lost`: people were told that
-      the pit is not heard, and not yet that it is heard again.
+    - `measure_asked_at`: when the pit last asked what runs, by the pit's clock. `pit_link_lost`: an alarm told
+      people that the pit is not heard, and none has told them that it is heard again.
     """
 
     rules: TableRules
