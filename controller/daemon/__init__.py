@@ -1,1 +1,1 @@
-"""What runs a table: the loop, the record, the stream to the pit, the pins, the control socket and the table's file."""
+"""The daemon that runs one table: its main loop, journal, link to the pit, pins, control socket and configuration file."""

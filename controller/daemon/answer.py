@@ -1,4 +1,4 @@
-"""The answer to a request to the table."""
+"""The answer that a table gives to a request."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from msgspec import Struct
 
 
 class Answer(Struct, frozen=True):
-    """`refused` is None where the request was done, and otherwise the code of the reason."""
+    """A table's answer to a request. `refused` is None where the request was done, and otherwise the code of the
+    refusal."""
 
     refused: str | None

@@ -1,4 +1,7 @@
-"""The daemon put together: its parts, and the far ends of its wires. The header's driver is picked in `header.py`."""
+"""Starts the daemon: builds its parts from the table's file and connects the shoe, the pins and the broker.
+
+`header.py` picks the driver of the Raspberry Pi's header (the lamps and inputs).
+"""
 
 from __future__ import annotations
 
@@ -43,7 +46,8 @@ _SWITCH_S = 0.0005
 
 
 def run_table(path: Path) -> int:
-    """Run the table of this file until SIGTERM or SIGINT; returns the exit code. Raises TableError."""
+    """Run the table that the file at `path` describes, until SIGTERM or SIGINT. Return the exit code. Raises
+    TableError."""
     config = load(path)
     log = log_to(sys.stderr)
     line = logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s", "%Y-%m-%dT%H:%M:%SZ")
@@ -118,7 +122,11 @@ def _broker(file: TableFile, journal: Journal) -> MqttBroker:
 
 
 def _settle_down() -> None:
-    """The start is over: what it made stays, and no collection during a round goes through that."""
+    """Tune Python for running, once the start is over.
+
+    Garbage collection is switched on. It skips every object that the start made, so that a collection during a round
+    stays short. A thread that has something to send waits for the loop's thread only briefly.
+    """
     gc.collect()
     gc.freeze()
     gc.enable()
@@ -126,9 +134,9 @@ def _settle_down() -> None:
 
 
 def _close(journal: Journal) -> None:
-    """Close the journal. Where its file is gone from its place, the file is written there again first.
+    """Close the journal. Where its file is gone from its place, write the file there again first.
 
-    Raises TableError `journal_gone` where it cannot be written.
+    Raises TableError `journal_gone` where the file cannot be written.
     """
     try:
         if (missing := journal.missing()) is not None:
@@ -142,6 +150,8 @@ def _close(journal: Journal) -> None:
 
 
 def _mark(control: Path) -> Mark:
-    """The file that says until when the shoe was heard. It lies in memory, beside the control socket, and is gone after
-    a boot."""
+    """Return the file that records until when the shoe was heard, for the next start of the daemon.
+
+    The file lies beside the control socket, in memory, and is gone once the machine is booted.
+    """
     return Mark(control.with_name(f"{control.name}.heard"), boot_id())

@@ -1,4 +1,4 @@
-"""The loop's beat: when the loop samples the pins, looks at the shoe's line and writes the lamps."""
+"""The main loop's beat: a timer by which the loop samples the pins, looks at the shoe's line and writes the lamps."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 
 class Beats:
-    """Calls `beat` again and again, `sample_s` seconds after the start for the first time.
+    """Calls the function `beat` again and again. The first call comes `sample_s` seconds after the start.
 
-    `beat` returns the seconds until the next call, and a flag that the next call gets as its argument. A timer calls
-    it, since turns of a task would cost twice as much.
+    `beat` returns the seconds until its next call, and a flag that the next call gets as its argument. A timer makes
+    the calls, because a task that sleeps between them would cost twice as much.
     """
 
     def __init__(self, beat: Callable[[bool], tuple[float, bool]], sample_s: float) -> None:
@@ -18,7 +18,7 @@ class Beats:
         self._sample_s = sample_s
 
     async def keep_beating(self) -> None:
-        """Beat until a beat raises, which ends this task."""
+        """Keep calling `beat` until a call raises. What the call raised is raised here."""
         self._failed = asyncio.get_running_loop().create_future()
         self._beat_in(self._sample_s, False)
         try:
@@ -27,10 +27,12 @@ class Beats:
             self._next.cancel()
 
     def soon(self, in_s: float = 0.0) -> None:
-        """Beat in `in_s` seconds, unless a beat is due by then: the lamps or the table have to follow a change.
+        """Call `beat` in `in_s` seconds, unless a call is due by then anyway, so that the lamps or the table follow a
+        change.
 
-        A beat at once comes in the loop's next turn, since the loop must look at the shoe's line between two beats.
-        Nothing happens after the last beat: the watch may notice something while the program ends.
+        With `in_s` of 0 the call comes in the event loop's next turn, since the loop must look at the shoe's line
+        between two calls. After the last call nothing happens, because a change may still be noticed while the program
+        ends.
         """
         is_far = self._next.when() - asyncio.get_running_loop().time() > in_s + self._sample_s
         if is_far and not self._next.cancelled():

@@ -1,7 +1,8 @@
-"""The table signs checkpoints of its journal: at each end of a round in which nothing is face down, and of each shoe.
+"""Signs checkpoints of a table's journal, when a round ends in which no card is face down, and when a shoe ends.
 
-What lies face down decides how many rows a round has, and when they come. A checkpoint tells how many rows there are.
-So it is signed only while no card of a round lies hidden, and at a beat of the clock: never at the moment of a commit.
+A checkpoint reveals how many rows the journal has. Cards that lie face down decide how many rows a round has, and when
+the rows come. So a checkpoint is signed only while no card of a round lies hidden, and at a beat of the clock: never at
+the moment of a commit.
 """
 
 from __future__ import annotations
@@ -22,9 +23,10 @@ _AFTER = ("round", "void", "correction", "award", "shoe_closed")
 
 
 class Checkpointing:
-    """Signs the checkpoints of one journal. `hidden`: whether a card of a round lies where nobody has seen it.
+    """Signs the checkpoints of one journal.
 
-    `last` is the last checkpoint, and `tell` takes each new one, and whether a shoe has ended since the one before.
+    `hidden` tells whether a card of a round lies where nobody has seen it. `tell` is called with each new checkpoint,
+    and with whether a shoe has ended since the checkpoint before. `last` is the last checkpoint.
     """
 
     def __init__(
@@ -38,13 +40,13 @@ class Checkpointing:
         self.last = journal.last_note("signed")
 
     def committed(self, messages: Iterable[Message]) -> None:
-        """The journal has these new events."""
+        """Note that the journal now holds these new events. Some types of event make a checkpoint due."""
         told = {message.head.type for message in messages}
         self._due = self._due or not told.isdisjoint(_AFTER)
         self._shoe_ended = self._shoe_ended or "shoe_closed" in told
 
     async def run(self) -> None:
-        """Sign what is due, until cancelled. Where the disk fails, the next end of a round is another occasion."""
+        """Sign each checkpoint that is due, until cancelled. Where the disk fails, wait until the next end of a round."""
         while True:
             await next_beat()
             if not self._due or self._hidden():

@@ -1,4 +1,4 @@
-"""The clocks: the wall clock for people, with whether it was synchronised, and the machine's own since it started."""
+"""The daemon's clocks: the wall clock, for people, and the machine's own clocks, which nobody sets."""
 
 from __future__ import annotations
 
@@ -16,29 +16,30 @@ _TIMEX = ctypes.create_string_buffer(512)  # struct timex with room to spare; it
 
 
 def stamp_now() -> Stamp:
-    """The time now, in whole milliseconds."""
+    """Return the present moment: the wall clock in whole milliseconds, whether it is synchronised, and the time since
+    boot."""
     return Stamp(time.time_ns() // 1_000_000, _synchronised(), boot_id(), since_boot_ms())
 
 
 def since_boot_ms() -> int:
-    """Milliseconds since the machine started, its sleep included. Nobody sets this clock."""
+    """Return the milliseconds since the machine started, its sleep included. Nobody can set this clock."""
     return time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1_000_000
 
 
 def monotonic_s() -> float:
-    """Seconds of a clock that nobody sets, and that stands while the machine is suspended."""
+    """Return the seconds of a clock that nobody can set, and that stops while the machine is suspended."""
     return time.monotonic()
 
 
 def monotonic_ms() -> int:
-    """The time of `monotonic_s` in whole milliseconds."""
+    """Return the time of `monotonic_s` in whole milliseconds."""
     return time.monotonic_ns() // 1_000_000
 
 
 def slept_ms() -> int:
-    """For how many milliseconds the machine was suspended since it started.
+    """Return for how many milliseconds in all the machine has been suspended since it started.
 
-    Two clocks together tell this. Where the program had to wait between reading them, both are read again.
+    The result is the difference of two clocks. Where the program had to wait between reading them, both are read again.
     """
     while True:
         awake_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
@@ -49,7 +50,7 @@ def slept_ms() -> int:
 
 @cache
 def boot_id() -> str:
-    """The kernel's name of this run of the machine, 32 hex digits; empty where the kernel tells none."""
+    """Return the kernel's id of the present boot, 32 hex digits, or an empty text where the kernel gives none."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip().replace("-", "")
     except (OSError, UnicodeDecodeError):
@@ -57,8 +58,11 @@ def boot_id() -> str:
 
 
 def most_wrong_ms() -> int | None:
-    """By how many milliseconds the clock can be wrong, as the kernel reckons it: little after a time daemon has set the
-    clock, and more with each second after that. None where the kernel may not be asked."""
+    """Return by how many milliseconds the wall clock can be wrong at most, as the kernel estimates it.
+
+    The estimate is small after a time daemon has set the clock, and grows with each second after that. The result is
+    None where the kernel may not be asked.
+    """
     if _adjtimex(_TIMEX) < 0:
         return None
     _modes, _offset, _frequency, most_wrong_us = struct.unpack_from("@Illl", _TIMEX)  # as adjtimex(2) has them
@@ -66,7 +70,7 @@ def most_wrong_ms() -> int | None:
 
 
 def _synchronised() -> bool:
-    """Whether a time daemon has told the kernel that the clock is right. False where the kernel may not be asked."""
+    """Tell whether a time daemon has told the kernel that the clock is right. False where the kernel may not be asked."""
     state: int = _adjtimex(_TIMEX)  # -1: refused
     return 0 <= state != _TIME_ERROR
 

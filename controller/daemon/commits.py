@@ -1,4 +1,7 @@
-"""One commit at a time, in the one thread that may touch the journal; tried again until the disk has the rows."""
+"""Commits rows to the journal, one commit at a time, in the only thread that may touch the journal.
+
+A commit that fails is tried again until the disk has the rows.
+"""
 
 from __future__ import annotations
 
@@ -24,10 +27,10 @@ _T = TypeVar("_T")
 
 
 class Commits:
-    """The journal's thread, and what happens where the disk fails.
+    """The journal's thread, and what is done where the disk fails.
 
-    `error` says why rows wait for the journal; None while none do. `waits` is called as rows begin to wait. `alive` is
-    the watchdog's ping. `tell` takes the fact of a failure that is over.
+    `error` says why rows wait to be written; None while none wait. `waits` is called when rows begin to wait. `alive`
+    pings the watchdog. `tell` is called with a fact for the journal once a failure is over.
     """
 
     def __init__(
@@ -41,19 +44,20 @@ class Commits:
         self.error: str | None = None
 
     def on_journal(self, work: Callable[[], _T]) -> Awaitable[_T]:
-        """Do `work` in the one thread that may touch the journal."""
+        """Run `work` in the only thread that may touch the journal."""
         return asyncio.get_running_loop().run_in_executor(self._thread, work)
 
     def close(self) -> None:
-        """Wait for the thread's work, and end the thread."""
+        """Wait for the journal's thread to finish its work, and end the thread."""
         self._thread.shutdown(wait=True)
 
     async def commit(self, entries: list[Entry]) -> list[Message]:
-        """Have the rows committed. Where the disk fails, try again; where the file is gone, write the file again.
+        """Commit the rows, and return the events that they made. Where the disk fails, try again each second.
 
-        The rows are kept meanwhile, and people see at once that rows wait. That holds also for rows of cards that lie
-        face down. The moment at which a disk begins to fail could then tell that the shoe's result came. The other way,
-        to keep such a result in memory until the cards are up, would lose the result with the power.
+        Where the journal's file is gone, write the file again. The rows are kept in memory meanwhile, and people see at
+        once that rows wait. That holds for rows about face-down cards too, so the moment at which a disk begins to fail
+        can reveal that the shoe's result came. Keeping such a result in memory until the cards are turned up would be
+        worse: a power cut would lose it.
         """
         failed: OSError | None = None
         gone: JournalGoneError | None = None
@@ -90,7 +94,8 @@ class Commits:
         self._waits()
 
     async def _with_pings(self, work: Awaitable[_T]) -> _T:
-        """Do work that may take longer than the watchdog's patience, with pings meanwhile, and return its result."""
+        """Await `work`, which may take longer than the watchdog waits, ping the watchdog meanwhile, and return its
+        result."""
         doing = asyncio.ensure_future(work)
         while not (await asyncio.wait([doing], timeout=PING_S))[0]:
             self._alive()

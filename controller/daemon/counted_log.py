@@ -1,9 +1,10 @@
-"""A log that the outside cannot fill: of each kind of line the first is written at once, then one line a minute.
+"""A log that nobody outside can fill: repeated lines are counted, and the count is written once a minute.
 
-The outside can cause some lines as often as it likes: bad messages, refused requests, noise on the shoe's line. A line
-that equals a line of the last minute is counted, and the count is written when the minute is over. Lines of one wording
-that name different things are counted apart, up to `_DIFFERENT` of them, and together beyond that. Every line of the
-daemon passes through here, so a new line needs nothing of its own.
+Others can cause some lines as often as they like: bad messages, refused requests, noise on the shoe's line. The first
+line of each kind is written at once. A line that equals a line of the last minute is only counted, and the count is
+written when the minute is over. Lines of one wording that name different things are counted apart, up to `_DIFFERENT`
+of them, and together beyond that. Every line of the daemon passes through this log, so a new line needs nothing of its
+own.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _LOOK_EVERY_S = 5.0
 
 
 class _Kind(Struct):
-    """Lines of one kind since `told_s`: how many more came, and the last one."""
+    """The count of equal log lines since `told_s`, when one was last written: how many more came, and the last of them."""
 
     told_s: float
     more: int = 0
@@ -33,7 +34,7 @@ class _Kind(Struct):
 
 
 class CountedLog(logging.StreamHandler[TextIO]):
-    """Writes to `stream` as above; `now_s` is a clock that nobody sets."""
+    """A log handler that writes to `stream` and counts repeated lines. `now_s` is a clock that nobody can set."""
 
     def __init__(self, stream: TextIO, now_s: Callable[[], float] = time.monotonic) -> None:
         super().__init__(stream)
@@ -41,7 +42,7 @@ class CountedLog(logging.StreamHandler[TextIO]):
         self._kinds: dict[str, dict[str, _Kind]] = {}  # by wording, then by the text; "" for all beyond `_DIFFERENT`
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write the line, or count it."""
+        """Write the line, or only count it where an equal line was written within the last minute."""
         if getattr(record, "every_one", False):
             self.write(record)
             return
@@ -55,11 +56,11 @@ class CountedLog(logging.StreamHandler[TextIO]):
             kind.more, kind.last = kind.more + 1, record
 
     def write(self, record: logging.LogRecord) -> None:
-        """Write this line, whatever came before."""
+        """Write this line to the stream, without any counting."""
         super().emit(record)
 
     def tell_counts(self, *, all_of_them: bool = False) -> None:
-        """Tell what was counted for a minute, or whatever was counted."""
+        """Write each count whose minute is over, or with `all_of_them` every count."""
         self.acquire()
         try:
             self._tell_counts(all_of_them)
@@ -81,7 +82,7 @@ class CountedLog(logging.StreamHandler[TextIO]):
                 del self._kinds[wording]
 
     async def keep_telling(self) -> None:
-        """Tell each count when its minute is over. Once cancelled, tell the counts that are left."""
+        """Write each count when its minute is over. Once cancelled, write the counts that are left."""
         try:
             while True:
                 await asyncio.sleep(_LOOK_EVERY_S)
@@ -91,6 +92,6 @@ class CountedLog(logging.StreamHandler[TextIO]):
 
 
 def _counted(last: logging.LogRecord, more: int) -> logging.LogRecord:
-    """The last of the lines that were counted, with how many there were."""
+    """Return the last of the counted lines as a log record that also says how many such lines there were."""
     text = last.getMessage() if more == 1 else f"{last.getMessage()} (the last of {more} such lines)"
     return logging.makeLogRecord(last.__dict__ | {"msg": text, "args": None})

@@ -1,9 +1,10 @@
-"""The evidence of one round: a file with which a stranger checks the round without this program (`tools/verify.py`).
+"""The evidence of one round: a file by which a stranger checks the round without this program (`tools/verify.py`).
 
-The file opens the journal's rows that tell of the round, and shows each in the tree of a checkpoint that the table has
-signed. Every other row stays closed: of it the file has at most a salted hash. Closed stay also rows of the round that
-tell a card which nobody saw, or that are about another round too; and the shoe's opening, where that row tells a card
-that came before it. Then the file does not tell the rules, and whoever verifies it says so.
+The file opens the journal's rows about the round, and proves that each is in the Merkle tree of a checkpoint that the
+table has signed. Every other row stays closed: the file has at most a salted hash of it. These rows stay closed too: a
+row of the round that reveals a card which nobody saw, a row that is about another round as well, and the shoe's opening
+where it reveals an earlier card. Without the opening the file does not hold the game's rules, and whoever verifies the
+file says so.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _FORM = 1
 
 
 class _Opened(Struct, frozen=True):
-    """A row of the journal, and the chain's head before it."""
+    """A row of the journal, with the head of the hash chain before it."""
 
     stored: StoredRow
     before: bytes
@@ -46,7 +47,8 @@ class _Opened(Struct, frozen=True):
         return Row(stored.number, stored.stamp, fact, stored.messages, self.before, stored.first_seq, stored.via)
 
     def told(self, leaf: int) -> dict[str, object]:
-        """The row as the file has it. `came` is what the chain covers of the fact, in text."""
+        """Return the row in the form of the evidence file. `came` is the text that the hash chain covers of the row's
+        fact."""
         stored = self.stored
         return {
             "leaf": leaf,
@@ -58,12 +60,12 @@ class _Opened(Struct, frozen=True):
 
 
 def evidence(path: Path, which: str, archive: Path | None = None, *folders: Path, frame: str | None = None) -> bytes:
-    """The evidence of the round "3/12" of a journal. Only reads, also while the table runs.
+    """Return the evidence of one round, such as "3/12", from a journal. Only reads, so the table may run meanwhile.
 
-    `archive` and `folders` are as in `verify`. `frame` is a checkpoint as a film shows it, or as a note that others
-    cosigned: the evidence is then in that checkpoint. Raises TableError `no_such_round`, `journal_without_tree`,
-    `round_before_tree`, `checkpoint_due`, `frame_unreadable`, `frame_foreign`, `frame_uncovered` and `frame_unfit`,
-    and as `verify` does.
+    `archive` and `folders` are as in `verify`. `frame` is a checkpoint that somebody filmed, or a note that others
+    cosigned (signed as witnesses): the evidence is then proved in that checkpoint. Raises TableError `no_such_round`,
+    `journal_without_tree`, `round_before_tree`, `checkpoint_due`, `frame_unreadable`, `frame_foreign`,
+    `frame_uncovered` and `frame_unfit`, and the errors of `verify`.
     """
     shoe, _ = round_named(which)
     with reading(path) as db:
@@ -81,7 +83,7 @@ def evidence(path: Path, which: str, archive: Path | None = None, *folders: Path
 
 
 def _of_shoe(rows: Iterator[_Opened], shoe: int) -> tuple[dict[int, _Opened], _Opened | None]:
-    """The rows from the shoe's opening on, and the row by which the pit's key was pinned last."""
+    """Return the rows from the shoe's opening on, by number, and the last row that pinned a key of the pit."""
     found: dict[int, _Opened] = {}
     key_row: _Opened | None = None
     for each in rows:
@@ -97,7 +99,8 @@ def _of_shoe(rows: Iterator[_Opened], shoe: int) -> tuple[dict[int, _Opened], _O
 
 
 def _places(of_shoe: dict[int, _Opened], which: str) -> list[int]:
-    """The rows that are opened: those of the round, what became of it later, and the shoe's opening."""
+    """Return the numbers of the rows to open: those of the round, those about the round that came later, the shoe's
+    opening."""
     shoe, number = round_named(which)
     rows = {row: each.row() for row, each in of_shoe.items()}
     steps, corrections = round_steps(rows.values(), which)
@@ -109,7 +112,7 @@ def _places(of_shoe: dict[int, _Opened], which: str) -> list[int]:
 
 
 def _of_round(row: Row, number: int) -> bool:
-    """Whether the row tells of no other round."""
+    """Tell whether the row is about no other round than this one."""
     others = [getattr(row.fact, "round", number), *(parse_object(body).get("round") for body in row.messages)]
     return all(other in (number, None) for other in others) and not isinstance(row.fact, StepFailed | ShoeOpened)
 
@@ -148,8 +151,11 @@ def _bundle(
 
 
 def _filmed(db: sqlite3.Connection, path: Path, tree: Tree, frame: str, rows: int) -> tuple[Note, int]:
-    """The checkpoint of a film or of a note, which covers so many rows of this very tree. `frame_unfit` alone shows
-    another history: each other refusal shows nothing, such as that of a text that was copied wrongly."""
+    """Return the checkpoint in `frame`, a filmed frame or a note, and its number of rows. It must cover `rows` rows.
+
+    Raises TableError where the checkpoint does not serve. Only `frame_unfit` shows that the table signed another
+    history. Each other refusal proves nothing: the text may have been copied wrongly.
+    """
     text = frame.strip("\n")
     note, last = read_frame(text) or read_note(f"{text}\n"), kept_note(db, "signed")
     point, newest = (None if each is None else each.checkpoint() for each in (note, last))
@@ -176,7 +182,11 @@ def _filmed(db: sqlite3.Connection, path: Path, tree: Tree, frame: str, rows: in
 
 
 def _covering(db: sqlite3.Connection, rows: int) -> tuple[Note, int]:
-    """The checkpoint that covers so many rows: the last that a witness cosigned, or else the table's last."""
+    """Return a checkpoint that covers `rows` rows, and its size: the last that a witness cosigned, or else the table's
+    last.
+
+    Raises TableError `checkpoint_due` where neither covers so many rows.
+    """
     for kind in ("cosigned", "signed"):
         note = kept_note(db, kind)
         point: Checkpoint | None = None if note is None else note.checkpoint()

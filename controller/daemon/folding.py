@@ -1,4 +1,4 @@
-"""Facts in: what waits in the inbox becomes the table after it, and the rows to commit."""
+"""Turns the facts and requests that wait in the inbox into the table's next state, and into rows for the journal."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ _TELLS_NO_LAMP = ("wager_lies_there", "wager_old", "recognition_key_other")
 
 
 class Folded(Struct):
-    """The table after what waited, the rows to commit, and the answers to give once these rows are committed."""
+    """The result of folding the inbox: the table's new state, the rows to commit, and the answers to give after the
+    commit."""
 
     table: Table
     entries: list[Entry] = field(default_factory=list)
@@ -40,11 +41,11 @@ class Folded(Struct):
 
 
 class Folding:
-    """Folds what waits, in the order in which it came.
+    """Folds what waits in the inbox into the table's state, in the order in which it came.
 
-    `is_shoe_fact` says whether what the line noticed of the shoe is a fact in this phase of the table. `answered` is
-    told of each request with the fact that the request becomes, or with its refusal. `refused_seats` are the seats at
-    which a refused wager is shown, until a wager there is accepted, or wagers are locked.
+    `is_shoe_fact` tells whether something noticed about the shoe is a fact in this phase of the table. `answered` is
+    called with each request and the fact that it becomes, or its refusal. `refused_seats` are the seats whose lamp
+    shows a refused wager, until a wager is accepted there or the wagers are locked.
     """
 
     def __init__(
@@ -58,7 +59,7 @@ class Folding:
         self.refused_seats: frozenset[int] = frozenset()
 
     def fold(self, table: Table, inbox: list[Arrived | Callable[[], None]]) -> Folded:
-        """Fold the inbox. A callable in it is called in its turn."""
+        """Fold each item of the inbox into the table, in order. An item that is a callable is only called, in its turn."""
         folded = Folded(table)
         for arrived in inbox:
             if callable(arrived):
@@ -70,7 +71,8 @@ class Folding:
         return folded
 
     def _fact_of(self, arrived: Arrived, folded: Folded) -> Fact | None:
-        """The fact that arrived, or that a request becomes; None where it is no fact now. A request gets its answer."""
+        """Return the fact that arrived, or that a request becomes; None where there is no fact now. Note a request's
+        answer."""
         item, table = arrived.what, folded.table
         if not isinstance(item, Asked):
             return item if self._is_fact(item, table) else None
@@ -83,7 +85,7 @@ class Folding:
         return None if isinstance(fact, Refuse) else fact
 
     def _take(self, fact: Fact, arrived: Arrived, folded: Folded) -> None:
-        """Step over the fact, and over what comes before and after it."""
+        """Apply the fact to the table, with the facts that must come before it and those that follow from it."""
         if isinstance(fact, WagersLocked):
             self.refused_seats = frozenset()
         for believed in (*before(folded.table, fact, arrived.ambient), fact):
@@ -102,7 +104,7 @@ class Folding:
             self.refused_seats |= {request.wager.seat}
 
     def _is_fact(self, noticed: Fact, table: Table) -> bool:
-        """Whether what the controller noticed is a fact in this phase of the table."""
+        """Tell whether something that the controller noticed is a fact in this phase of the table."""
         match noticed:
             case PitKeyRotated(former=former):
                 return table.pit_key == former
@@ -113,7 +115,7 @@ class Folding:
 
 
 def _decide(table: Table, asked: Asked, ambient: Ambient) -> Fact | Refuse:
-    """The fact that the request becomes. A supervisor's act is valid for the fault that was shown, and no other."""
+    """Return the fact that the request becomes, or a refusal. A supervisor's act clears only the fault that was shown."""
     return (
         not_answered(table, asked.request, asked.fault)
         or not_as_shown(table, asked.request, ambient, asked.shown)
@@ -122,7 +124,7 @@ def _decide(table: Table, asked: Asked, ambient: Ambient) -> Fact | Refuse:
 
 
 def _step_or_fail(table: Table, fact: Fact, stamp: Stamp, via: str) -> tuple[Table, list[Entry]]:
-    """Step over the fact. Where the step raises, the fact and its failure are journalled together."""
+    """Apply the fact to the table. Where that raises, the fact and a record of the failure are journalled together."""
     try:
         after, events = step(table, fact)
     except Exception as error:  # noqa: BLE001  # step is total, so this is a defect: the table stops, and not the program

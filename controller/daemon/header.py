@@ -1,7 +1,7 @@
-"""The header under a table: its driver, and its lamps while the program does not run.
+"""Takes the Raspberry Pi's header (its pins) for a table, and darkens its lamps while the daemon does not run.
 
-Darkening needs the pins' wiring and nothing else of the table. So this module imports next to nothing, and no mistake
-elsewhere in the table's file leaves a lamp lit.
+Darkening needs only the wiring of the pins. So this module imports next to nothing, and no mistake elsewhere in the
+table's file leaves a lamp lit.
 """
 
 from __future__ import annotations
@@ -18,7 +18,10 @@ from drivers.gpio import GpioPins, load_rpi_gpio
 def take_pins(
     driver: str, page: str | None, lamps: Mapping[str, LampWiring], inputs: Mapping[str, InputWiring]
 ) -> GpioPins:
-    """The pins, with all lamps dark. With the simulated driver `page` stands in for a header. Raises TableError."""
+    """Take the header's pins, and darken all lamps. With the simulated driver, the file `page` stands in for a header.
+
+    Raises TableError.
+    """
     if driver == "rpi_gpio":
         return GpioPins(load_rpi_gpio(), lamps, inputs)
     # A simulator is never part of a table's program: it is loaded only where the table's file names it.
@@ -29,7 +32,7 @@ def take_pins(
 
 
 def darken(path: Path, light_fault: bool) -> None:
-    """Darken every lamp of this table, whatever ran before. With `light_fault` the fault lamp alone is lit, steady.
+    """Darken every lamp of the table whose file is at `path`. With `light_fault`, light the fault lamp alone, steadily.
 
     Raises TableError: `config_invalid` where the file does not say how the lamps are wired.
     """
@@ -40,7 +43,7 @@ def darken(path: Path, light_fault: bool) -> None:
 
 
 def _wiring(path: Path) -> tuple[str, str | None, dict[str, LampWiring]]:
-    """From `[pins]`: the driver, the page, and the lamps."""
+    """Read the section `[pins]` of the table's file: the driver, the page of a simulated header, and the lamps' wiring."""
     try:
         pins = tomllib.loads(path.read_text("utf-8"))["pins"]
         lamps = {str(name): LampWiring(int(lamp["bcm"]), lamp["active"]) for name, lamp in pins["lamps"].items()}

@@ -1,4 +1,4 @@
-"""What waits to be folded: facts that came, and requests with the future that waits for each answer."""
+"""The items of the main loop's inbox: facts that came, and requests with the future that waits for each answer."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Asked(Struct, frozen=True):
 
 
 class Arrived(Struct, frozen=True):
-    """An item of the inbox, with the ambient state when the item came: a chip put down later does not count."""
+    """An item of the inbox, with the ambient state (such as covered sensors) when it came: a later chip does not count."""
 
     what: Fact | Asked
     ambient: Ambient

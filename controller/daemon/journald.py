@@ -1,7 +1,7 @@
-"""A table's log as systemd's journal takes it: each line with its priority and its fields.
+"""Writes a table's log to systemd's journal: each line with its priority and its fields.
 
-So `journalctl -p err` finds faults, and `journalctl TABLE_EVENT_TYPE=void` the voids. A line that is no event has the
-fields of any line. Where the log goes elsewhere, to a terminal or a file, it is lines of text (`counted_log`).
+So `journalctl -p err` finds faults, and `journalctl TABLE_EVENT_TYPE=void` finds voids. A line that is about no event
+has only the usual fields. Where the log goes elsewhere, to a terminal or a file, it is lines of text (`counted_log`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _PRIORITIES = (
 
 
 def of_event(table: str, seq: int, event: Mapping[str, object]) -> dict[str, Fields]:
-    """The `extra=` fields of an event's line."""
+    """Return the argument `extra` for the log line of an event: the event's fields for systemd's journal."""
     kind = str(event.get("type"))
     return {
         "fields": {
@@ -39,17 +39,18 @@ def of_event(table: str, seq: int, event: Mapping[str, object]) -> dict[str, Fie
 
 
 def of_refusal(table: str, code: str) -> dict[str, Fields]:
-    """The `extra=` fields of a refusal's line."""
+    """Return the argument `extra` for the log line of a refusal: the refusal's fields for systemd's journal."""
     return {"fields": {"MESSAGE_ID": message_id(Kind.REFUSED.value), "TABLE_ID": table, "TABLE_CODE": code}}
 
 
 def log_to(stream: TextIO) -> CountedLog:
-    """The daemon's log: to journald where this stream is what systemd connected to it, and else lines on the stream."""
+    """Return the daemon's log: to systemd's journal where systemd connected `stream` to it, and else to `stream` as
+    lines."""
     return JournaldLog(stream) if is_journal(stream) else CountedLog(stream)
 
 
 class JournaldLog(CountedLog):
-    """Sends each line to journald, and where journald does not take it, writes it to the stream."""
+    """A log handler that sends each line to systemd's journal, or writes it to the stream where that fails."""
 
     def __init__(self, stream: TextIO, to: Path = SOCKET) -> None:
         super().__init__(stream)
@@ -57,14 +58,14 @@ class JournaldLog(CountedLog):
         self._socket = new_socket()
 
     def write(self, record: logging.LogRecord) -> None:
-        """Send the line. This never waits."""
+        """Send the line to systemd's journal, without ever waiting."""
         try:
             self._socket.sendto(datagram(_fields_of(record)), self._to)
         except OSError:
             super().write(record)
 
     def close(self) -> None:
-        """Let go of the socket."""
+        """Close the socket to systemd's journal."""
         self._socket.close()
         super().close()
 

@@ -1,7 +1,8 @@
-"""What runs: the program's files are measured at the start and once an hour, and a change is a row of the journal.
+"""Measures the program that runs: a digest of its files, at the start and once an hour. A change becomes a journal row.
 
-The pit can ask for a measure of now. Its question has a nonce, and the answer a proof that no memory of an earlier
-measure has: a digest of the nonce and then of every file's bytes. Each answer is a row of the journal."""
+The pit can ask for a fresh measurement. Its question has a nonce. The answer holds a digest of the nonce and then of
+every file's bytes, which no memory of an earlier measurement can give. Each answer is a row of the journal.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +24,11 @@ _EACH_S = 3600
 
 
 class Measuring:
-    """Measures the program of one table. `measured` is what was last found. `start` is the digest of the start, and
-    `tell` takes each later change to the table, and each answer to the pit. `asked_at` is when the pit asked last."""
+    """Measures the files of one table's program.
+
+    `start` is the digest at the start. `measured` is the last result. `tell` is called with each later change, and with
+    each answer to the pit. `asked_at` is when the pit asked last.
+    """
 
     def __init__(
         self,
@@ -43,14 +47,14 @@ class Measuring:
         self.measured = self._as_found(start)
 
     def ask(self, question: MeasureWord) -> None:
-        """The pit asks. A question that is no later than the one before is that one once more, and is not answered."""
+        """Queue the pit's question. A question that is no later than the one before is a repeat, and is not answered."""
         if question.at > self._asked_at:
             self._asked_at = question.at
             self._questions.append(question)
             self._asked.set()
 
     async def run(self) -> None:
-        """Measure once an hour and whenever the pit asks, until cancelled."""
+        """Measure the program once an hour and whenever the pit asks, until cancelled."""
         while True:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_EACH_S):
@@ -62,7 +66,8 @@ class Measuring:
                 await self._answer(each)
 
     async def _answer(self, question: MeasureWord) -> None:
-        """Read the program's files after the question came, and tell what they are."""
+        """Read the program's files now, after the pit's question came, and report their digest and the proof for the
+        pit."""
         try:
             program, proven = await asyncio.to_thread(lambda: (program_digest(), proof(question.nonce)))
         except OSError as error:
@@ -72,7 +77,7 @@ class Measuring:
         self._tell(MeasureAnswered(*now))
 
     async def measure(self) -> None:
-        """Measure now, on a thread. Where files cannot be read, a line of the log says so, and the table goes on."""
+        """Measure the program's files now, on a thread. Where files cannot be read, log that, and let the table go on."""
         try:
             found = self._as_found(await asyncio.to_thread(program_digest))
         except OSError as error:

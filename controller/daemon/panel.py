@@ -1,4 +1,4 @@
-"""The table's header: its inputs sampled and debounced, its lamps written, and the tests of both."""
+"""A table's lamps and inputs on the Raspberry Pi's header: samples and debounces inputs, writes lamps, tests both."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ _TEST_MS = {LampsTested: 5_000, HitTested: 5_000, InputsTested: 60_000}
 
 
 class Hands(Protocol):
-    """Who hears of the buttons and of the key. Moments are seconds of the monotonic clock."""
+    """The listener to a table's buttons and key. Moments are seconds of the monotonic clock."""
 
     def pressed(self, name: str, at_s: float) -> None:
-        """An input closed: a button is pressed or begins to be held, or the key was turned."""
+        """Take note that an input closed: a button is pressed or begins to be held, or the key was turned."""
 
     def let_go(self, name: str, at_s: float) -> None:
-        """An input opened: a button was let go, or the key was turned back."""
+        """Take note that an input opened: a button was let go, or the key was turned back."""
 
     def sampled(self, at_s: float) -> None:
-        """The inputs were read at this moment."""
+        """Take note that all inputs were read at `at_s`."""
 
 
 class Panel:
     """The lamps and the inputs of one table.
 
     `sensors` names each seat's sensor. `covered` are the seats whose sensor sees a wager. `shown` is each lamp's
-    pattern, `levels` are the inputs as read at the last beat, and `test` is the test that runs.
+    pattern. `levels` are the inputs as read at the last beat. `test` is the running test of lamps or inputs.
     """
 
     def __init__(
@@ -69,13 +69,13 @@ class Panel:
 
     @property
     def settled(self) -> Mapping[str, bool]:
-        """Each input's settled level: True is pressed, turned or covered."""
+        """Each input's debounced level: True is pressed, turned or covered."""
         return self._debouncer.settled
 
     def look(self) -> tuple[dict[str, bool], bool]:
-        """The inputs now, and whether one is not as it settled. Any thread may call this.
+        """Read the inputs now, and tell whether one differs from its debounced level. Any thread may call this.
 
-        The look is kept for the next sample: a short press counts from here, also where the loop is busy meanwhile.
+        The reading is kept for the next sample. So a short press counts from this moment, even where the loop is busy.
         """
         levels, now_ms = self._pins.read(), clock.monotonic_ms()
         changed = levels != self._debouncer.settled
@@ -84,7 +84,7 @@ class Panel:
         return levels, changed
 
     def sample(self) -> None:
-        """Take the looks in their order, then read every input."""
+        """Debounce the readings that `look` kept, in their order, and then a new reading of every input."""
         looks, self._looks = self._looks, []
         self.levels = self._pins.read()
         for levels, at_ms in (*looks, (self.levels, clock.monotonic_ms())):
@@ -108,20 +108,20 @@ class Panel:
     # Lamps.
 
     def begin_test(self, test: LampsTested | HitTested | InputsTested) -> None:
-        """Show a test, for as long as its kind shows."""
+        """Begin a test of the lamps or inputs, for as long as tests of that kind last."""
         self.test, self._test_ends_ms = test, clock.monotonic_ms() + _TEST_MS[type(test)]
 
     def end_test(self) -> None:
-        """End the test: lamps and buttons are the table's again."""
+        """End the test: lamps and buttons serve the table again."""
         self.test = None
 
     @property
     def test_name(self) -> str | None:
-        """The name of the test that runs; None where none does."""
+        """The name of the running test of lamps or inputs; None where none runs."""
         return None if self.test is None else TESTS[type(self.test)]
 
     def render(self) -> None:
-        """Write the lamps that are not as they should be at this moment."""
+        """Write each lamp whose state differs from what it should be at this moment."""
         now_ms = clock.monotonic_ms()
         if now_ms >= self._test_ends_ms:
             self.test = None
@@ -141,7 +141,10 @@ class Panel:
                 self._written[lamp] = lit
 
     def until_change_s(self, at_most_s: float, changing_s: float) -> float:
-        """The seconds until the panel has work: `changing_s` while an input changes, else until a lamp's change."""
+        """Return the seconds until the panel has work: `changing_s` while an input changes, else until a lamp changes.
+
+        The result is `at_most_s` at most, while no input changes.
+        """
         if self._debouncer.changing:
             return changing_s
         if self._lamps_change_at_ms is None:

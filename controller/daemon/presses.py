@@ -1,4 +1,7 @@
-"""What a press means: for the lamps that people could see, and for an act that waits for its second person."""
+"""Turns presses of a table's buttons into requests, by the lamps that people could see when they pressed.
+
+A press may instead confirm an act that waits for a second person.
+"""
 
 from __future__ import annotations
 
@@ -22,11 +25,11 @@ _log = logging.getLogger(__name__)
 
 
 class Presses:
-    """Makes requests of the buttons of one table, whose inputs are `inputs`.
+    """Turns presses of one table's buttons into requests. `inputs` are the table's inputs by name.
 
-    `opened` hears that the cabinet was opened. `ask` takes each request with the way on which it came. `table` is the
-    table as committed last, `moment` its shoe, round and phase. `settled` are the settled inputs. `testing` says
-    whether the inputs are under test.
+    `opened` is called when the cabinet is opened. `ask` is called with each request and where it came from. `table`
+    gives the state of the last commit, and `moment` its shoe, round and phase. `settled` gives the debounced inputs.
+    `testing` tells whether a test of the inputs runs.
     """
 
     def __init__(
@@ -52,7 +55,7 @@ class Presses:
     # The panel says (`Hands`).
 
     def pressed(self, name: str, at_s: float) -> None:
-        """An input closed: a button is pressed or begins to be held, or the key was turned."""
+        """Take note that an input closed: a button is pressed or begins to be held, or the key was turned."""
         if name == CABINET:
             self._opened()  # also in a test of the inputs: otherwise a test would be the time to open it
         elif self._testing():
@@ -63,20 +66,20 @@ class Presses:
             self._press(name)
 
     def let_go(self, name: str, at_s: float) -> None:
-        """An input opened: a button was let go, or the key was turned back."""
+        """Take note that an input opened: a button was let go, or the key was turned back."""
         if name == KEY:
             self._second_person.key_turned(False, at_s)
         else:
             self._second_person.let_go(name)
 
     def sampled(self, at_s: float) -> None:
-        """A button may have been held for long enough by now to confirm an act."""
+        """Confirm the waiting act where its button has now been held for long enough."""
         confirmed = self._second_person.held(self._moment(), at_s)
         if isinstance(confirmed, Confirmed):
             self._ask(Asked(confirmed.request, confirmed.fault, confirmed.shown, None), confirmed.via)
 
     def _press(self, name: str) -> None:
-        """A press of a button means what it meant for the lamps that people could see."""
+        """Make the request that a button meant by the lamps that people could see, which may lag behind the table."""
         fault = self._fault_seen()
         request = pressed(name, self._settled().get(KEY, False), replace(self._table(), fault=fault))
         if request is not None:
@@ -85,30 +88,30 @@ class Presses:
     # The fault that people see.
 
     def note_fault(self, after: Table) -> None:
-        """Note that a fault came or was left. Until people can have seen that, they answer what they saw before."""
+        """Note that a fault came or was cleared. Until people can have seen that, a press answers what they saw before."""
         before = self._table()
         if (after.fault and after.fault.id) != (before.fault and before.fault.id):
             self._fault_before, self._fault_since_s = self._fault_seen(), clock.monotonic_s()
 
     def _fault_seen(self) -> StandingFault | None:
-        """The fault that people at the table can have seen by now."""
+        """Return the fault that people at the table can have seen by now; None where they see none."""
         seen = clock.monotonic_s() - self._fault_since_s >= SEEN_AFTER_S
         return self._table().fault if seen else self._fault_before
 
     # The second person.
 
     def propose(self, request: ByTwo, via: str, asked: Asked) -> None:
-        """A request waits from now on for its second person."""
+        """Let the request wait for its second person from now on."""
         self._second_person.propose(request, via, asked.fault, asked.shown, self._moment(), clock.monotonic_s())
 
     def confirm(self, proposal: int, by: str, via: str) -> Confirmed | Refuse:
-        """A second person confirms the request that was shown under this number."""
+        """Confirm, for a second person, the waiting request that was shown under the number `proposal`, or refuse."""
         return self._second_person.confirm(proposal, by, via, self._moment(), clock.monotonic_s())
 
     def waiting(self) -> Proposal | None:
-        """The request that waits; None where none does."""
+        """Return the request that waits for a second person; None where none waits."""
         return self._second_person.waiting(self._moment(), clock.monotonic_s())
 
     def waiting_status(self) -> Waits | None:
-        """The request that waits; None where none does."""
+        """Return the request that waits for a second person, in the form of the table's status; None where none waits."""
         return self._second_person.status(self._moment(), clock.monotonic_s())

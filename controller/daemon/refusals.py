@@ -1,7 +1,8 @@
-"""Which refused acts of people the journal keeps: who asked for what, when, and why it was refused.
+"""Decides which refused acts of people the journal keeps: who asked for what, when, and why it was refused.
 
-There is room for MOST_OF_AN_ACCOUNT refusals of an account on a day (UTC), and for MOST_OF_A_DAY of all accounts. So
-nobody fills the disk by being refused. What finds no room is counted with the account's next refusal that does.
+On a day (UTC) the journal keeps at most MOST_OF_AN_ACCOUNT refusals of one account, and MOST_OF_A_DAY of all accounts.
+So nobody can fill the disk by being refused. Refusals beyond that are counted, and the count is kept with the account's
+next refusal that the journal keeps.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ MOST_OF_A_DAY = 200
 
 
 class Refusals:
-    """The refusals of a day. A restart begins the day anew."""
+    """The count of the refusals that the journal keeps of one day. A restart of the program begins the count anew."""
 
     def __init__(self) -> None:
         self._day = ""
@@ -23,7 +24,7 @@ class Refusals:
         self._more: Counter[str] = Counter()
 
     def fact(self, via: str, act: str, by: str | None, code: str, day: str) -> ActRefused | None:
-        """The fact that the account on this way was refused; None where the day has no room for it."""
+        """Return the fact that the account `via` was refused an act; None where the journal keeps no more of that day."""
         if day != self._day:
             self._day = day
             self._kept.clear()

@@ -1,8 +1,8 @@
-"""A finished round as the journal has it, step by step: for a terminal, a page, and a supervisor's screen.
+"""The record of a finished round, step by step, from the journal: for a terminal, a page, and a supervisor's screen.
 
-The codec reads the shoe's own frames again, which must give the facts in the journal. A card that nobody saw stays
-hidden, although the round is closed. Example: a round is voided before its face-down cards are turned up. Then the
-record has neither those cards nor their frames.
+The shoe's original frames are decoded again, and must give the facts in the journal. A card that nobody saw stays
+hidden even after the round. Example: a round is voided before its face-down cards are turned up. Then the record has
+neither those cards nor their frames.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ _AS_IF = Live(frozenset(), pit_fresh=True, shoe_up=True, pit_up=True, journal_ok
 
 
 def round_named(which: str) -> tuple[int, int]:
-    """The shoe and the round of "3/12". Raises TableError `no_such_round` for any other text."""
+    """Parse a round's name such as "3/12" into the shoe and the round. Raises TableError `no_such_round` for any other
+    text."""
     shoe, _, number = which.partition("/")
     if not (shoe.isdecimal() and number.isdecimal()):
         raise TableError("no_such_round", f"`{which}` does not name a round.", "Write SHOE/ROUND, for example 3/12.")
@@ -46,10 +47,10 @@ def round_named(which: str) -> tuple[int, int]:
 
 
 def round_record(rows: Iterable[Row], origin: Origin, which: str) -> RoundRecord:
-    """The record of the round "3/12".
+    """Return the record of the round that `which` names, such as "3/12".
 
-    `rows` begin with the shoe's opening or before, and were checked when they were read; `origin` is their journal's.
-    Raises TableError `no_such_round`, also for a round that has not ended.
+    `rows` begin with the shoe's opening or before it, and were checked when they were read. `origin` is that of their
+    journal. Raises TableError `no_such_round`, also for a round that has not ended.
     """
     steps, corrections = round_steps(rows, which)
     end, seen = steps[-1], seen_at_end(steps)
@@ -71,7 +72,8 @@ def round_record(rows: Iterable[Row], origin: Origin, which: str) -> RoundRecord
 
 
 class RoundStep(Struct):
-    """A row of the round, and the table before and after. `ends` is "round" or "void" where this row ends the round."""
+    """A row of the round, with the table's state before and after it. `ends` is "round" or "void" where it ends the
+    round."""
 
     row: Row
     before: Table
@@ -84,7 +86,7 @@ class RoundStep(Struct):
         return public(self.after)
 
     def told(self, seen: Public) -> Step:
-        """The step as people see it. `seen` is what lay face up at the end."""
+        """Return the step in the form for people. `seen` is what lay face up when the round ended."""
         row, face, hidden = self.row, self.face, self.hides(seen)
         frame: str | None = None if isinstance(row.fact, StepFailed) else _frame(row.fact)  # it has no frame
         again = None if frame is None or self.failed else _read_again(row, bytes.fromhex(frame))
@@ -100,7 +102,7 @@ class RoundStep(Struct):
         )
 
     def hides(self, seen: Public) -> bool:
-        """Whether the row tells a card that nobody saw."""
+        """Tell whether the row reveals a card that nobody saw, and so must be hidden."""
         fact = self.row.fact
         if _frame(fact) is None and getattr(fact, "card", None) is None:
             return False
@@ -115,18 +117,19 @@ class RoundStep(Struct):
 
 
 def _laid(face: Public) -> set[tuple[str, int]]:
-    """The places on the layout that hold a card."""
+    """Return the places on the layout that hold a card."""
     return {(hand.hand, place) for hand in face.hands for place in range(len(hand.cards))}
 
 
 def seen_at_end(steps: list[RoundStep]) -> Public:
-    """What lay face up when the round ended."""
+    """Return the public face of the table when the round ended: the cards that lay face up, and no others."""
     end = steps[-1]
     return public(end.before) if end.ends == "void" else end.face
 
 
 def round_steps(rows: Iterable[Row], which: str) -> tuple[list[RoundStep], list[Row]]:
-    """The rows of a round, and the rows that corrected it later. `rows`, and what is raised, as in `round_record`."""
+    """Return the steps of a round, and the later rows that corrected it. `rows` and the errors are as in
+    `round_record`."""
     shoe, number = round_named(which)
     table: Table | None = None
     steps: list[RoundStep] = []
@@ -173,7 +176,7 @@ def _row_told(row: Row, hidden: bool = False) -> RowTold:
 
 
 def tells_card(frame: str) -> bool:
-    """Whether a frame tells a card, to any brand of shoe."""
+    """Tell whether a shoe's frame reveals a card when the codec of any brand decodes it."""
     told = (fact for name in shoes.NAMES for fact in shoes.brand(name).read_again(bytes.fromhex(frame)))
     return any(hasattr(fact, "card") for fact in told)
 
@@ -184,7 +187,10 @@ def _frame(fact: Fact) -> str | None:
 
 
 def _read_again(row: Row, frame: bytes) -> str:
-    """What the frame tells today. The row names the shoe that sent it; for an old row without that, try every brand."""
+    """Decode the frame with today's codec, and say in words whether it still gives the row's fact.
+
+    The row names the brand of shoe that sent the frame. For an old row without a brand, every brand is tried.
+    """
     written_by = row.via.removeprefix("shoe ")
     names = [written_by] if written_by in shoes.NAMES else shoes.NAMES
     read = [shoes.brand(name).read_again(frame) for name in names]
@@ -195,8 +201,10 @@ def _read_again(row: Row, frame: bytes) -> str:
 
 
 def said_in_words(report: Struct) -> str:
-    """The name and the values of a fact, or of bytes that became no fact; without the report, and without what is
-    empty or does not hold."""
+    """Return the name and the values of a fact, or of bytes that became no fact, as text for people.
+
+    The text leaves out the shoe's report, empty values, and values that are None or False.
+    """
     return f"{type(report).__name__}({_values_in_words(report)})"
 
 

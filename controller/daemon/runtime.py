@@ -1,9 +1,9 @@
-"""The loop: facts in, one commit at a time, then events, lamps and answers.
+"""The main loop of a running table: takes facts in, commits them, then sends events, sets lamps and gives answers.
 
-Everything that comes waits in one inbox: the shoe's reports, buttons, requests over the socket, what the links notice.
-One task takes all that waits, folds the facts (`folding`), and has the journal's thread commit them (`commits`). What
-comes meanwhile is the next batch. Events, lamps and answers wait for their commit. The pins are sampled at the beats
-(`beats`, `panel`), whatever the disk does.
+Everything that comes waits in one inbox: the shoe's reports, buttons, requests over the socket, news of the links. One
+task takes all that waits, folds it into the table's state (`folding`), and has the journal's thread commit it
+(`commits`). What comes meanwhile is the next batch. Events, lamps and answers wait for their commit. The pins are
+sampled on a timer (`beats`, `panel`), whatever the disk does.
 """
 
 from __future__ import annotations
@@ -79,10 +79,9 @@ _LEVELS = {
 class Runtime:
     """A running table.
 
-    `table` is the state replayed from `journal`. `differs` is the row where the replay did not give the stored events.
-    `program` is the digest of the program's files.
-    `mark` holds until when the run before heard the shoe. `alive` is the watchdog's ping, which the loop calls about
-    once a second while facts are being folded.
+    `table` is the state replayed from `journal`. `differs` is the row at which the replay did not give the stored
+    events, or None. `program` is the digest of the program's files. `mark` records until when the run before heard the
+    shoe. `alive` pings the watchdog, and is called about once a second while facts are being folded.
     """
 
     def __init__(
@@ -174,7 +173,8 @@ class Runtime:
         )
 
     def _note_start(self, differs: int | None) -> None:
-        """Journal this start, and what it found: another program than before, and a replay that differed."""
+        """Journal this start. Journal also a program that differs from the last measured one, and a replay that
+        differed."""
         self._put(ProgramStarted(self._journal.boot))
         if self._measuring.measured != self._table.measured:
             self._put(self._measuring.measured)
@@ -182,7 +182,7 @@ class Runtime:
             self._put(ReplayDiffered(differs))
 
     async def run(self) -> None:
-        """Run the table until cancelled, then darken the lamps. Raises what the shell cannot handle."""
+        """Run the table until cancelled, then darken the lamps. Raises any error that the daemon cannot handle."""
         try:
             self._panel.sample()  # so that the first render already knows the sensors
             self._panel.render()
@@ -210,15 +210,17 @@ class Runtime:
     async def ask(
         self, request: Request, via: str = "socket", fault: str | None = None, shown: str | None = None
     ) -> Answer:
-        """Put a request to the table. The answer comes once the fact is committed, or refused. `via` is as in `Entry`.
+        """Put a request to the table, and return its answer once the fact is committed or refused. `via` is as in
+        `Entry`.
 
-        `fault` is the id of the fault that was shown to the person who asks. A request that is an exit leaves that
-        fault and no other. `shown` is the name of what `foresee` told: the request does just that, or is refused.
+        `fault` is the id of the fault that was shown to the person who asks. A request that clears a fault clears only
+        that fault. `shown` names a result of `foresee`: the request does exactly what was foreseen, or is refused.
         """
         return await self._asked(request, via, fault, shown)
 
     async def confirm(self, proposal: int, by: str, via: str) -> Answer:
-        """A second person confirms the request that was shown under this number. The answer comes as in `ask`."""
+        """Confirm, for a second person, the request that was shown under the number `proposal`. The answer comes as in
+        `ask`."""
         confirmed = self._presses.confirm(proposal, by, via)
         if isinstance(confirmed, Refuse):
             self._keep_refused("witness", by, confirmed.code, via)
@@ -226,7 +228,7 @@ class Runtime:
         return await self._asked(confirmed.request, confirmed.via, confirmed.fault, confirmed.shown)
 
     def foresee(self, request: Request, fault: str | None) -> dict[str, object] | Refuse:
-        """What the request would do as the table is now, as JSON values; or why it would be refused."""
+        """Return what the request would do to the table as it is now, as JSON values, or why it would be refused."""
         refused = not_answered(self._table, request, fault)
         return refused or foreseen(self._table, request, self._ambient(clock.stamp_now()))
 
@@ -242,7 +244,8 @@ class Runtime:
         self._put(CabinetOpened() if stops else CabinetOpeningNoted())
 
     def _moment(self) -> tuple[int | None, int | None, str]:
-        """The table's shoe, round and phase. A request that waits for a second person is valid only while they last."""
+        """Return the table's shoe, round and phase. A request waits for a second person only while none of them
+        changes."""
         return self.face.shoe, self.face.round, self.face.phase
 
     # Facts in, one commit at a time.
@@ -276,7 +279,7 @@ class Runtime:
             self.shoe_line.tell_noise()
 
     def _answered(self, arrived: Arrived, asked: Asked, decided: Fact | Refuse) -> None:
-        """A request was decided. What was refused is logged; what needs a second person waits for that person."""
+        """Act on a decided request: log a refusal, and let a request that needs a second person wait for that person."""
         if isinstance(asked.request, PlaceWager | SeeWager):
             self._beats.soon()  # whoever placed the wager looks at the seat's lamp
         if not isinstance(decided, Refuse):
@@ -296,7 +299,7 @@ class Runtime:
         _log.info("refused %s: %s: %s", name, decided.code, language().refusal(decided.code), extra=extra)
 
     def _keep_refused(self, act: str, by: str | None, code: str, via: str) -> None:
-        """Keep in the journal what a person at an account was refused."""
+        """Keep in the journal that an act of a person at an account was refused."""
         if via.startswith(SOCKET):
             day = clock.stamp_now().text()[: len("2026-01-01")]
             refused = self._refusals.fact(via, act, by, code, day)
@@ -318,10 +321,10 @@ class Runtime:
         )
 
     def _committed(self, messages: list[Message]) -> None:
-        """What follows a commit: set the lamps that change, send the events, and write the log.
+        """Follow a commit: set the lamps that change, send the events, and write the log.
 
-        The dealer waits for the lamps, so they come first. A blinking lamp goes on and off by the clock alone. If it
-        did so at the moment of a commit, the lamp would show that something was committed.
+        The lamps come first, because the dealer waits for them. A blinking lamp goes on and off by the clock alone. If
+        it did so at the moment of a commit, the lamp would reveal that something was committed.
         """
         face, self.face = self.face, public(self._table)
         if face != self.face:
@@ -339,13 +342,17 @@ class Runtime:
             _log.log(level, "event %d, shoe %s, round %s: %s: %s", *where, extra=extra)
 
     def _quiet(self) -> bool:
-        """Whether the table is between rounds and nothing waits, so that work which can wait may be done now."""
+        """Tell whether work that can wait may be done now: the table is between rounds, without a fault, and nothing
+        waits."""
         return self.face.phase in BETWEEN_ROUNDS and self.face.fault is None and not self._inbox
 
     # The beats.
 
     def _beat(self, after_standstill: bool) -> tuple[float, bool]:
-        """One beat; the seconds until the next, and whether that is the beat after a standstill."""
+        """Do one beat of the loop: sample the pins, serve the shoe's line, write the lamps.
+
+        Return the seconds until the next beat, and whether that beat is the first after a standstill of the program.
+        """
         if not after_standstill and self.shoe_line.stood_still():
             return self._sample_s, True  # bytes that the kernel kept came first, and are read meanwhile
         self.shoe_line.beat_begins(after_standstill)
@@ -358,13 +365,15 @@ class Runtime:
         return self._panel.until_change_s(until_beat_s(), self._sample_s)
 
     def _has_changed(self) -> bool:
-        """Whether an input is not as it settled, or bytes of the shoe may be lost. The watch's thread calls this."""
+        """Tell whether an input or the shoe's plug has changed, or bytes of the shoe may be lost. A watching thread
+        calls this."""
         levels, changed = self._panel.look()
         moved = self.shoe_line.look(levels)
         return changed or moved or self.shoe_line.stood_still()
 
     def _show(self) -> None:
-        """Write the lamps at once, and beat when they change next: a lamp may blink from now on."""
+        """Write the lamps now, and schedule the next beat for when they change next, since a lamp may blink from now
+        on."""
         self._panel.render()
         self._beats.soon(self._until_beat_s())
 
@@ -372,12 +381,13 @@ class Runtime:
 
     @property
     def table(self) -> Table:
-        """The table as committed last. It holds cards that nobody has seen, so only public views of it may go out."""
+        """The table's state as of the last commit. It holds cards that nobody has seen, so only public views of it may
+        go out."""
         return self._table
 
     @property
     def last_checkpoint(self) -> Note | None:
-        """The last checkpoint of the journal, which everybody may see; None before the first."""
+        """The last signed checkpoint of the journal, which everybody may see; None before the first."""
         return self._checkpointing.last
 
     @property
@@ -391,12 +401,12 @@ class Runtime:
         return self._config.file.table.name
 
     async def _keep_pinging(self) -> None:
-        """The watchdog's ping goes through the inbox, so a fold that hangs stops it."""
+        """Ping the watchdog once a second, through the inbox: where folding hangs, the pings stop."""
         while True:
             self._put(self._alive)
             await asyncio.sleep(PING_S)
 
 
 def _price_cents(config: Config) -> int:
-    """The highest price of a wager that feeds a meter; 0 where the game has no meter."""
+    """Return the highest price, in cents, of a wager that feeds a progressive meter; 0 where the game has no meter."""
     return max((bet.price_cents or 0 for bet in config.rules.progressives), default=0)

@@ -1,13 +1,13 @@
-"""A round as a text script, played on the same core that a table runs: no hardware, no network, no clock.
+"""Plays rounds from a text script, on the same core that a table runs: no hardware, no network, no clock.
 
-Tokens are parted by white space; `#` begins a comment. Cards are `KS 9H TD`, `CUT` is the cut card, `??` an
-unreadable card, `kept:KS` a card that the shoe kept after an overdraw. `UNHEARD` says that nobody heard the shoe for a
-while. A command is an act, written as its entry says (`table/acts`): `!wager 3b tie 500` is a wager of the back bettor
-behind seat 3. A supervisor's act ends with the supervisor's name, an act by two people with two names:
-`!card KS Smith`, `!correct 12 KS,9H 2C,5D Smith Jones`. Some acts need two people at times: then the second person's
-name follows a plus, as in `!void Smith +Jones`.
+Tokens are parted by white space; `#` begins a comment. Cards are `KS 9H TD`, `CUT` is the cut card, `??` an unreadable
+card, `kept:KS` a card that the shoe kept after an overdraw. `UNHEARD` says that nobody heard the shoe for a while. A
+command is an act, written as the act's own file says (`table/acts`): `!wager 3b tie 500` is a wager of the back bettor
+behind seat 3. A supervisor's act ends with the supervisor's name, an act by two people with two names: `!card KS
+Smith`, `!correct 12 KS,9H 2C,5D Smith Jones`. Some acts need two people only at times: then the second person's name
+follows a plus, as in `!void Smith +Jones`.
 
-Two runs print the same bytes: the epoch is 0, time counts the facts in seconds, nothing is signed.
+Two runs print the same bytes: the epoch is 0, the time in seconds is the count of the facts, nothing is signed.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _KEPT = "kept:"
 
 
 class Complaint(Struct, frozen=True):
-    """A token could not be played, or made a fault: where, and what to do about it."""
+    """A message about a token that could not be played, or that made a fault: where it stands, and what to do about it."""
 
     line: int
     place: int  # of the token in the script, from 1
@@ -60,7 +60,7 @@ class Complaint(Struct, frozen=True):
 
 
 class _Token(Struct, frozen=True):
-    """A command with its arguments, or a card."""
+    """A token of the script: a card, or a command with its arguments."""
 
     line: int
     place: int
@@ -79,7 +79,7 @@ _BY = "script"
 
 
 def usages(act: Act) -> list[str]:
-    """How a script writes the act, one usage for each of its forms."""
+    """Return how the act is written in a script, one line of usage for each form of the act."""
     people = {Who.DEALER: (), Who.SUPERVISOR: ("SUPERVISOR",), Who.TWO_PEOPLE: ("SUPERVISOR", "WITNESS")}[act.who]
     return [" ".join((act.token, *map(_as_written, form.arguments), *people)) for form in act.forms]
 
@@ -93,7 +93,7 @@ _COMMANDS = f"The commands are: {', '.join(_ACTS)}."
 
 
 class _TokenError(Exception):
-    """A token that cannot be played: its code, what is wrong, what to do."""
+    """The error of a token that cannot be played: its code, what is wrong, what to do."""
 
     def __init__(self, code: str, what: str, do: str) -> None:
         super().__init__(code)
@@ -101,7 +101,7 @@ class _TokenError(Exception):
 
 
 class ScriptTable:
-    """A table that a script is played on."""
+    """A simulated table that plays a script."""
 
     def __init__(self, config: Config) -> None:
         self._config = config
@@ -113,11 +113,11 @@ class ScriptTable:
 
     @property
     def face(self) -> Public:
-        """What may be seen of the table as it is now."""
+        """The public view of the table as it is now."""
         return public(self._table)
 
     def play(self, text: str) -> Iterator[bytes | Complaint]:
-        """Play the script's tokens in order: each event's canonical bytes, and what went wrong, as they come."""
+        """Play the script's tokens in order. Yield each event's canonical bytes, and each complaint, as they come."""
         for token in _tokens(text):
             try:
                 yield from self._play(token)
@@ -146,14 +146,16 @@ class ScriptTable:
                 self._wagers = frozenset()
 
     def _with_its_company(self, fact: Fact, ambient: Ambient) -> Iterator[tuple[events.Event, bytes]]:
-        """The fact, with the facts that it brings with it and those that follow."""
+        """Apply the fact, with the facts that come before it and those that follow from it. Yield each event with its
+        bytes."""
         for believed in (*before(self._table, fact, ambient), fact):
             yield from self._believe(believed)
         for follows in after(self._table, ambient):
             yield from self._believe(follows)
 
     def _believe(self, fact: Fact) -> Iterator[tuple[events.Event, bytes]]:
-        """Step, and seal the events as a journal would, with a salt of zeros."""
+        """Apply one fact to the table. Yield its events with their bytes, chained as in a journal, with a salt of
+        zeros."""
         self._table, made = step(self._table, fact)
         self._facts += 1
         stamp = Stamp(1000 * self._facts, synchronised=False)
@@ -165,12 +167,13 @@ class ScriptTable:
         yield from zip(made, bodies, strict=True)
 
     def _sensed(self) -> frozenset[int]:
-        """The seats whose sensor sees a wager. Where bet recognition sees one, the seat's sensor does too."""
+        """Return the seats whose sensor sees a wager. Where bet recognition sees a wager there, the seat's sensor does
+        too."""
         told = {wager.seat for wager in self._table.placed if wager.spot == self._config.rules.sensed}
         return self._wagers | (told & set(self._config.rules.sensors))
 
     def _cover_sensor(self, wager: Wager) -> None:
-        """A chip that is put down before `!deal`, where the table knows only what its sensors see."""
+        """Put a chip on a seat's sensor before `!deal`, at a table that knows only the wagers that its sensors see."""
         rules = self._config.rules
         sensed = bet_on(rules.bets, rules.sensed or "")
         if sensed is None:
@@ -195,7 +198,8 @@ class ScriptTable:
 
 
 def _tokens(text: str) -> Iterator[_Token]:
-    """The script's tokens; a command takes the words after it, on its own line or the next, up to another command."""
+    """Yield the script's tokens. A command takes the words after it, on its own line or the next, up to another
+    command."""
     words = deque(
         (number, word) for number, line in enumerate(text.splitlines(), 1) for word in line.partition("#")[0].split()
     )
@@ -214,11 +218,11 @@ def _tokens(text: str) -> Iterator[_Token]:
 
 
 def _taken(name: str, words: list[str], on_its_line: int) -> int:
-    """How many of the words that follow are the command's arguments.
+    """Return how many of the words after a command are its arguments.
 
-    Where several of the command's forms could take these words, the longest form counts, or else the first. Where the
-    words are no arguments of that form, only the words on the command's own line count: the next line is no part of a
-    wrong command.
+    Where several of the command's forms could take these words, the longest form counts, or else the first form. Where
+    the words are not valid arguments of that form, only the words on the command's own line count: a wrong command does
+    not swallow the next line.
     """
     if not words:
         return 0
@@ -231,7 +235,7 @@ def _taken(name: str, words: list[str], on_its_line: int) -> int:
 
 
 def _is_played(word: str) -> bool:
-    """Whether the word says what the shoe says."""
+    """Tell whether the word stands for something that the shoe reports, such as a card."""
     try:
         _fact(word)
     except _TokenError:
@@ -258,7 +262,7 @@ def _card(word: str) -> Card:
 
 
 def _asked(name: str, arguments: list[str]) -> Request | BadArgumentError | None:
-    """The request of a command's words; what is wrong with them; or None where no form has as many."""
+    """Return the request of a command's words, or what is wrong with them; None where no form takes so many words."""
     act = _ACTS[name]
     wrong: BadArgumentError | None = None
     witness = arguments[-1].removeprefix(_WITNESS) if arguments[-1:] and arguments[-1].startswith(_WITNESS) else None

@@ -1,4 +1,4 @@
-"""An act by two people: the first person's request waits until a second person confirms the request.
+"""Acts by two people: the first person's request waits until a second person confirms it.
 
 Two people are two accounts at the control socket, or an account and the supervisor's key at the table. The kernel tells
 whose account it is (`via`), so a second name typed at one account is no second person. Nor are two accounts two people
@@ -6,15 +6,15 @@ where their names are the same (`contract.names.same_name`).
 
 A confirmation names the act that waits. At the socket the second person says the act's number. At the table the second
 person turns the key once the lamp `fault` says that an act waits, and then holds the button of that act
-(`Act.confirmed_by`) for two seconds. Example: Smith asks to void round 12. Jones turns the key and holds `void`.
-A key that was turned before, a key turned for a test of the lamps, a short press and another button confirm nothing.
-The key confirms and does not ask: an act by two people begins at an account.
+(`Act.confirmed_by`) for two seconds. Example: Smith asks to void round 12. Jones turns the key and holds `void`. A key
+that was turned before, a key turned for a test of the lamps, a short press and another button confirm nothing. The key
+confirms and does not ask: an act by two people begins at an account.
 
 To make an act need two people, give its request a field `witness: str | None = None` and a property `details`, which
 holds what the second person is shown. End its `becomes` with `acts.entry.by_two`, name the request in `requests.ByTwo`,
-and put the act's sentence under `asks` in each file of `controller/words`. The rest is here, in `presses.py` and in
-`runtime.py`. A request without a witness that would be allowed is refused with `second_person_due`. The request then
-waits, is shown in the status, and comes again with the witness's name.
+and put the act's sentence under `asks` in each file of `controller/words`. The rest is done by this module,
+`presses.py` and `runtime.py`. A request without a witness that would be allowed is refused with `second_person_due`.
+The request then waits, is shown in the status, and comes again with the witness's name.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ HOLD_S = 2.0
 
 
 class Proposal(Struct, frozen=True):
-    """A request that waits. `via` is the way on which the request came, `fault` the id of the fault that it answers,
-    `shown` the name of what was shown before it (`foreseen.py`).
+    """A request that waits for a second person, from `since_s` until `until_s`.
 
-    `moment` is the table's shoe, round and phase when the request came. Once one of them is another, the request is no
-    longer valid. The request came at `since_s`, and waits until `until_s`.
+    `via` tells where the request came from, `fault` the id of the fault that it answers, `shown` the name of what the
+    person was shown before asking (`foreseen.py`). `moment` is the table's shoe, round and phase when the request came.
+    Once one of the three changes, the request is no longer valid.
     """
 
     id: int
@@ -61,14 +61,14 @@ class Proposal(Struct, frozen=True):
 
     @property
     def act(self) -> Act:
-        """The act that waits."""
+        """The act that the request asks for."""
         act = act_of(self.request)
         assert act is not None, "a request by two people is an act"
         return act
 
 
 class _Hold(Struct, frozen=True):
-    """A button that is held since `since_s`, to confirm the proposal `id`."""
+    """A button that a second person is holding down, since `since_s`, to confirm the proposal `id`."""
 
     button: str
     id: int
@@ -76,7 +76,7 @@ class _Hold(Struct, frozen=True):
 
 
 class Confirmed(Struct, frozen=True):
-    """A request that two people made. `via` names the ways on which both of them came."""
+    """A request that two people have made. `via` names where each of them asked: an account, or the key at the table."""
 
     request: ByTwo
     via: str
@@ -85,9 +85,9 @@ class Confirmed(Struct, frozen=True):
 
 
 class SecondPerson:
-    """The one request that waits for a second person, if any does. A later request takes its place.
+    """Keeps the one request that waits for a second person, if any. A later request takes its place.
 
-    All moments are seconds of one monotonic clock. `inputs` are the inputs that this table has, by name.
+    All moments are seconds of one monotonic clock. `inputs` are the names of the inputs that this table has.
     """
 
     def __init__(self, inputs: Collection[str]) -> None:
@@ -100,10 +100,10 @@ class SecondPerson:
     def propose(
         self, request: ByTwo, via: str, fault: str | None, shown: str | None, moment: Hashable, now_s: float
     ) -> None:
-        """The first person has asked: the request waits from now on, unless a button asked.
+        """Let the first person's request wait from now on, unless it came from a button.
 
-        A button is nobody's account: whoever pressed it, by a key that another person turned, could then confirm the
-        request by an own account, and be two people.
+        A button is nobody's account. Whoever pressed it, with a key that another person turned, could then confirm the
+        request from an account of their own, and count as two people.
         """
         if via.startswith(BUTTON):
             return
@@ -111,12 +111,14 @@ class SecondPerson:
         self._waiting = Proposal(self._proposed, request, via, fault, shown, moment, now_s, now_s + WAITS_S)
 
     def waiting(self, moment: Hashable, now_s: float) -> Proposal | None:
-        """The request that waits at this moment."""
+        """Return the request that still waits; None where it has expired, the table's moment has changed, or none
+        waits."""
         waiting = self._waiting
         return None if waiting is None or waiting.moment != moment or now_s >= waiting.until_s else waiting
 
     def confirm(self, id_: int, by: str, via: str, moment: Hashable, now_s: float) -> Confirmed | Refuse:
-        """`by`, who came by `via`, confirms the request that was shown under `id_`. The request waits no more."""
+        """Confirm the request that was shown under `id_`, for the person `by` at `via`, or refuse. It waits no more
+        once confirmed."""
         proposal = self.waiting(moment, now_s)
         if proposal is None:
             return refuse("no_proposal")
@@ -131,12 +133,13 @@ class SecondPerson:
     # The key at the table.
 
     def key_turned(self, turned: bool, now_s: float) -> None:
-        """The key at the table was turned, or turned back. A button that is held confirms nothing any more."""
+        """Take note that the key at the table was turned, or turned back. A button being held then confirms nothing."""
         self._key_turned_s = now_s if turned else None
         self._hold = None
 
     def pressed(self, button: str, moment: Hashable, now_s: float) -> bool:
-        """Whether this press begins a confirmation: the act's own button, and a key turned since the act was shown.
+        """Tell whether this press begins a confirmation: the act's own button, with a key turned since the act was
+        shown.
 
         Such a press means nothing else, however short it is. Example: the second person of a void lets go too early.
         The table must not take that for a void by one person.
@@ -151,12 +154,14 @@ class SecondPerson:
         return True
 
     def let_go(self, button: str) -> None:
-        """A button was let go. Where it was not held long enough, nothing was confirmed, and nothing else is done."""
+        """Take note that a button was let go. Where it was held too briefly, nothing is confirmed and nothing else is
+        done."""
         if self._hold is not None and self._hold.button == button:
             self._hold = None
 
     def held(self, moment: Hashable, now_s: float) -> Confirmed | Refuse | None:
-        """The confirmation of a button that was held long enough by now; None where there is none."""
+        """Return the confirmation, or refusal, of a button that has now been held long enough; None where there is
+        none."""
         hold = self._hold
         if hold is None or now_s < hold.since_s + HOLD_S:
             return None
@@ -164,7 +169,7 @@ class SecondPerson:
         return self.confirm(hold.id, KEY, KEY, moment, now_s)
 
     def status(self, moment: Hashable, now_s: float) -> Waits | None:
-        """The request that waits, as the status tells it."""
+        """Return the request that waits in the form of the table's status; None where none waits."""
         proposal = self.waiting(moment, now_s)
         if proposal is None:
             return None
@@ -179,5 +184,6 @@ class SecondPerson:
         )
 
     def _button(self, proposal: Proposal) -> str | None:
-        """The button that confirms the act at this table; None where the table has no key, or none of the buttons."""
+        """Return the button that confirms the act at this table; None where the table lacks the key or every such
+        button."""
         return next((name for name in proposal.act.confirmed_by if {KEY, name} <= {*self._inputs}), None)

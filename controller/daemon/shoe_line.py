@@ -1,4 +1,4 @@
-"""The shoe as the loop hears it: its reports, whether its line is up, for how long it went unheard, and bad bytes."""
+"""The shoe as the main loop hears it: its reports, whether its line is up, how long it went unheard, and bad bytes."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ _SHOE_OPEN = ("first_card_due", "burning", "wagers_open", "paused", "wagers_lock
 
 
 class Put(Protocol):
-    """Puts a fact, or a call to make in its turn, into the loop's inbox; `via` is as in `Entry`."""
+    """A function that puts a fact, or a function to call in its turn, into the loop's inbox; `via` is as in `Entry`."""
 
     def __call__(self, item: Fact | Callable[[], None], via: str = "controller") -> None: ...
 
 
 class _Noise(Struct):
-    """Bad bytes of the line, counted by their reason.
+    """The bad bytes of the shoe's line, counted by their reason.
 
-    Nobody may know yet of `untold`, nor of those that `just_came`: they may be a damaged copy of a report whose other
-    copies are still to come.
+    People may know of those in `told`. Nobody may know yet of `untold` and `just_came`: they may be a damaged copy of a
+    report whose other copies are still to come.
     """
 
     told: Counter[str] = field(default_factory=Counter)
@@ -49,11 +49,11 @@ class _Noise(Struct):
 
 
 class ShoeLine:
-    """Hears the shoe (`ShoeListener`), and keeps account of the line.
+    """Listens to the shoe (it is a `ShoeListener`), and keeps account of the shoe's line.
 
-    `driver` names the brand in each row, so that a frame can be read again. `mark` holds until when the run before
-    heard the shoe. `last_heard_at` is the time of the journal's last row, for people. `table` gives the table as
-    committed last.
+    `driver` names the shoe's brand in each journal row, so that a frame can be decoded again. `mark` records until when
+    the run before heard the shoe. `last_heard_at` is the time of the journal's last row, for people. `table` gives the
+    table's state as of the last commit.
     """
 
     def __init__(
@@ -80,26 +80,26 @@ class ShoeLine:
         self._noise_came = asyncio.Event()
 
     async def run(self) -> None:
-        """Keep the line open, until cancelled."""
+        """Keep the shoe's line open, until cancelled."""
         await self._shoe.run(self)
 
     def close(self) -> None:
-        """Let go of the mark."""
+        """Close the mark, the file that records until when the shoe was heard."""
         self._mark.close()
 
     @property
     def bad_bytes(self) -> dict[str, int]:
-        """The bad bytes of which people may know, by their reason."""
+        """The counts of the bad bytes that people may know of, by reason."""
         return dict(self._noise.told)
 
     # What the shoe says (`ShoeListener`).
 
     def shoe_reported(self, fact: Fact) -> None:
-        """A report of the shoe came."""
+        """Put a report of the shoe into the inbox."""
         self._put(fact, self._via)
 
     def shoe_link(self, up: bool, why: str) -> None:
-        """The line to the shoe went up or down, or is down for another reason."""
+        """Take note that the line to the shoe went up or down, or that it stays so for another reason."""
         now_ms = clock.since_boot_ms()
         if up == self.up and self._told:
             pass  # only the reason is another
@@ -113,17 +113,17 @@ class ShoeLine:
         self.up, self.why, self._told, self._heard_again = up, why, True, False
 
     def shoe_heard_again(self) -> None:
-        """Something came from the shoe, whose line is down as far as people know."""
+        """Take note that something came from the shoe while its line still counts as down."""
         self.note_unheard(clock.since_boot_ms())
         self._heard_again = True
 
     def shoe_noise(self, reason: str, count: int) -> None:
-        """Bytes that became no fact are counted, and logged where they begin.
+        """Count `count` bytes that became no fact, for this reason.
 
-        The bytes may be a damaged copy of a report: of a card that nobody sees, or of the shoe's result, which tells
-        that the round is complete. Another copy of that report may yet be believed. So the bytes go into the inbox only
-        after all copies can have come. Whether people may be told of them is decided then, by a table that has
-        committed the report.
+        The bytes may be a damaged copy of a report: of a card that nobody sees, or of the shoe's result, which reveals
+        that the round is complete. Another copy of that report may still be accepted. So the bytes go into the inbox
+        only after all copies can have come. Only after the report is committed does the table decide whether people may
+        be told of the bytes.
         """
         self._noise.just_came[reason] += count
         self._noise_came.set()
@@ -131,14 +131,14 @@ class ShoeLine:
     # Absence.
 
     def note_unheard(self, now_ms: int) -> None:
-        """Note that the shoe was not heard from the last time that it was heard until now."""
+        """Put the fact into the inbox that the shoe was not heard between the last time it was heard and `now_ms`."""
         unheard_ms = self._heard.unheard_ms(now_ms)
         if self._numbers_came_round(unheard_ms) and PHASE_NAMES[type(self._table().phase)] in _SHOE_OPEN:
             self._shoe.forget()
         self._put(ShoeUnheard(unheard_ms, self._last_heard_at if unheard_ms is None else None))
 
     def is_fact(self, noticed: Fact, table: Table) -> bool:
-        """Whether what was noticed of the shoe is a fact in this phase of the table."""
+        """Tell whether something noticed about the shoe is a fact in this phase of the table."""
         match noticed:
             case ShoeUnplugged():
                 return PHASE_NAMES[type(table.phase)] in _DEALING
@@ -149,36 +149,38 @@ class ShoeLine:
                 return True
 
     def is_late(self) -> bool:
-        """Whether what is read now may have waited in the kernel for a while."""
+        """Tell whether bytes that are read now may have waited in the kernel for a while."""
         return self._heard.is_late(clock.since_boot_ms())
 
     def stood_still(self) -> bool:
-        """Whether bytes of the line may be lost, since nobody looked at the line. Any thread may ask."""
+        """Tell whether bytes of the line may be lost, because nobody looked at the line. Any thread may ask."""
         return self._heard.stood_still(clock.since_boot_ms(), clock.slept_ms())
 
     def look(self, levels: dict[str, bool]) -> bool:
-        """Look whether the shoe's plug is in; returns whether a beat is due for that. Any thread may call this."""
+        """Look whether the shoe's plug is in, and tell whether that has changed, so that a beat is due. Any thread may
+        call this."""
         return self._shoe.look(clock.since_boot_ms(), levels)
 
     def beat_begins(self, after_standstill: bool) -> None:
-        """The loop goes round, and has read what the line brought."""
+        """Begin a beat of the loop, which has read the line before: move on the moment until which the shoe was heard."""
         now_ms, slept_ms = clock.since_boot_ms(), clock.slept_ms()
         if after_standstill:
             self.note_unheard(now_ms)
         self._heard.beat(now_ms, slept_ms, self._shoe.proven_ms)
 
     def beat(self, levels: dict[str, bool]) -> None:
-        """Ask the shoe whether it is there."""
+        """Let the shoe's driver ask the shoe whether it is there. `levels` are the header's inputs."""
         self._shoe.beat(clock.since_boot_ms(), levels)
 
     def _numbers_came_round(self, unheard_ms: int | None) -> bool:
-        """Whether the shoe went unheard for so long that a gap in its numbers need not show a missed report."""
+        """Tell whether the shoe went unheard for so long that its report numbers may have repeated and hide a missed
+        report."""
         return unheard_ms is None or unheard_ms >= self._shoe.gap_shows_within_ms
 
     # Noise.
 
     async def keep_noting_noise(self) -> None:
-        """Put the bad bytes that came into the inbox, at a beat, once all copies of their report have come."""
+        """Put bad bytes into the inbox, at a beat of the clock, once all copies of their report can have come."""
         while True:
             await self._noise_came.wait()
             self._noise_came.clear()
@@ -188,7 +190,10 @@ class ShoeLine:
             self._put(partial(self._noise.untold.update, came))
 
     def tell_noise(self) -> None:
-        """Tell of the bad bytes noted so far, unless they may tell cards. All reports before them are committed."""
+        """Tell people of the bad bytes noted so far, unless the table hides cards, which the bytes might reveal.
+
+        All reports that came before these bytes must be committed.
+        """
         if not self._noise.untold or hides_cards(self._table()):
             return
         for reason, count in self._noise.untold.items():

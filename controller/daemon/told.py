@@ -1,5 +1,4 @@
-"""What a running table tells of itself: its status for people, its part of the state for the pit, and what the lamps
-show besides the table's face."""
+"""Reports of a running table about itself: its status for people, its state for the pit, and what its lamps show."""
 
 from __future__ import annotations
 
@@ -31,7 +30,7 @@ from controller.table.states import Table
 
 
 class Told:
-    """Tells of the parts of one running table. `table` is the table as committed last, and `face` its public face."""
+    """Reports on the parts of one running table. `table` gives its state as of the last commit, `face` its public view."""
 
     def __init__(
         self,
@@ -57,7 +56,7 @@ class Told:
         self._started_s = clock.monotonic_s()
 
     def status(self) -> Status:
-        """Everything a person may know of the running table."""
+        """Return everything that a person may know of the running table."""
         ran = self._measuring.measured
         return Status(
             version=__version__,
@@ -91,7 +90,7 @@ class Told:
         )
 
     def state(self) -> TableState:
-        """The table's part of its retained state for the pit."""
+        """Return the table's part of its retained state message for the pit."""
         ran, face = self._measuring.measured, self._face()
         return TableState(
             version=__version__,
@@ -109,7 +108,7 @@ class Told:
         )
 
     def live(self) -> Live:
-        """What the lamps show besides the table's face."""
+        """Return what the lamps show besides the table's public view: its links, sensors and refused wagers."""
         pit_fresh, pit_up = self.pit_stands()
         return Live(
             sensed_seats=self.sensed_seats(),
@@ -123,13 +122,13 @@ class Told:
         )
 
     def pit_stands(self) -> tuple[bool, bool]:
-        """Whether the pit is fresh, and whether it is as it should be: what the lamps say of it."""
+        """Tell whether the pit was heard lately, and whether the pit's standing is good. The lamps show both."""
         return self._stream.fresh(), self._stream.told.standing().code in GOOD
 
     def sensed_seats(self) -> frozenset[int]:
-        """The seats of this table whose sensor is covered."""
+        """Return the seats of this table whose sensor is covered by a wager."""
         return self._panel.covered.intersection(self._face().seats)
 
     def waits_for_second_person(self) -> Waits | None:
-        """The request that waits for a second person; None where none waits."""
+        """Return the request that waits for a second person; None where none waits."""
         return self._presses.waiting_status()
