@@ -1,1 +1,2 @@
-"""The daemon that runs one table: its main loop, journal, link to the pit, pins, control socket and configuration file."""
+"""The daemon that runs one table: its main loop, journal, link to the pit, pins, control socket and configuration
+file."""

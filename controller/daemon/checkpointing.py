@@ -46,7 +46,10 @@ class Checkpointing:
         self._shoe_ended = self._shoe_ended or "shoe_closed" in told
 
     async def run(self) -> None:
-        """Sign each checkpoint that is due, until cancelled. Where the disk fails, wait until the next end of a round."""
+        """Sign each checkpoint that is due, until cancelled.
+
+        Where the disk fails, wait until the next end of a round.
+        """
         while True:
             await next_beat()
             if not self._due or self._hidden():

@@ -70,7 +70,10 @@ def most_wrong_ms() -> int | None:
 
 
 def _synchronised() -> bool:
-    """Tell whether a time daemon has told the kernel that the clock is right. False where the kernel may not be asked."""
+    """Tell whether a time daemon has told the kernel that the clock is right.
+
+    False where the kernel may not be asked.
+    """
     state: int = _adjtimex(_TIMEX)  # -1: refused
     return 0 <= state != _TIME_ERROR
 

@@ -26,7 +26,8 @@ _LOOK_EVERY_S = 5.0
 
 
 class _Kind(Struct):
-    """The count of equal log lines since `told_s`, when one was last written: how many more came, and the last of them."""
+    """The count of equal log lines since `told_s`, when one was last written: how many more came, and the last of
+    them."""
 
     told_s: float
     more: int = 0

@@ -59,7 +59,10 @@ class Folding:
         self.refused_seats: frozenset[int] = frozenset()
 
     def fold(self, table: Table, inbox: list[Arrived | Callable[[], None]]) -> Folded:
-        """Fold each item of the inbox into the table, in order. An item that is a callable is only called, in its turn."""
+        """Fold each item of the inbox into the table, in order.
+
+        An item that is a callable is only called, in its turn.
+        """
         folded = Folded(table)
         for arrived in inbox:
             if callable(arrived):
@@ -115,7 +118,10 @@ class Folding:
 
 
 def _decide(table: Table, asked: Asked, ambient: Ambient) -> Fact | Refuse:
-    """Return the fact that the request becomes, or a refusal. A supervisor's act clears only the fault that was shown."""
+    """Return the fact that the request becomes, or a refusal.
+
+    A supervisor's act clears only the fault that was shown.
+    """
     return (
         not_answered(table, asked.request, asked.fault)
         or not_as_shown(table, asked.request, ambient, asked.shown)

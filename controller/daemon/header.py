@@ -43,7 +43,8 @@ def darken(path: Path, light_fault: bool) -> None:
 
 
 def _wiring(path: Path) -> tuple[str, str | None, dict[str, LampWiring]]:
-    """Read the section `[pins]` of the table's file: the driver, the page of a simulated header, and the lamps' wiring."""
+    """Read the section `[pins]` of the table's file: the driver, the page of a simulated header, and the lamps'
+    wiring."""
     try:
         pins = tomllib.loads(path.read_text("utf-8"))["pins"]
         lamps = {str(name): LampWiring(int(lamp["bcm"]), lamp["active"]) for name, lamp in pins["lamps"].items()}

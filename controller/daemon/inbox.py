@@ -22,7 +22,8 @@ class Asked(Struct, frozen=True):
 
 
 class Arrived(Struct, frozen=True):
-    """An item of the inbox, with the ambient state (such as covered sensors) when it came: a later chip does not count."""
+    """An item of the inbox, with the ambient state (such as covered sensors) when it came: a later chip does not
+    count."""
 
     what: Fact | Asked
     ambient: Ambient

@@ -47,7 +47,10 @@ class Measuring:
         self.measured = self._as_found(start)
 
     def ask(self, question: MeasureWord) -> None:
-        """Queue the pit's question. A question that is no later than the one before is a repeat, and is not answered."""
+        """Queue the pit's question.
+
+        A question that is no later than the one before is a repeat, and is not answered.
+        """
         if question.at > self._asked_at:
             self._asked_at = question.at
             self._questions.append(question)
@@ -77,7 +80,10 @@ class Measuring:
         self._tell(MeasureAnswered(*now))
 
     async def measure(self) -> None:
-        """Measure the program's files now, on a thread. Where files cannot be read, log that, and let the table go on."""
+        """Measure the program's files now, on a thread.
+
+        Where files cannot be read, log that, and let the table go on.
+        """
         try:
             found = self._as_found(await asyncio.to_thread(program_digest))
         except OSError as error:

@@ -88,7 +88,10 @@ class Presses:
     # The fault that people see.
 
     def note_fault(self, after: Table) -> None:
-        """Note that a fault came or was cleared. Until people can have seen that, a press answers what they saw before."""
+        """Note that a fault came or was cleared.
+
+        Until people can have seen that, a press answers what they saw before.
+        """
         before = self._table()
         if (after.fault and after.fault.id) != (before.fault and before.fault.id):
             self._fault_before, self._fault_since_s = self._fault_seen(), clock.monotonic_s()
@@ -113,5 +116,6 @@ class Presses:
         return self._second_person.waiting(self._moment(), clock.monotonic_s())
 
     def waiting_status(self) -> Waits | None:
-        """Return the request that waits for a second person, in the form of the table's status; None where none waits."""
+        """Return the request that waits for a second person, in the form of the table's status; None where none
+        waits."""
         return self._second_person.status(self._moment(), clock.monotonic_s())

@@ -24,7 +24,8 @@ class Refusals:
         self._more: Counter[str] = Counter()
 
     def fact(self, via: str, act: str, by: str | None, code: str, day: str) -> ActRefused | None:
-        """Return the fact that the account `via` was refused an act; None where the journal keeps no more of that day."""
+        """Return the fact that the account `via` was refused an act; None where the journal keeps no more of that
+        day."""
         if day != self._day:
             self._day = day
             self._kept.clear()

@@ -279,7 +279,8 @@ class Runtime:
             self.shoe_line.tell_noise()
 
     def _answered(self, arrived: Arrived, asked: Asked, decided: Fact | Refuse) -> None:
-        """Act on a decided request: log a refusal, and let a request that needs a second person wait for that person."""
+        """Act on a decided request: log a refusal, and let a request that needs a second person wait for that
+        person."""
         if isinstance(asked.request, PlaceWager | SeeWager):
             self._beats.soon()  # whoever placed the wager looks at the seat's lamp
         if not isinstance(decided, Refuse):

@@ -46,7 +46,8 @@ _KEPT = "kept:"
 
 
 class Complaint(Struct, frozen=True):
-    """A message about a token that could not be played, or that made a fault: where it stands, and what to do about it."""
+    """A message about a token that could not be played, or that made a fault: where it stands, and what to do about
+    it."""
 
     line: int
     place: int  # of the token in the script, from 1

@@ -76,7 +76,10 @@ class _Hold(Struct, frozen=True):
 
 
 class Confirmed(Struct, frozen=True):
-    """A request that two people have made. `via` names where each of them asked: an account, or the key at the table."""
+    """A request that two people have made.
+
+    `via` names where each of them asked: an account, or the key at the table.
+    """
 
     request: ByTwo
     via: str

@@ -76,7 +76,10 @@ class Mark:
 
 
 class Pace:
-    """Times each card: how long it came after the card, or the lock of the wagers, before it. Nobody can set the clock."""
+    """Times each card: how long it came after the card, or the lock of the wagers, before it.
+
+    Nobody can set the clock.
+    """
 
     def __init__(self) -> None:
         self._last: Stamp | None = None  # of the last card or lock; None where nobody knows

@@ -162,7 +162,8 @@ class ShoeLine:
         return self._shoe.look(clock.since_boot_ms(), levels)
 
     def beat_begins(self, after_standstill: bool) -> None:
-        """Begin a beat of the loop, which has read the line before: move on the moment until which the shoe was heard."""
+        """Begin a beat of the loop, which has read the line before: move on the moment until which the shoe was
+        heard."""
         now_ms, slept_ms = clock.since_boot_ms(), clock.slept_ms()
         if after_standstill:
             self.note_unheard(now_ms)

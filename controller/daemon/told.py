@@ -30,7 +30,10 @@ from controller.table.states import Table
 
 
 class Told:
-    """Reports on the parts of one running table. `table` gives its state as of the last commit, `face` its public view."""
+    """Reports on the parts of one running table.
+
+    `table` gives its state as of the last commit, `face` its public view.
+    """
 
     def __init__(
         self,
