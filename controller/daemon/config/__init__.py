@@ -1,7 +1,7 @@
-"""A table's configuration: the table's own file and its game's file, read into frozen types.
+"""Reads a table's configuration, which is the table's own file and its game's file, into frozen types.
 
-A person is told every mistake at once, each with its file, its key, what is wrong and what to write instead. A key
-that the program does not know is a mistake too. The types are the files' sections, in the files' words: `table_file`
+A person is told every mistake at once, each with its file, its key, what is wrong and what to write instead. A key that
+the program does not know is a mistake too. The types follow the files' sections and use the files' words: `table_file`
 and `game_file`.
 """
 
@@ -30,7 +30,7 @@ from controller.table.rules import TableRules
 
 
 class Config(Struct, frozen=True):
-    """A table's whole configuration. `digest` is SHA-256 over both files' values; `warnings` are for people."""
+    """A table's whole configuration. `digest` is the SHA-256 of both files' values. `warnings` are texts for people."""
 
     file: TableFile
     game: GameFile
@@ -42,7 +42,7 @@ class Config(Struct, frozen=True):
 def load(path: Path, with_images: bool = False) -> Config:
     """Read the table's file at `path` and the game file that it names. Raises ConfigError with every mistake.
 
-    `with_images`: a mistake in an image that `[screen]` names counts too. A table plays without its house's logo.
+    With `with_images`, a mistake in an image that `[screen]` names counts too. A table plays without its house's logo.
     """
     values, problems = read(path, "table")
     table = structure(values, TableFile, path, problems)
@@ -64,7 +64,7 @@ def load(path: Path, with_images: bool = False) -> Config:
 
 
 def _house() -> Iterable[Problem]:
-    """What is wrong with the house's file, which says its currency."""
+    """Yield what is wrong with the house's file, which names the house's currency."""
     try:
         money.in_use()
     except TableError as error:
@@ -72,17 +72,18 @@ def _house() -> Iterable[Problem]:
 
 
 def game_path(table: Path) -> Path:
-    """The game's file that a table's file names. Raises ConfigError with every mistake in the table's file."""
+    """Return the path of the game file that a table's file names. Raises ConfigError with every mistake in the table's
+    file."""
     return Path(os.path.normpath(table.parent / load_table_file(table).table.game))
 
 
 def told_of(path: Path, mistakes: Iterable[Mistake]) -> list[Problem]:
-    """These mistakes in a file, with their keys as people count the entries of that file."""
+    """Return these mistakes in the game file at `path` as problems for people, who count a list's entries from 1."""
     return _placed([Problem(str(path), *mistake) for mistake in mistakes], {path: read(path, "game")[0]})
 
 
 def load_table_file(path: Path) -> TableFile:
-    """The table's file at `path` by itself, without its game. Raises ConfigError with every mistake."""
+    """Read the table's file at `path` without its game's file. Raises ConfigError with every mistake."""
     values, problems = read(path, "table")
     table = structure(values, TableFile, path, problems)
     problems += check(TABLE_CHECKS, sound_sections(values, TableFile, table), str(path))
@@ -92,13 +93,15 @@ def load_table_file(path: Path) -> TableFile:
 
 
 def _placed(problems: list[Problem], files: dict[Path, dict[str, Any]]) -> list[Problem]:
-    """The problems, with their keys as people count the entries of these files: see `problems.placed`."""
+    """Return the problems with their keys as people count the entries of lists in these files: see
+    `problems.placed`."""
     values = {str(path): values for path, values in files.items()}
     return [replace(each, place=placed(each.key, values.get(each.file))) for each in problems]
 
 
 def load_game(path: Path) -> tuple[GameFile, str]:
-    """A game file without a table, and SHA-256 over its values. Raises ConfigError with every mistake."""
+    """Read a game file without a table. Return it with the SHA-256 of its values. Raises ConfigError with every
+    mistake."""
     values, game, problems = _read_game(path)
     if problems or game is None:
         raise ConfigError(_placed(problems, {path: values}))
@@ -106,13 +109,13 @@ def load_game(path: Path) -> tuple[GameFile, str]:
 
 
 def is_game_file(path: Path) -> bool:
-    """Whether the file is a game's. Any other file is read as a table's, and the mistakes say what it lacks."""
+    """Tell whether the file is a game's. Any other file is read as a table's, and the mistakes say what it lacks."""
     values, _ = read(path, "game")
     return not values.keys().isdisjoint(GAME_KEYS)
 
 
 def _read_game(path: Path) -> tuple[dict[str, Any], GameFile | None, list[Problem]]:
-    """A game file's values, the file where its values can be read, and every mistake in it."""
+    """Read a game file. Return its values, the game (None where the values are no game), and every mistake in it."""
     values, problems = read(path, "game")
     problems += old_form(values, str(path))
     game = structure(values, GameFile, path, problems)

@@ -1,4 +1,4 @@
-"""An example of each section and key of a table's file and of a game's, for the person who left one out."""
+"""An example of each section and key of a table's file and of a game's file, for a person who left one out."""
 
 from __future__ import annotations
 
@@ -59,8 +59,11 @@ _LISTS = ("seats", "bets")
 
 
 def how_to_add(key: str, sections: Mapping[str, tuple[str, ...]]) -> str:
-    """What to write for the missing `key`, a TOML path such as `pit`, `pit.host` or `seats.2.k9`, in a file of these
-    sections: `TABLE_SECTIONS` or `GAME_SECTIONS`."""
+    """Return what a person should write for a key that is missing from a file, with an example.
+
+    `key` is a TOML path such as `pit`, `pit.host` or `seats.2.k9`. `sections` are those of the file's kind:
+    `TABLE_SECTIONS` or `GAME_SECTIONS`.
+    """
     *section, name = [part for part in key.split(".") if not part.isdecimal()]
     if not section and name in sections:
         head = f"[[{name}]]" if name in _LISTS else f"[{name}]"

@@ -1,4 +1,4 @@
-"""A table's file and its game's together: whether they fit, the rules that they give, and what people should know."""
+"""Checks a table's file and its game's file together, derives the table's rules from both, and warns people."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from drivers.line.brand import Brand
 
 
 def rules_of(table: TableFile, game: GameFile) -> TableRules:
-    """The rules that the two files give the table."""
+    """Return the rules of the table, made from its file and its game's file."""
     return TableRules(
         table=table.table.id,
         game=game.name,
@@ -39,23 +39,23 @@ def rules_of(table: TableFile, game: GameFile) -> TableRules:
 
 
 def _sensed(pins: PinsSection, game: GameFile) -> str | None:
-    """The spot whose chips the seats' sensors see.
+    """Return the spot whose chips the seats' sensors see.
 
-    None where `[pins]` names no spot and the game has no progressive bet, or more than one.
+    The result is None where `[pins]` names no spot and the game has no progressive bet, or more than one.
     """
     progressives = _progressives(game)
     return pins.sensed or (progressives[0] if len(progressives) == 1 else None)
 
 
 def _progressives(game: GameFile) -> list[str]:
-    """The spots of the game's progressive bets."""
+    """Return the spots of the game's progressive bets."""
     return [bet.spot for bet in game.bets if bet.progressive]
 
 
 def check_game_fits(
     table: TableSection, seats: tuple[Seat, ...], shoe: ShoeSection, pins: PinsSection, game: GameFile
 ) -> Iterable[Mistake]:
-    """The sections of the table's file must fit the game that the table deals."""
+    """Yield each mistake by which a section of the table's file does not fit the game that the table deals."""
     yield from _check_shoe_deals(shoe.driver, play_of(game).tableau)
     most = play_of(game).most_cards(len(seats))
     if HAND_AT_MOST <= game.shoe.fewest_cards_to_open < most:
@@ -93,7 +93,7 @@ def check_game_fits(
 
 
 def _check_shoe_deals(brand: Brand, tableau: Tableau | None) -> Iterable[Mistake]:
-    """A shoe that draws by rules of its own, and judges by them, must draw by the game's rules."""
+    """Check that a shoe which draws and judges by rules of its own has the same rules as the game."""
     if brand.tableau is None:
         return
     if tableau is None:
@@ -105,7 +105,7 @@ def _check_shoe_deals(brand: Brand, tableau: Tableau | None) -> Iterable[Mistake
 
 
 def _without_rules() -> str:
-    """The brands that draw by no rules of their own."""
+    """Return the names of the brands of shoe that have no drawing rules of their own."""
     return ", ".join(name for name in shoes.NAMES if shoes.brand(name).tableau is None)
 
 
@@ -120,7 +120,8 @@ def _without_letters(table: TableFile, game: GameFile) -> Iterable[str]:
 
 
 def warnings(table: TableFile, game: GameFile) -> Iterable[str]:
-    """What is allowed and may still be a mistake: a seat without a sensor, a connection without TLS."""
+    """Yield a warning for what is allowed and may still be a mistake: a seat without a sensor, a connection without
+    TLS."""
     if table.pit.tls is None and not table.pit.is_local:
         anybody = "anybody on its network can read every round and speak as the pit"
         yield f"[pit] has no TLS (ca, certificate, private_key): {anybody}"
@@ -159,7 +160,7 @@ def warnings(table: TableFile, game: GameFile) -> Iterable[str]:
 
 
 def _unnoticed(shoe: ShoeSection) -> Iterable[str]:
-    """What such a table cannot notice of a plug that is pulled at the shoe's end."""
+    """Yield a warning for what a table with this shoe cannot notice while the plug at the shoe's end is pulled out."""
     brand, asking = shoe.driver, None if shoe.ask == "off" else shoe.driver.asking
     if asking is None and shoe.present is None:
         cards = "ten reports or a multiple of ten" if brand.bits_until_numbers_repeat else "any number of cards"

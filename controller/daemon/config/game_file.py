@@ -1,4 +1,4 @@
-"""A game's file: one rule sheet as data, and what must hold in each of its sections."""
+"""The type of a game's file, which is one printed rule sheet as data, and the checks of each of its sections."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MOST_SEATS = 28
 
 
 def most_bets(seats: int) -> int:
-    """How many bets a game for so many seats may have."""
+    """Return how many bets a game for this number of seats may have."""
     return min(MOST_BETS, MOST_SPOTS // min(seats, MOST_SEATS))
 
 
@@ -51,7 +51,7 @@ HAND_AT_MOST = 6
 
 
 class GameFile(Struct, frozen=True, kw_only=True):
-    """A game's file as it stands. Besides these sections the file has the section of its kind, such as `[lucky9]`."""
+    """The content of a game's file. The file has one more section, that of its kind, such as `[lucky9]`."""
 
     name: str
     """The game's name for people."""
@@ -72,13 +72,13 @@ class GameFile(Struct, frozen=True, kw_only=True):
 
     @property
     def section(self) -> Section:
-        """The section of the file's kind: of a `kind = "lucky9"`, the section `[lucky9]`."""
+        """The section of the file's kind: for `kind = "lucky9"`, the section `[lucky9]`."""
         section: Section = getattr(self, self.kind)
         return section
 
 
 def of_kind(values: dict[str, Any]) -> type[GameFile]:
-    """The type of a game file with these values: `GameFile` and the section of its kind.
+    """Return the type of a game file with these values: `GameFile` with the section of its kind.
 
     Where the file names no known kind, the type has a section for each known kind whose section is in the file.
     """
@@ -103,7 +103,8 @@ USUALLY_LEFT_OUT = (
 
 
 def left_out(game: GameFile) -> tuple[tuple[str, str], ...]:
-    """Each of these keys that a game of this kind has, with the value that holds, in the form of the file."""
+    """Return the usually omitted keys that a game of this kind has, each with its value in this game, written as in
+    TOML."""
     found = []
     for key in USUALLY_LEFT_OUT:
         section, _, name = key.rpartition(".")
@@ -117,7 +118,8 @@ def _as_written(value: object) -> str:
 
 
 def play_of(game: GameFile, dealt: Literal["mini", "midi"] = "mini") -> Game:
-    """The game as a table deals it. `check_game_fits` has checked that the game can be dealt so."""
+    """Return the game as a table deals it, as Mini or Midi. `check_game_fits` has checked that the game can be dealt
+    so."""
     return _dealt(game.section, dealt)
 
 
@@ -146,7 +148,7 @@ def _check_shoe_rules(shoe: ShoeRules) -> Iterable[Mistake]:
 
 
 def _check_play(section: Section, shoe: ShoeRules, bets: tuple[Bet, ...]) -> Iterable[Mistake]:
-    """The section of the kind, such as `[punto_banco]`, must fit the sections beside it."""
+    """Check that the section of the game's kind, such as `[punto_banco]`, fits the shoe's rules and the bets."""
     play = _dealt(section)
     if play.tableau is None and shoe.drawn_in_error == "simulated_hand":
         do = 'Write "burn" or "next_card".'
@@ -170,7 +172,8 @@ def _check_play(section: Section, shoe: ShoeRules, bets: tuple[Bet, ...]) -> Ite
 
 
 def _check_beside_the_hand(bets: tuple[Bet, ...], hand: str) -> Iterable[Mistake]:
-    """Each other bet must need the wager on the seat's hand, or another bet that needs this wager."""
+    """Check that each other bet needs the wager on the seat's own hand, directly or through another bet that needs
+    it."""
     beside = {hand}
     while more := {bet.spot for bet in bets if bet.needs and beside.issuperset(bet.needs)} - beside:
         beside |= more
@@ -213,9 +216,10 @@ def _check_spots(bets: tuple[Bet, ...], most_seats: int) -> Iterable[Mistake]:
 
 
 def _check_one_of(wagers: WagerRules, bets: tuple[Bet, ...]) -> Iterable[Mistake]:
-    """A group that names a spot of this game must name only spots of this game.
+    """Check that a group in `wagers.one_of` which names a spot of this game names only spots of this game.
 
-    A group of another game's spots alone is no mistake: the default group names spots that some games do not have.
+    A group of nothing but another game's spots is no mistake: the default group names spots that some games do not
+    have.
     """
     spots = [bet.spot for bet in bets]
     for place, group in enumerate(wagers.one_of):
@@ -226,7 +230,7 @@ def _check_one_of(wagers: WagerRules, bets: tuple[Bet, ...]) -> Iterable[Mistake
 
 
 def _check_placeable(wagers: WagerRules, bets: tuple[Bet, ...]) -> Iterable[Mistake]:
-    """Each bet can be placed beside one of the bets that it needs."""
+    """Check that each bet can be placed beside at least one of the bets that it needs."""
     needs = {bet.spot: bet.needs for bet in bets}
 
     def can(spot: str, beside: frozenset[str]) -> bool:
@@ -243,7 +247,7 @@ def _check_placeable(wagers: WagerRules, bets: tuple[Bet, ...]) -> Iterable[Mist
 
 
 def _check_limits(wagers: WagerRules, bets: tuple[Bet, ...]) -> Iterable[Mistake]:
-    """A bet's own limits must leave room for a wager, and a bet with a price has no such limits."""
+    """Check that a bet's own limits leave room for a wager, and that a bet with a price has no limits of its own."""
     for place, bet in enumerate(bets):
         own = [word for word in ("minimum_cents", "maximum_cents") if getattr(bet, word) is not None]
         if not own:
@@ -262,7 +266,10 @@ def _check_limits(wagers: WagerRules, bets: tuple[Bet, ...]) -> Iterable[Mistake
 
 
 def _check_most_paid(wagers: WagerRules, rounding: Rounding, bets: tuple[Bet, ...]) -> Iterable[Mistake]:
-    """The most that a wager wins must be enough for the least wager's odds, and needs a row that pays to one."""
+    """Check `pays_at_most_cents`, the most that a wager wins.
+
+    The amount must be enough for the odds of the least wager, and the bet must have a row that pays at odds to one.
+    """
     for place, bet in enumerate(bets):
         if (most_cents := bet.pays_at_most_cents) is None:
             continue
@@ -282,7 +289,7 @@ def _check_most_paid(wagers: WagerRules, rounding: Rounding, bets: tuple[Bet, ..
 
 
 def _check_maximum_of_needed(wagers: WagerRules, bets: tuple[Bet, ...]) -> Iterable[Mistake]:
-    """A limit by another wager needs that wager, and leaves room for a wager."""
+    """Check that a limit which depends on another wager needs that wager, and leaves room for a wager."""
     of = {bet.spot: bet for bet in bets}
     for place, bet in enumerate(bets):
         if bet.maximum_of_needed is None:
@@ -303,7 +310,11 @@ def _check_maximum_of_needed(wagers: WagerRules, bets: tuple[Bet, ...]) -> Itera
 
 
 def _check_closing(shoe: ShoeRules, wagers: WagerRules, section: Section, bets: tuple[Bet, ...]) -> Iterable[Mistake]:
-    """Wagers are taken in the first round at least, a shoe can reach the round, and a seat's own hand never closes."""
+    """Check the rounds after which bets are closed.
+
+    Wagers must be taken in the first round at least, and a shoe must be able to reach the round. A bet on a seat's own
+    hand never closes.
+    """
     most = max(1, (52 * shoe.decks - 2) // _FEWEST_A_ROUND)
     words: list[tuple[str, WagerRules | Bet]] = [
         ("wagers", wagers),
@@ -424,7 +435,7 @@ _OF_BACK_BETTORS = ("counted_together", "back_bets_beside", "largest_circle_coun
 
 @cache
 def _left_out_of_wagers() -> dict[str, object]:
-    """What each key of the section `wagers` is where the file leaves it out."""
+    """Return the default value of each key of the section `wagers`, which holds where the file leaves the key out."""
     return {field.name: field.default for field in fields(WagerRules)}
 
 
@@ -446,7 +457,10 @@ is the section of the file's kind."""
 
 
 def old_form(values: dict[str, Any], file: str) -> list[Problem]:
-    """The keys of the earlier form of a game file, in which bets were not rows, and how each is written now."""
+    """Return a problem for each key of the earlier form of a game file, in which bets were not rows.
+
+    Each problem says how the key is written now.
+    """
     sections = {key: value for key, value in values.items() if isinstance(value, dict)} | {"": values}
     split = ((key, *key.rpartition(".")[::2], do) for key, do in _AS_BETS.items())
     what = "is not how a bet is written"

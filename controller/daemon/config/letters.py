@@ -1,4 +1,5 @@
-"""The letters that come with the pages. A name in others is drawn only where a browser's machine has a font."""
+"""Tells which letters the fonts of the web pages can draw. Other letters show only where the browser's machine has a
+font."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ def _among(*ranges: tuple[int, int]) -> Callable[[str], bool]:
 
 
 def _of(codec: str, first: int, last: int) -> Callable[[str], bool]:
-    """Whether a letter is of an old national standard, by the first of its two bytes there."""
+    """Return a test for the letters of an old national standard whose first byte in `codec` lies from `first` to
+    `last`."""
 
     def has(letter: str) -> bool:
         try:
@@ -65,11 +67,11 @@ Kong, and the rest of Unicode's first block are in three fonts more, so that a b
 
 
 def without_a_font(text: str) -> str:
-    """The letters of this text that no font of the pages has."""
+    """Return the letters of this text that no font of the web pages has, each once."""
     return "".join(dict.fromkeys(letter for letter in text if font_of(letter) is None))
 
 
 @cache
 def font_of(letter: str) -> str | None:
-    """The font of the pages that draws this letter."""
+    """Return the name of the web pages' font that draws this letter; None where no font does."""
     return next((name for name, has in _BY_FONT if has(letter)), None)

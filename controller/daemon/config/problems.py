@@ -1,4 +1,4 @@
-"""What can be wrong with a configuration file, told to the person who wrote the file."""
+"""The mistakes that a configuration file can have, told to the person who wrote the file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from controller.basics.near import meant
 
 
 class Problem(Struct, frozen=True):
-    """One mistake: its file, its key, what is wrong there and what to write instead."""
+    """One mistake in a configuration file: the file, the key, what is wrong there and what to write instead."""
 
     file: str
     key: str
@@ -26,7 +26,7 @@ class Problem(Struct, frozen=True):
 
 
 class ConfigError(TableError):
-    """The configuration cannot be used. `problems` holds every mistake in it."""
+    """The error of a configuration that cannot be used. `problems` holds every mistake in it."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = tuple(problems)
@@ -43,9 +43,9 @@ Mistake = tuple[str, str, str]
 
 
 def placed(key: str, values: object) -> str:
-    """A key of these values, in which each entry of a list is counted from 1 and has its name.
+    """Return a key as people read it: each entry of a list in these values is counted from 1 and has its name.
 
-    For example, `bets.1.rows.0.pays` is `bets entry 2 (banker), rows entry 1, pays`. A key without a list stays.
+    For example, `bets.1.rows.0.pays` becomes `bets entry 2 (banker), rows entry 1, pays`. A key without a list stays.
     """
     parts: list[str] = []
     at: Any = values
@@ -60,7 +60,8 @@ def placed(key: str, values: object) -> str:
 
 
 def _name(entry: object) -> str:
-    """What people call an entry of a list: ` (seat 2)` or ` (banker)`; nothing where it has no such name."""
+    """Return what people call an entry of a list: ` (seat 2)` or ` (banker)`; an empty text where it has no such
+    name."""
     match entry:
         case {"spot": str(spot)}:
             return f" ({spot})"
@@ -70,11 +71,12 @@ def _name(entry: object) -> str:
 
 
 def check_range(key: str, value: int, low: int, high: int) -> Iterable[Mistake]:
-    """A number must lie from `low` to `high`."""
+    """Check that a number lies from `low` to `high`."""
     if not low <= value <= high:
         yield key, f"{value} is out of range", f"Write a number from {low} to {high}."
 
 
 def unknown(key: str, known: Sequence[str]) -> str:
-    """What is wrong with a key that stands in a file and that the program does not know."""
+    """Return what is wrong with a key that a file has and the program does not know, with the known key that was likely
+    meant."""
     return f"there is no key {key}{meant(key, known)}"

@@ -1,4 +1,4 @@
-"""`[screen]`: what the players' page is like, and the house's own face on it: colours, a logo, a picture, words."""
+"""The section `[screen]`: how the players' page looks, with the house's own colours, logo, picture and words."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from controller.words.found import LANGUAGES, MOST_SIDE_BY_SIDE, SIDE_BY_SIDE
 
 
 class ScreenSection(Struct, frozen=True):
-    """`[screen]`: what the players' page is like."""
+    """The section `[screen]` of a table's file: how the players' page looks."""
 
     languages: tuple[str, ...] = SIDE_BY_SIDE
     """What the page is in: one language, or two that stand side by side, such as `["zh-Hant", "en"]`."""
@@ -74,7 +74,7 @@ _MOST_PIXELS = 3840
 
 
 def check_screen(screen: ScreenSection) -> Iterable[Mistake]:
-    """What is wrong in `[screen]` itself. The files that it names are looked at by `images`."""
+    """Yield what is wrong in the section `[screen]` itself. The files that it names are checked by `images`."""
     yield from _languages(screen)
     yield from _colours(screen)
     if not _TIME.fullmatch(screen.day_begins):
@@ -101,7 +101,7 @@ def _languages(screen: ScreenSection) -> Iterator[Mistake]:
 
 
 def colours(screen: ScreenSection) -> dict[str, str]:
-    """Each colour of the page, by its key."""
+    """Return each colour of the page by its key: the house's own, or else the one that comes with the program."""
     return {name: getattr(screen, name) or shipped for name, shipped in SHIPPED.items()}
 
 
@@ -123,7 +123,7 @@ def _colours(screen: ScreenSection) -> Iterator[Mistake]:
 
 
 def contrast(one: str, other: str) -> float:
-    """How far two colours stand out from one another: 1 to 21, by WCAG 2.2."""
+    """Return the contrast of two colours, from 1 to 21, as WCAG 2.2 defines it."""
     dark, light = sorted(map(_light, (one, other)))
     return (light + 0.05) / (dark + 0.05)
 
@@ -138,7 +138,7 @@ def _light(colour: str) -> float:
 
 
 def _nearest(colour: str, other: str) -> str:
-    """The colour made lighter or darker, as little as makes it stand out from the other one."""
+    """Return the colour made lighter or darker by as little as gives it enough contrast with the other colour."""
     mixes = (
         "#" + "".join(f"{round(part + (end - part) * step / 100):02x}" for part in _parts(colour))
         for step in range(1, 101)
@@ -151,7 +151,7 @@ def _nearest(colour: str, other: str) -> str:
 
 
 class Image(Struct, frozen=True):
-    """A file of the house, as browsers get it."""
+    """An image of the house, as browsers get it: its bytes and its media type."""
 
     content: bytes
     kind: str
@@ -159,7 +159,7 @@ class Image(Struct, frozen=True):
 
 
 def images(screen: ScreenSection) -> tuple[dict[str, Image], list[Mistake]]:
-    """The house's logo and picture, as far as there is nothing wrong with them, and what is wrong."""
+    """Read the house's logo and picture. Return those that are sound, by name, and what is wrong with the rest."""
     good: dict[str, Image] = {}
     mistakes: list[Mistake] = []
     for name, path in (("logo", screen.logo), ("picture", screen.picture)):
@@ -173,11 +173,11 @@ def images(screen: ScreenSection) -> tuple[dict[str, Image], list[Mistake]]:
 
 
 class _FileError(Exception):
-    """What is wrong with a file, and what to do."""
+    """The error of an image file that cannot be used: what is wrong with it, and what to do."""
 
 
 def check_images(screen: ScreenSection) -> Iterable[Mistake]:
-    """What is wrong with the files that `[screen]` names."""
+    """Return what is wrong with the image files that `[screen]` names."""
     return images(screen)[1]
 
 
@@ -207,7 +207,7 @@ def _image(path: Path, most_bytes: int) -> Image:
 
 
 def _measured(content: bytes) -> tuple[str, int, int]:
-    """The media type of a PNG or a JPEG with its width and height; no type where it is neither."""
+    """Return the media type, width and height of a PNG or a JPEG; an empty type and zeros for any other file."""
     if content.startswith(b"\x89PNG\r\n\x1a\n") and len(content) >= 24:
         return "image/png", int.from_bytes(content[16:20]), int.from_bytes(content[20:24])
     at = 2

@@ -1,6 +1,6 @@
-"""What a game's file may say and seldom means: a warning each, in the file's own keys.
+"""Warnings about values that a game's file may have but that are seldom meant, each in the file's own keys.
 
-A mistake leaves a table that cannot be played. What stands here can be played, and some house may want it.
+A mistake leaves a table that cannot be played. A game with such a value can be played, and some house may want it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _A_LARGE_COMMISSION = Fraction(1, 10)
 
 
 def seldom_meant(game: GameFile) -> Iterator[str]:
-    """The warnings about a game's file without mistakes."""
+    """Yield the warnings about a game's file that has no mistakes."""
     if in_use().digits:
         yield from _small_amounts(game.wagers, game.bets)
     yield from _limits_between_chips(game.wagers, game.bets)
@@ -82,7 +82,8 @@ def _cut_card(game: GameFile) -> Iterator[str]:
 
 
 def _closing(game: GameFile) -> Iterator[str]:
-    """Words that close a bet in a round that other words close already, or in a round that has begun by then."""
+    """Warn of keys that close a bet in a round where another key closes it already, or in a round that has begun by
+    then."""
     wagers, last_of_all = game.wagers, game.wagers.no_bets_after_round
     for bet in game.bets:
         last = bet.no_bets_after_round
@@ -97,7 +98,7 @@ def _closing(game: GameFile) -> Iterator[str]:
 
 
 def _commissions(bet: Bet) -> Iterator[str]:
-    """Five in a hundred is usual. `5:20` and `1:2` were likely meant to say it."""
+    """Warn of a large commission. Five in a hundred is usual, and `5:20` or `1:2` was likely meant to say that."""
     for row in bet.rows:
         for word in ("commission_taken", "commission_owed"):
             part: Fraction | None = getattr(row, word)
@@ -116,8 +117,11 @@ def _tableau(section: PuntoBanco) -> Iterator[str]:
 
 
 def differences(tableau: Tableau, other: Tableau) -> Iterator[str]:
-    """Each key in which the first tableau differs from the other one, with the values that the first has more or lacks.
-    The order of the values in a row does not matter."""
+    """Yield each key in which the first tableau differs from the other one, with the values that the first adds or
+    lacks.
+
+    The order of the values in a row does not matter.
+    """
     for key in ("natural", "player_draws_on", "banker_draws_on_when_player_stands"):
         yield from _difference(key, getattr(tableau, key), getattr(other, key))
     rows, others = tableau.banker_draws_on_third_card, other.banker_draws_on_third_card
@@ -140,8 +144,8 @@ def _most_paid_is_never_reached(wagers: WagerRules, bet: Bet) -> Iterator[str]:
 
 
 def _awards_out_of_order(bet: Bet) -> Iterator[str]:
-    """Awards in a wrong order. The first row that holds decides, so an award above a greater one may pay less than was
-    won."""
+    """Warn of awards in a wrong order. The first row that holds decides, so a smaller award above a greater one hides
+    it."""
     for place, row in enumerate(bet.rows):
         for above in bet.rows[:place]:
             more = row.cents is not None and above.cents is not None and row.cents > above.cents
@@ -151,7 +155,7 @@ def _awards_out_of_order(bet: Bet) -> Iterator[str]:
 
 
 def _awards_below_the_price(bet: Bet) -> Iterator[str]:
-    """An award that wins less than the wager costs was likely written in dollars."""
+    """Warn of an award that wins less than the wager costs, because it was likely written in dollars."""
     price = 0 if bet.awards_return_stake else bet.price_cents or 0
     for row in bet.rows:
         if row.cents is not None and _A_DOLLAR_CENTS <= row.cents < price:
@@ -159,7 +163,10 @@ def _awards_below_the_price(bet: Bet) -> Iterator[str]:
 
 
 def _ties_that_lose(bet: Bet) -> Iterator[str]:
-    """A bet on the winner that says nothing of a tie. A row that says `result = "lose"` says what is meant."""
+    """Warn of a bet on the winner that has no row for a tie.
+
+    A row with `result = "lose"` shows that the loss is meant.
+    """
     winners = {side for row in bet.rows for side in row.when.winner or ()}
     if bet.limits == "circle" and winners and "tie" not in winners:
         push = '{ when = { winner = "tie" }, result = "push" }'

@@ -1,4 +1,4 @@
-"""A table's own file: its sections in the file's order and words, each beside what must hold in that section."""
+"""The type of a table's own file, section by section in the file's order and words, with the checks of each section."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ HEADER_PINS = tuple(sorted(PHYSICAL))
 
 
 class TableSection(Struct, frozen=True):
-    """`[table]`: which table this is, and which game the table plays."""
+    """The section `[table]`: which table this is, and which game the table plays."""
 
     id: str
     """The table's name in every topic and event, of a-z, 0-9 and -."""
@@ -62,7 +62,7 @@ _NOT_TABLES = {"pit": "the pit's program", "bets": "bet recognition"}
 
 
 def mistakes_in_id(table: str) -> Iterable[Mistake]:
-    """What is wrong with a table's id."""
+    """Yield what is wrong with a table's id."""
     if not re.fullmatch(r"[a-z0-9-]{1,60}", table):
         yield "table.id", f"{table!r} cannot be part of a topic", "Use only a-z, 0-9 and -, at most 60."
     elif table in _NOT_TABLES:
@@ -106,7 +106,7 @@ def _check_seats(seats: tuple[Seat, ...]) -> Iterable[Mistake]:
 
 
 class ShoeSection(Struct, frozen=True):
-    """`[shoe]`: the card-reading shoe and its line."""
+    """The section `[shoe]`: the card-reading shoe and its serial line."""
 
     driver: Brand
     """The brand of the shoe."""
@@ -181,7 +181,8 @@ def _check_present(shoe: ShoeSection, pins: PinsSection) -> Iterable[Mistake]:
 
 
 class PinsSection(Struct, frozen=True):
-    """`[pins]`: the header of the Raspberry Pi, with the lamps, buttons and sensors that are wired to its pins."""
+    """The section `[pins]`: the Raspberry Pi's header, with the lamps, buttons and sensors that are wired to its
+    pins."""
 
     driver: Literal["rpi_gpio", "simulated"]
     """`"rpi_gpio"`: the real header. `"simulated"`: a file in its place, for a machine without a header."""
@@ -246,8 +247,10 @@ def _check_wiring_names(section: str, wired: Iterable[str], known: list[str]) ->
 
 
 class PitSection(Struct, frozen=True):
-    """`[pit]`: the broker, and when the pit counts as gone. With `ca`, `certificate` and `private_key` the connection
-    is mutual TLS and never anything less."""
+    """The section `[pit]`: the pit's brokers, and when the pit counts as gone.
+
+    With `ca`, `certificate` and `private_key` the connection is mutual TLS and never anything less.
+    """
 
     host: str | None = None
     """The broker's name or address. With TLS: the name in the broker's certificate. A table needs `host` or `hosts`."""
@@ -289,17 +292,17 @@ class PitSection(Struct, frozen=True):
 
     @property
     def brokers(self) -> tuple[str, ...]:
-        """The hosts of the brokers, in their order."""
+        """The hosts of the brokers, in the file's order."""
         return (self.hosts or ()) if self.host is None else (self.host,)
 
     @property
     def is_local(self) -> bool:
-        """Whether each broker is on the table's own machine, so that a connection needs no TLS."""
+        """True where every broker is on the table's own machine, so that a connection needs no TLS."""
         return all(map(is_local, self.brokers))
 
     @property
     def tls(self) -> TlsFiles | None:
-        """The files of mutual TLS; None where the table has no TLS.
+        """The paths of the files of mutual TLS; None where the table has no TLS.
 
         The files are not opened here: a person who runs only `tablectl status` need not be allowed to read them.
         """
@@ -310,12 +313,12 @@ class PitSection(Struct, frozen=True):
 
 
 def is_local(host: str) -> bool:
-    """Whether the host is the table's own machine, so that a connection with it needs no TLS."""
+    """Tell whether the host is the table's own machine, so that a connection to it needs no TLS."""
     return re.fullmatch(r"localhost|127\.[0-9.]+|::1", host) is not None
 
 
 def mistakes_in_brokers(pit: PitSection) -> Iterable[Mistake]:
-    """What is wrong with the hosts of a table's brokers."""
+    """Yield what is wrong with the hosts of a table's brokers."""
     key = "pit.hosts" if pit.host is None else "pit.host"
     if pit.host is not None and pit.hosts is not None:
         yield "pit.hosts", "is given beside pit.host", "Keep `host` for one broker, or `hosts` for several."
@@ -345,8 +348,10 @@ def _check_pit(pit: PitSection) -> Iterable[Mistake]:
 
 
 class JournalSection(Struct, frozen=True):
-    """`[journal]`: the table's record, and the key that signs its events. Closed shoes whose events the pit has
-    go to archives."""
+    """The section `[journal]`: the table's record, and the key that signs its events.
+
+    Closed shoes are moved to archives once the pit has their events.
+    """
 
     path: str
     """The journal's file."""
@@ -369,7 +374,7 @@ class JournalSection(Struct, frozen=True):
 
     @property
     def archives(self) -> Path:
-        """The folder that the archives go to."""
+        """The folder for the journal's archives."""
         return Path(f"{self.path}.archive" if self.archive is None else self.archive)
 
 
@@ -381,7 +386,7 @@ def _check_journal(journal: JournalSection) -> Iterable[Mistake]:
 
 
 class ControlSection(Struct, frozen=True):
-    """`[control]`: how `tablectl` reaches the running table."""
+    """The section `[control]`: how `tablectl` reaches the running table."""
 
     socket: str
     """The path of the control socket. The feed for the screen is in the same folder."""
@@ -412,8 +417,10 @@ def _check_paths(
 
 
 class ProgramSection(Struct, frozen=True):
-    """`[program]`: which program the house lets run. Without this section each program runs, and a changed one is an
-    alarm."""
+    """The section `[program]`: which versions of the program the house allows to run.
+
+    Without this section every program may run, and a changed program is an alarm.
+    """
 
     approved: tuple[str, ...] = ()
     """The digests of the approved programs, as `tablectl digest` prints them. Name that of the next version too before
@@ -432,7 +439,7 @@ def _check_program(program: ProgramSection) -> Iterable[Mistake]:
 
 
 class TableFile(Struct, frozen=True):
-    """A table's file as it stands."""
+    """The content of a table's own file."""
 
     table: TableSection
     seats: tuple[Seat, ...]

@@ -1,4 +1,4 @@
-"""A TOML file's values as frozen types, and what is wrong with a value that its type does not allow."""
+"""Reads a TOML file's values into frozen types, and says what is wrong with a value that its type does not allow."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from drivers.line.brand import Brand
 
 
 def read(path: Path, kind: Literal["table", "game"]) -> tuple[dict[str, Any], list[Problem]]:
-    """The values in a table's file or a game's file, or the problem of a file that cannot be read."""
+    """Read the values of a table's file or a game's file. Return them, or the problem of a file that cannot be read."""
     try:
         text = path.read_text("utf-8")
     except OSError as error:
@@ -62,7 +62,8 @@ _ITS_OWN = {"table": ("table", "seats", "pins", "pit", "journal", "control", "pr
 
 
 def _another_kind(values: dict[str, Any], kind: Literal["table", "game"]) -> Mistake | None:
-    """What is wrong where somebody names, for example, a game's file as a table's."""
+    """Return the mistake where somebody names a file of the wrong kind, such as a game's file as a table's; else
+    None."""
     example = "tables/royal9.toml" if kind == "table" else "games/royal9.toml"
     do = f"Name a {kind}'s file. config/{example} is an example to copy."
     if not values:
@@ -79,7 +80,11 @@ _T = TypeVar("_T")
 
 
 def structure(values: dict[str, Any], type_: type[_T], path: Path, problems: list[Problem]) -> _T | None:
-    """The values as the type. None where `problems` holds a problem already, or this function adds one."""
+    """Return the values as an object of `type_`.
+
+    The result is None where `problems` is not empty, or where the values are wrong: then this function adds to
+    `problems`.
+    """
     if problems:
         return None
     sections = TABLE_SECTIONS if type_ is TableFile else GAME_SECTIONS
@@ -94,7 +99,10 @@ def structure(values: dict[str, Any], type_: type[_T], path: Path, problems: lis
 
 
 class _WrongError(Exception):
-    """A value is not of its type. `mistakes` has everything that is wrong in it; a key that is missing has no `do`."""
+    """The error of a value that is not of its type. `mistakes` holds all that is wrong in it.
+
+    The mistake of a missing key does not yet say what to write.
+    """
 
     def __init__(self, *mistakes: Mistake) -> None:
         super().__init__(mistakes)
@@ -102,13 +110,17 @@ class _WrongError(Exception):
 
 
 def _tell_a_typo_once(problems: list[Problem]) -> None:
-    """A misspelt section is an unknown section and a missing one. People are told of the unknown section alone."""
+    """Drop the problem that a section is missing where the same section is there, but misspelt.
+
+    A misspelt section is both an unknown section and a missing one. People are told only of the unknown one.
+    """
     misspelt = {name for problem in problems for name in re.findall(r"is (\w+) meant\?", problem.what)}
     problems[:] = [problem for problem in problems if problem.what not in {f"{name} is missing" for name in misspelt}]
 
 
 class _Form(Struct, frozen=True):
-    """A key's type without None, since TOML has no null: what it is a list or table `of`, and its choices."""
+    """A key's type, taken apart: what it is a list or table `of`, and its choices. None is left out, as TOML has no
+    null."""
 
     kind: Any
     origin: Any
@@ -118,7 +130,7 @@ class _Form(Struct, frozen=True):
 
 
 def _made(value: Any, form: _Form, at: str) -> Any:
-    """The value at the key `at` as the type. Raises _WrongError with every mistake in it."""
+    """Convert the value at the key `at` to its type. Raises _WrongError with every mistake in the value."""
     try:
         if form.choices:
             return _choice(value, form)
@@ -137,7 +149,7 @@ def _made(value: Any, form: _Form, at: str) -> Any:
 
 @cache
 def _form(type_: Any) -> _Form:
-    """The form of a type: found once, since a start waits for it."""
+    """Return the type taken apart into a `_Form`. The result is cached, because the program's start waits for it."""
     (kind,) = {*get_args(type_)} - {NoneType} if NoneType in get_args(type_) else {type_}
     origin, choices = get_origin(kind), _choices(kind)
     of = tuple(_form(each) for each in get_args(kind) if each is not ...) if origin in (tuple, dict) else ()
@@ -145,7 +157,7 @@ def _form(type_: Any) -> _Form:
 
 
 def _each(values: Iterable[tuple[object, Any]], form: _Form, at: str) -> list[Any]:
-    """Each of these values as the type."""
+    """Convert each of these values to the type. Raises _WrongError with every mistake in all of them."""
     made, mistakes = [], list[Mistake]()
     for key, value in values:
         try:
@@ -158,7 +170,10 @@ def _each(values: Iterable[tuple[object, Any]], form: _Form, at: str) -> list[An
 
 
 def _section(values: dict[str, Any], type_: Any, at: str) -> Any:
-    """A section of the file as its type."""
+    """Convert a section of the file to its type.
+
+    Raises _WrongError with every mistake, also missing and unknown keys.
+    """
     if type_ in (When, HandIs, CardsAre, Has):
         values = _listed(values, type_)
     made, mistakes, dot = dict[str, Any](), list[Mistake](), at and f"{at}."
@@ -182,22 +197,24 @@ def _section(values: dict[str, Any], type_: Any, at: str) -> Any:
 
 @cache
 def _forms(type_: Any) -> dict[str, _Form]:
-    """The forms of a section's keys. A pin's wiring is a named tuple and no struct, since the program that darkens the
-    lamps must load little."""
+    """Return the type of each key of a section, taken apart.
+
+    A pin's wiring is a named tuple and no struct, because the program that darkens the lamps must load little.
+    """
     keys = type_.__struct_fields__ if issubclass(type_, Struct) else type_._fields
     return {name: _form(hint) for name, hint in get_type_hints(type_).items() if name in keys}
 
 
 @cache
 def _defaults(type_: Any) -> dict[str, Any]:
-    """The values of the keys that may be left out."""
+    """Return the values of the keys of a section that may be left out."""
     if not issubclass(type_, Struct):
         return dict(type_._field_defaults)
     return {field.name: field.default for field in fields(type_) if not field.required}
 
 
 def _described(error: ValueError, form: _Form) -> tuple[str, str]:
-    """What is wrong and what to do."""
+    """Return what is wrong with a value, and what to do."""
     match error.args:
         case (str(what), str(do)):
             return what, do
@@ -219,7 +236,7 @@ _INSTEAD: dict[Any, str] = {
 
 
 def _choices(type_: object) -> list[str | int]:
-    """The texts or numbers that a value of this type may be; none where the type is no choice."""
+    """Return the texts or numbers that a value of this type may be; an empty list where the type is no choice."""
     if type_ is Brand:
         return list(shoes.NAMES)
     if isinstance(type_, type) and issubclass(type_, Enum):
@@ -228,7 +245,8 @@ def _choices(type_: object) -> list[str | int]:
 
 
 def _choice(value: object, form: _Form) -> object:
-    """The value where it is one of the choices, and of the same kind: 4800.0 is not 4800."""
+    """Return the value where it is one of the choices, and of the same type: 4800.0 is not 4800. Else raises
+    ValueError."""
     if not any(type(value) is type(choice) and value == choice for choice in form.choices):
         raise ValueError(f"{value!r} is not a choice here{_meant_choice(value, form.choices)}")
     if form.kind is Brand:
@@ -237,8 +255,10 @@ def _choice(value: object, form: _Form) -> object:
 
 
 def _meant_choice(value: object, choices: Sequence[str | int]) -> str:
-    """The choice that somebody meant: "T" for the rank "10", and one of the digits of a number where there is room for
-    one. Any other number that is no choice is like none of the others."""
+    """Return a question for the choice that somebody likely meant; an empty text where no choice is near.
+
+    The question is "T" for the rank "10", and one of the digits of a greater number where the choices are the digits.
+    """
     if value in ("10", 10) and "T" in choices:
         return ", is T meant?"
     if type(value) is int and value > 9 and [*choices] == [*range(10)]:
@@ -247,7 +267,8 @@ def _meant_choice(value: object, choices: Sequence[str | int]) -> str:
 
 
 def _plain(kind: type, word: str) -> Callable[[object], object]:
-    """Takes values of exactly this kind. TOML has types: "8" in quotes is a text and no number."""
+    """Return a function that accepts values of exactly this type. TOML has types: "8" in quotes is a text and no
+    number."""
 
     def taken(value: object) -> object:
         if type(value) is not kind:
@@ -260,7 +281,8 @@ def _plain(kind: type, word: str) -> Callable[[object], object]:
 
 
 def _meant_plain(value: object, kind: type) -> str:
-    """The whole number of cents that somebody meant with dollars such as 15.00."""
+    """Return a question for the whole number of cents that somebody meant with dollars such as 15.00; else an empty
+    text."""
     if kind is not int or not isinstance(value, float) or not 0 < value < 10**9:
         return ""
     cents = round(100 * value)
@@ -271,14 +293,15 @@ def _meant_plain(value: object, kind: type) -> str:
 
 
 def _ratio(text: object) -> Fraction:
-    """Odds: "3:2" pays three for two."""
+    """Parse odds: "3:2" pays three for two."""
     if not isinstance(text, str) or not re.fullmatch(r"[0-9]{1,4}:[1-9][0-9]{0,3}", text):
         raise ValueError(f'{text!r} is not a ratio such as "3:2"' + _meant_ratio(text))
     return ratio(text)
 
 
 def _meant_ratio(text: object) -> str:
-    """The ratio that somebody meant with `5%`, `0.05`, 8, `8 to 1` or `0.5:1`."""
+    """Return a question for the ratio that somebody meant with `5%`, `0.05`, 8, `8 to 1` or `0.5:1`; else an empty
+    text."""
     written = str(text).strip()
     if isinstance(text, str) and re.fullmatch(r"[0-9]+:[1-9][0-9]*", text):
         return ": each number has at most four digits"
@@ -306,7 +329,10 @@ _PLAIN: Mapping[Any, Callable[[object], object]] = {
 
 
 def _list(value: object) -> list[Any]:
-    """A list. Without this hook a text would count as the list of its letters, and a table as that of its keys."""
+    """Return the value, which must be a list.
+
+    Without this check a text would count as the list of its letters, and a TOML table as the list of its keys.
+    """
     if isinstance(value, dict) and value:
         do = "Write its name in two pairs of brackets, such as [[bets]], once for each entry."
         raise ValueError("one section is not a list", do)
@@ -322,7 +348,7 @@ def _table(value: object) -> dict[str, Any]:
 
 
 def _listed(values: dict[str, Any], type_: type[Struct]) -> dict[str, Any]:
-    """A condition with its lists. Where any of several values may hold, a single value may stand without its list.
+    """Return a condition in which every key that takes several values has a list. A file may give a single value alone.
 
     For example: `first_two = ["K", 9]` is read as `first_two = [["K"], [9]]`.
     """
@@ -337,7 +363,7 @@ def _listed(values: dict[str, Any], type_: type[Struct]) -> dict[str, Any]:
 
 
 def _points(key: str) -> int:
-    """A number of points that is a key. TOML itself has keys of text only."""
+    """Parse a key that is a number of points, since TOML itself has only texts as keys."""
     if not re.fullmatch("0|[1-9][0-9]?", key):
         raise ValueError(f"{key} is not a number of points", "Write a number from 0 to 9.")
     return int(key)
@@ -348,8 +374,11 @@ Sections = Mapping[str, Any]
 
 
 def sound_sections(values: dict[str, Any], type_: type[Struct], whole: Struct | None) -> dict[str, Any]:
-    """The sections of a file of this type that can be read: all, where `structure` made the `whole` file. Otherwise
-    `structure` has told people of the others."""
+    """Return the sections of a file of this type that can be read: all of them, where `structure` made the `whole`
+    file.
+
+    Otherwise `structure` has told people of the sections that are left out here.
+    """
     if whole is not None:
         return asdict(whole)
     sound: dict[str, Any] = {}
@@ -360,8 +389,9 @@ def sound_sections(values: dict[str, Any], type_: type[Struct], whole: Struct | 
 
 
 def check(checks: Iterable[Callable[..., Iterable[Mistake]]], sections: Sections, file: str) -> list[Problem]:
-    """What the checks find. A check runs where every section that it looks at is sound: its arguments, by their names.
+    """Run the checks, and return the problems that they find.
 
+    A check's arguments are the sections that it looks at, by name. A check runs only where all its sections are sound.
     So a mistake in one section hides no mistake in another.
     """
     problems = []
@@ -375,5 +405,5 @@ def check(checks: Iterable[Callable[..., Iterable[Mistake]]], sections: Sections
 
 @cache
 def _sections_of(check_: Callable[..., Iterable[Mistake]]) -> frozenset[str]:
-    """The sections that a check looks at."""
+    """Return the names of the sections that a check looks at, which are its parameters."""
     return frozenset(signature(check_).parameters)

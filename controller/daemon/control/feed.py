@@ -1,4 +1,4 @@
-"""The feed: a second socket, beside the control socket, which tells what is public and reads nothing.
+"""The feed: a second socket, beside the control socket, that sends what is public and reads nothing.
 
 Anybody on this machine may connect. A line is the JSON of a `FeedLine`, with one of these keys:
 
@@ -8,8 +8,8 @@ Anybody on this machine may connect. A line is the JSON of a `FeedLine`, with on
 - `status`: the table's status.
 - `checkpoint`: the last checkpoint of the journal, once there is one.
 
-A new reader gets all these lines at once, and then each line whenever the line differs, on the beat of `watchers.py`.
-So a reader needs no earlier line. The table's screen reads this feed.
+A new reader gets all these lines at once. After that, a line is sent again whenever it has changed, on the beat of
+`watchers.py`. So a reader needs no earlier line. The table's screen reads this feed.
 """
 
 from __future__ import annotations
@@ -31,12 +31,13 @@ SUFFIX = ".feed"
 
 
 def feed_of(control: Path) -> Path:
-    """The feed's path beside the control socket's."""
+    """Return the path of the feed's socket, beside the control socket."""
     return control.with_name(control.name + SUFFIX)
 
 
 def feed_lines(runtime: Runtime) -> Callable[[], Sequence[bytes]]:
-    """The function that makes the feed's lines. Placard and rounds are made anew only where they have changed."""
+    """Return the function that makes the feed's lines. It makes the placard and the rounds anew only where they have
+    changed."""
     languages = runtime.config.file.screen.languages
     rules: TableRules | None = None
     finished: tuple[FinishedRound, ...] | None = None
@@ -61,7 +62,7 @@ def feed_lines(runtime: Runtime) -> Callable[[], Sequence[bytes]]:
 
 
 def wiring(config: Config) -> Wiring:
-    """The place of each lamp and input, and the configuration's digest."""
+    """Return the pin of each lamp and input, and the configuration's digest."""
     pins = config.file.pins
     return Wiring(
         digest=config.digest,

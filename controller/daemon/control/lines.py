@@ -1,4 +1,4 @@
-"""What the table tells on its sockets, as lines of JSON."""
+"""Encodes what the table sends on its sockets as lines of JSON."""
 
 from __future__ import annotations
 
@@ -8,5 +8,8 @@ from msgspec import Struct, to_builtins
 
 
 def line(message: Struct) -> bytes:
-    """A type of the face as a line. All of it is ASCII: a text from outside may hold what UTF-8 cannot write."""
+    """Encode the message as a line of JSON in ASCII.
+
+    A text from outside may hold characters that UTF-8 cannot encode.
+    """
     return json.dumps(to_builtins(message)).encode() + b"\n"

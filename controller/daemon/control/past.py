@@ -1,7 +1,7 @@
-"""What a running table tells of its past: its events to anybody on this machine, a finished round to supervisors.
+"""Serves a running table's past: its events to anybody on this machine, and a finished round to supervisors.
 
-Both are read from the journal's file and its archives, over a connection of their own, on a thread of their own, one
-request at a time. So no commit waits for them.
+Both are read from the journal's file and its archives, over a database connection of their own, on a thread of their
+own, one request at a time. So no commit waits for them.
 """
 
 from __future__ import annotations
@@ -46,23 +46,24 @@ _PATIENCE_S = 5.0
 
 
 def past_of(control: Path) -> Path:
-    """The path of the socket that tells events, beside the control socket's."""
+    """Return the path of the socket that serves past events, beside the control socket."""
     return control.with_name(control.name + SUFFIX)
 
 
 class Past:
-    """The past in the journal at this path and in its archives, which may have been moved to the folder `archives`."""
+    """Reads the past of a table from its journal and the journal's archives, which may have been moved to
+    `archives`."""
 
     def __init__(self, journal: Path, archives: Path) -> None:
         self._journal, self._archives = journal, archives
         self._one_at_a_time = asyncio.Lock()
 
     async def tell(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Answer one line, the number of the last event that the caller has, with all later events.
+        """Read one line, the number of the last event that the caller has, and send all later events.
 
-        A time behind the number, as events tell it, asks for the rounds since then alone, with their corrections. Each
-        event is a line of JSON without its signature and its settlement. Raises TimeoutError, or ValueError for a line
-        that is not the number of an event.
+        A time after the number, written as in events, asks only for the rounds since that time, with their corrections.
+        Each event is a line of JSON without its signature and its settlement. Raises TimeoutError, or ValueError for a
+        line that is not the number of an event.
         """
         async with asyncio.timeout(_PATIENCE_S):
             said, _, since = (await reader.readline()).decode("ascii").strip().partition(" ")
@@ -78,7 +79,8 @@ class Past:
                 await writer.drain()
 
     async def hand(self, which: str) -> RoundRecord:
-        """The record of the finished round "3/12". Raises TableError as `round_record`."""
+        """Return the record of the finished round that `which` names, such as "3/12". Raises TableError as
+        `round_record` does."""
         shoe, _ = round_named(which)
         path, archives = self._journal, self._archives
         async with self._one_at_a_time:

@@ -1,10 +1,10 @@
-"""The control socket: what `tablectl` asks of a running table, over a Unix socket.
+"""The control socket: a Unix socket over which `tablectl` asks a running table for its status and for acts.
 
-A request is one line of JSON: `{"do": "status"}`, or an act as its entry says (`table/acts`), for example `{"do":
+A request is one line of JSON: `{"do": "status"}`, or an act as its own file says (`table/acts`), for example `{"do":
 "card", "card": "KS", "by": "Smith"}`. The answer is one line: `{"ok": true, ...}`, or `{"ok": false, "code": ...,
 "what": ..., "do": ...}`. `watch` is answered with a status at once, and then with each status that differs
-(`watchers.py`). The socket's group may connect: who is in that group may act as a supervisor from the shell. An act
-that leaves a fault names that fault as the status does: `"fault": "3-2"`. An act by two people is answered `{"ok":
+(`watchers.py`). The socket's group may connect: whoever is in that group may act as a supervisor from the shell. An act
+that clears a fault names that fault as the status does: `"fault": "3-2"`. An act by two people is answered `{"ok":
 true, "waits": {...}}`, and is done once a second person says `{"do": "witness", "proposal": 1, "by": ...}`. `{"do":
 "foresee", "act": {...}}` is answered with what the act would do, and changes nothing. `{"do": "replay", "round":
 "3/12"}` is answered with a finished round's record (`round_record.py`), with its frames.
@@ -43,7 +43,8 @@ _Serves = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Coroutine[Any, 
 
 @contextlib.asynccontextmanager
 async def serving(runtime: Runtime, path: Path) -> AsyncIterator[None]:
-    """Listen at `path`, and on the sockets of the feed and the past beside it, while the context lasts.
+    """Serve the control socket at `path`, and the sockets of the feed and of the past beside it, while the context
+    lasts.
 
     Raises TableError `control_socket` where a socket cannot be made.
     """
@@ -65,7 +66,7 @@ async def serving(runtime: Runtime, path: Path) -> AsyncIterator[None]:
 
 
 class _Served:
-    """Who is served at the sockets of a running table, and how."""
+    """Serves the connections to the three sockets of a running table: requests, the feed, and past events."""
 
     def __init__(self, runtime: Runtime) -> None:
         kept = runtime.config.file.journal
@@ -98,7 +99,7 @@ class _Served:
                     await _converse(self._runtime, self._past, self.watchers, connection, reader)
 
     def begin(self, serve: _Serves) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], None]:
-        """Have each connection served in a task of its own."""
+        """Return the callback for a new connection, which starts a task that serves it."""
 
         def with_task(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             conversation = asyncio.get_running_loop().create_task(serve(reader, writer))
@@ -183,7 +184,8 @@ def _refusal(code: str, what: str, do: str) -> Answer:
 
 
 class _Asked(Struct, frozen=True):
-    """A request, the id of the fault that it answers, and the name of what was shown before it."""
+    """A request to the table, with the id of the fault that it answers and the name of what the person was shown
+    before."""
 
     request: Request
     fault: str | None = None
@@ -191,29 +193,30 @@ class _Asked(Struct, frozen=True):
 
 
 class _Foreseen(Struct, frozen=True):
-    """The question what a request would do."""
+    """A question from a client: what would this request do?"""
 
     asked: _Asked
 
 
 class _Replayed(Struct, frozen=True):
-    """The question for a finished round, "3/12"."""
+    """A client's question for the record of a finished round, such as "3/12"."""
 
     round: str
 
 
 class _Confirmed(Struct, frozen=True):
-    """The word of a second person."""
+    """A second person's confirmation of a waiting request."""
 
     proposal: int
     by: str
 
 
 def parse(line: bytes) -> _Asked | _Foreseen | _Replayed | _Confirmed | str:
-    """What a line says: a request to the table, the question what it would do, the word of a second person, the
-    question for a finished round, "status" or "watch".
+    """Parse a line from a client.
 
-    Raises BadArgumentError, which says what is wrong, where the line says none of these.
+    The line is a request to the table, the question what a request would do, a second person's confirmation, the
+    question for a finished round, "status" or "watch". Raises BadArgumentError, which says what is wrong, where the
+    line is none of these.
     """
     try:
         value: Any = json.loads(line)
@@ -248,7 +251,7 @@ def _no_request() -> BadArgumentError:
 
 
 def _asked(do: str, body: dict[str, Any]) -> _Asked:
-    """The request in a JSON object."""
+    """Parse a JSON object into a request to the table."""
     for act in ACTS:
         if act.do != do or not act.on_socket:
             continue
@@ -274,5 +277,6 @@ def _keeps(body: dict[str, Any]) -> bool:
 
 
 def _can_be_kept(text: str) -> bool:
-    """Whether the journal and a log line can hold the text. JSON can write half a character, which no file holds."""
+    """Tell whether the journal and a log line can hold the text. JSON can write half a character, which no file can
+    hold."""
     return text.isprintable() and bool(text.strip())

@@ -1,7 +1,7 @@
 """The connections that watch a running table, over the control socket or its feed.
 
 The lines are rendered once at each beat, the same for all connections. Each connection is sent only the lines that
-differ from those it was sent last. `controller/daemon/beat.py` says why not at a commit.
+differ from those it was sent last. `controller/daemon/beat.py` says why lines are not sent at the moment of a commit.
 """
 
 from __future__ import annotations
@@ -16,7 +16,10 @@ _MOST_UNREAD_BYTES = 64 * 1024
 
 
 class Watchers:
-    """The connections that watch. `render` gives the lines as bytes, always the same number of lines."""
+    """The connections that watch a table.
+
+    `render` returns the lines to send as bytes, always the same number of lines.
+    """
 
     def __init__(self, render: Callable[[], Sequence[bytes]]) -> None:
         self._render = render
@@ -24,7 +27,7 @@ class Watchers:
         self._beating: asyncio.Task[None] | None = None  # while anybody watches
 
     async def watch(self, writer: asyncio.StreamWriter) -> None:
-        """Send every line now, and at each beat the new lines, until the connection ends."""
+        """Send every line now, and at each beat the lines that have changed, until the connection ends."""
         lines = self._render()
         self._send(writer, lines, b"".join(lines))
         if self._beating is None:
@@ -38,7 +41,7 @@ class Watchers:
                 self._beating = None
 
     def end(self, last: bytes) -> None:
-        """The table stops: send every watcher the reason."""
+        """Send every watcher a last line, the reason why the table stops."""
         for writer in self._sent:
             writer.write(last)
 
@@ -51,7 +54,7 @@ class Watchers:
                     self._send(writer, lines, new)
 
     def _send(self, writer: asyncio.StreamWriter, lines: Sequence[bytes], new: bytes) -> None:
-        """Send the new lines without waiting. A watcher that does not read is dropped."""
+        """Send the new lines without waiting. A watcher that leaves too much unread is disconnected."""
         self._sent[writer] = lines
         writer.write(new)
         if writer.transport.get_write_buffer_size() > _MOST_UNREAD_BYTES:

@@ -1,4 +1,4 @@
-"""What each button of the table requests: by button, position of the supervisor's key, and moment."""
+"""Decides what a press of each button requests, by the position of the supervisor's key and the state of the table."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PRESSES: tuple[Press, ...] = tuple(
 
 
 def pressed(button: str, key_turned: bool, table: Table) -> Request | None:
-    """The request that a press of `button` makes; None for an input that is not a button."""
+    """Return the request that a press of `button` makes; None where it makes none."""
     for press in PRESSES:
         if (press.button, press.key_turned) == (button, key_turned) and _is(press.when, table):
             return press.request()

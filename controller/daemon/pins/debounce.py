@@ -1,4 +1,7 @@
-"""Debouncing: the level of an input once it has stopped bouncing. Pure: samples and their time are arguments."""
+"""Debounces inputs: finds the level of an input once its contact has stopped bouncing.
+
+No clock and no I/O: the samples and their times are arguments.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,10 @@ from collections.abc import Mapping
 
 
 class Debouncer:
-    """The settled levels of named inputs. A change counts once the new level was read for `debounce_ms` without a
-    break.
+    """The debounced levels of named inputs. A change counts once each sample during `debounce_ms` had the new level.
 
-    The first sample settles at once: a button that is held down at the start is not a press. A sample that comes after
-    a newer one counts for nothing.
+    The first sample settles at once: a button that is held down at the start is not a press. A sample that is older
+    than the last one counts for nothing.
     """
 
     def __init__(self, debounce_ms: int) -> None:
@@ -21,11 +23,11 @@ class Debouncer:
 
     @property
     def changing(self) -> bool:
-        """Whether an input is changing. The inputs must then be read often, so that no break is missed."""
+        """True while an input is changing. The inputs must then be read often, so that no bounce is missed."""
         return bool(self._changing_since_ms)
 
     def sample(self, levels: Mapping[str, bool], now_ms: int) -> dict[str, bool]:
-        """Take one sample of all inputs. Returns each input that settled at a new level, with that level."""
+        """Take one sample of all inputs. Return each input that has now settled at a new level, with that level."""
         if self._newest_ms is not None and now_ms < self._newest_ms:
             return {}
         self._newest_ms = now_ms

@@ -1,7 +1,7 @@
-"""Every input that a table can have, in one table: what it is, and which tables want it.
+"""A list of every input that a table can have: what each is, and which tables need it.
 
-A button is an act's own (`controller/table/acts`). A new act's button is here by itself, and no table must have it.
-The order is that of the usual wiring: an input takes the next free pin of docs/wiring.md.
+A button belongs to an act (`controller/table/acts`). The button of a new act is listed here automatically, and no table
+must have it. The order is that of the usual wiring: an input takes the next free pin of docs/wiring.md.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ CABINET = "cabinet_open"
 
 
 class Wanted(Enum):
-    """Which tables want an input. The walk through a table's wiring asks for every input but the plug's."""
+    """The kinds of tables that need an input. The walk through a table's wiring asks for every input but the plug's."""
 
     TO_LOCK = auto()  # every table whose dealer locks the wagers
     EVERYWHERE = auto()  # every table: without it people must use `tablectl`
@@ -32,7 +32,7 @@ class Wanted(Enum):
 
 
 class Input(Struct, frozen=True):
-    """One input. `does` is what a person does to it."""
+    """One input of a table. `does` says what a person does to it, such as "Turn the key"."""
 
     does: str
     wanted: Wanted
@@ -59,16 +59,17 @@ INPUTS: dict[str, Input] = {
 
 
 def missed_without(calls: Iterable[Call]) -> list[str]:
-    """The inputs that a table needs whose dealer makes these calls."""
+    """Return the inputs that a table needs whose dealer makes these calls."""
     called = {call.value for call in calls}
     return [name for name, each in INPUTS.items() if each.wanted is Wanted.EVERYWHERE or name in called]
 
 
 def to_wire(calls: Iterable[Call], of_shoe: Iterable[str], walks: bool) -> list[str]:
-    """The inputs that are asked for at such a table, in the order of the usual wiring.
+    """Return the inputs that a person is asked to wire at a table, in the order of the usual wiring.
 
-    A person who walks the wiring is asked for the others too: a shoe that reports the cut card itself needs no such
-    button, but may have one.
+    `calls` are those of the game's dealer, `of_shoe` the buttons that the shoe needs. A person who walks through the
+    wiring (`walks`) is asked for the optional inputs too: a shoe that reports the cut card itself needs no button for
+    it, but the table may have one.
     """
     own = (Wanted.TO_LOCK, Wanted.EVERYWHERE)
     at_will = (Wanted.BY_A_SHOE, Wanted.AT_WILL) if walks else ()
@@ -78,5 +79,5 @@ def to_wire(calls: Iterable[Call], of_shoe: Iterable[str], walks: bool) -> list[
 
 
 def deed(name: str) -> str:
-    """What a person does to the input of this name."""
+    """Return what a person does to the input of this name, such as "Turn the key"."""
     return f"Cover the sensor {name}" if name not in INPUTS else INPUTS[name].does

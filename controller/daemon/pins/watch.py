@@ -1,4 +1,4 @@
-"""Looking at something often, while the event loop rests."""
+"""Polls something often from a thread, while the event loop rests."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ Watch = Callable[[Callable[[], bool], Callable[[], None], float], Coroutine[Any,
 
 
 async def keep_watching(look: Callable[[], bool], noticed: Callable[[], None], every_s: float) -> None:
-    """Look every `every_s` seconds, until cancelled. Where `look` is True, the event loop calls `noticed`.
+    """Call `look` every `every_s` seconds, until cancelled. Where it returns True, the event loop calls `noticed`.
 
-    A thread of its own calls `look`: a thread that sleeps and looks takes less than half of the CPU that a timer of the
-    event loop takes. The event loop waits for the end of that thread, `every_s` seconds at most. Raises what `look`
-    raises.
+    A thread of its own calls `look`, because a thread that sleeps and looks takes less than half of the CPU that a
+    timer of the event loop takes. The event loop waits for the end of that thread, `every_s` seconds at most. Raises
+    what `look` raises.
     """
     loop = asyncio.get_running_loop()
     ended = False
