@@ -17,7 +17,7 @@ from drivers.devices import InputWiring, LampWiring
 
 
 class GpioModule(Protocol):
-    """The part of RPi.GPIO's module API that the driver uses. Channels are BCM numbers."""
+    """The part of the RPi.GPIO module that the driver uses, as a Protocol. Channels are BCM numbers."""
 
     BCM: int
     IN: int
@@ -37,7 +37,7 @@ class GpioModule(Protocol):
 
 
 class GpioPins:
-    """The `Pins` of a table wired to the header.
+    """The lamps and inputs of a table on the Raspberry Pi's header: a `Pins`.
 
     Taking the pins darkens every lamp. Raises TableError `gpio_refused` when the pins cannot be taken.
     """
@@ -57,7 +57,7 @@ class GpioPins:
             ) from error
 
     def read(self) -> dict[str, bool]:
-        """Every input by name, as it is now: True is pressed, turned or covered."""
+        """Return every input by name, as it is now: True is pressed, turned or covered."""
         level = self._gpio.input
         return {name: level(bcm) == active for name, bcm, active in self._inputs}
 
@@ -94,7 +94,7 @@ class GpioPins:
 
 
 def load_rpi_gpio() -> GpioModule:
-    """The `RPi.GPIO` module of this Pi.
+    """Import and return the `RPi.GPIO` module of this Raspberry Pi.
 
     Raises TableError: `gpio_missing` where no such package is installed, `gpio_not_a_pi` where the package finds no
     Raspberry Pi, `gpio_folder` where the Pi 5's package may not write to the folder in which the daemon was started.
@@ -128,10 +128,11 @@ _GPIOMEM = Path("/dev/gpiomem")
 
 
 def choose_library(folder: Path, board: Path = BOARD, gpiomem: Path = _GPIOMEM) -> None:
-    """Put this board's library on the path, where an installation has both libraries in folders of their own.
+    """Put the GPIO library for this board on Python's path, where an installation has both libraries in separate
+    folders.
 
     RPi.GPIO drives the Pi 4 and earlier through /dev/gpiomem. The Pi 5, and kernels without that device, need
-    rpi-lgpio. Each start looks at the board, as the memory card may be moved to another Pi.
+    rpi-lgpio. Each start looks at the board again, because the memory card may be moved to another Pi.
     """
     if not folder.is_dir():
         return

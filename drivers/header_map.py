@@ -1,7 +1,8 @@
-"""The Raspberry Pi's header before our program runs: what each pin does at power-up, and what else uses it.
+"""The pins of the Raspberry Pi's header before this program runs: their level at power-up, and what else uses them.
 
-From the BCM2835's data sheet (the pulls at reset) and the Raspberry Pi's documentation of its header and overlays. A
-lamp or an input does not belong on a pin that something else drives, or that lights the lamp while the Pi boots.
+The sources are the BCM2835's data sheet (the pulls at reset) and the Raspberry Pi's documentation of its header and
+overlays. A lamp or an input does not belong on a pin that something else drives, or that lights the lamp while the Pi
+boots.
 """
 
 from __future__ import annotations
@@ -97,7 +98,8 @@ _DIGITS = re.compile("[0-9]{1,12}")
 
 
 def conflicts(lamps: Mapping[str, LampWiring], inputs: Mapping[str, InputWiring]) -> Iterator[str]:
-    """A sentence for each lamp or input on a pin that does something else on every Pi before our program runs."""
+    """Yield a warning for each lamp or input on a pin that, on every Pi, serves something else before this program
+    runs."""
     for name, lamp in lamps.items():
         high = lamp.bcm in PULLED_UP_AT_BOOT
         if high == (lamp.active == "high"):
@@ -112,7 +114,8 @@ def conflicts(lamps: Mapping[str, LampWiring], inputs: Mapping[str, InputWiring]
 
 
 def overlaid(lamps: Mapping[str, LampWiring], inputs: Mapping[str, InputWiring], config_txt: Path) -> Iterator[str]:
-    """A sentence for each lamp or input on a pin that this Pi's config.txt uses; none where there is no such file."""
+    """Yield a warning for each lamp or input on a pin that this Pi's config.txt uses; none where there is no such
+    file."""
     try:
         lines = [line.replace(" ", "") for line in config_txt.read_text("utf-8", "replace").splitlines()]
     except OSError:
@@ -135,7 +138,7 @@ def overlaid(lamps: Mapping[str, LampWiring], inputs: Mapping[str, InputWiring],
 
 
 def _taken(key: str, value: str) -> Iterator[tuple[Collection[int], str]]:
-    """The BCM numbers that a line of config.txt takes, and for what."""
+    """Yield the BCM numbers of the pins that a line of config.txt takes, and what takes them."""
     words = value.split(",")
     parameters = {name: setting for name, _, setting in (word.partition("=") for word in words)}
     match key:
@@ -158,7 +161,8 @@ def _taken(key: str, value: str) -> Iterator[tuple[Collection[int], str]]:
 
 
 def _set(value: str) -> tuple[set[int], set[str]]:
-    """The BCM numbers of a gpio line, and what the line does to them: "16-18,20=op,dl"."""
+    """Parse the value of a `gpio` line, such as "16-18,20=op,dl", into BCM numbers and what the line does to those
+    pins."""
     which, _, does = value.partition("=")
     ends = (each.partition("-") for each in which.split(","))
     ranges = [range(_number(first, 0), _number(last or first, -1) + 1) for first, _, last in ends]
@@ -166,12 +170,12 @@ def _set(value: str) -> tuple[set[int], set[str]]:
 
 
 def _number(digits: str, otherwise: int) -> int:
-    """The number that these digits write. Python itself refuses to read thousands of digits."""
+    """Return the number that `digits` write, or `otherwise`. Python refuses to read thousands of digits."""
     return int(digits) if _DIGITS.fullmatch(digits) else otherwise
 
 
 def wired(lamps: Mapping[str, LampWiring], inputs: Mapping[str, InputWiring]) -> list[tuple[str, int]]:
-    """Every lamp and input with its BCM number, in words for people."""
+    """Return every lamp and input, named for people, with its BCM number."""
     return [
         *((f"lamp {name}", lamp.bcm) for name, lamp in lamps.items()),
         *((f"input {name}", input_.bcm) for name, input_ in inputs.items()),

@@ -1,6 +1,6 @@
-"""The MQTT broker through paho, MQTT 5 at QoS 1.
+"""Connects a table to its MQTT broker through paho: MQTT 5, at QoS 1.
 
-paho keeps messages in memory and re-sends them after a reconnect, even on a clean session. But the journal's outbox
+paho keeps messages in memory and sends them again after a reconnect, even on a clean session. But the journal's outbox
 must be the only queue. So each connection gets a new client, which is thrown away with the connection, and nothing is
 published without a connection. paho runs in a thread of its own. Whatever that thread hears is handed to the event
 loop, and what waits for the loop is bounded.
@@ -44,9 +44,9 @@ _HOP_BYTES = 500  # the memory that a message takes beside its payload
 
 
 class Will(Struct, frozen=True):
-    """The message that the broker publishes, retained, where this connection ends without a DISCONNECT packet.
+    """The message that the broker publishes, retained, where a table's connection ends without a DISCONNECT packet.
 
-    On a clean end the table publishes the same message. No other client publishes on this message's topic.
+    On a clean end the table publishes the same message itself. No other client publishes on this message's topic.
     """
 
     topic: str
@@ -56,11 +56,11 @@ class Will(Struct, frozen=True):
 class MqttBroker:
     """One table's connection to its broker. A connection counts as up once `topics` are subscribed to.
 
-    Where there are several `hosts`, one serves at a time. A connection that stood is first made again to its own host.
-    After a failed attempt the next host has its turn.
+    Where there are several `hosts`, one serves at a time. A connection that was up and ends is first made again to the
+    same host. After a failed attempt the next host has its turn.
 
-    `tls` makes the TLS context of each connection anew, or raises TableError. With `tls` no connection is ever made in
-    the clear.
+    `tls` makes the TLS context of each connection anew, or raises TableError. With `tls` no connection is ever made
+    without TLS.
     """
 
     def __init__(
@@ -90,12 +90,12 @@ class MqttBroker:
 
     @property
     def address(self) -> str:
-        """The broker that is connected, or tried."""
+        """The host and port of the broker that is connected, or being tried."""
         return f"{self._hosts[self._place]}:{self._port}"
 
     @property
     def has_others(self) -> bool:
-        """Whether there is another host to go to."""
+        """True where there is another host to go to."""
         return len(self._hosts) > 1
 
     @property
@@ -103,7 +103,7 @@ class MqttBroker:
         return self._rivals[self._place]
 
     async def run(self, listener: BrokerListener) -> None:
-        """Keep connected and tell the listener, until cancelled; then publish the will's message and disconnect."""
+        """Keep connected and call the listener, until cancelled; then publish the will's message and disconnect."""
         now_s = asyncio.get_running_loop().time
         retry_s = _FIRST_RETRY_S
         logged: dict[str, str] = {}  # by broker, why its connection ended last
@@ -138,7 +138,10 @@ class MqttBroker:
                 retry_s = min(2 * retry_s, max(retry_s, _LONGEST_RETRY_S))
 
     def publish(self, topic: str, payload: bytes, retain: bool = False, event_type: str | None = None) -> int | None:
-        """Publish at QoS 1. `event_type` goes into a user property. Returns the token that `broker_answered` names."""
+        """Publish a message at QoS 1, with `event_type` as a user property.
+
+        Return the token that `broker_answered` will name, or None where nothing was sent.
+        """
         if self._link is None:
             return None
         own = topic == self._will.topic
@@ -150,13 +153,13 @@ class MqttBroker:
         return info.mid
 
     def drop(self, why: str, move: bool = False) -> None:
-        """End the connection. `run` makes the next connection, with `move` at once and to the next host."""
+        """End the connection. `run` makes the next one, and with `move` makes it at once and to the next host."""
         if self._connection is not None and not self._connection.ended.done():
             self._connection.moves = move
             self._connection.end(why)
 
     def often_cut(self) -> str:
-        """A sentence for people where the connection is cut often; empty where it is not."""
+        """Return a sentence for people where the connection is cut often; an empty text where it is not."""
         return self._cuts.often(asyncio.get_running_loop().time())
 
     async def _connect(self, link: Link, connection: _Connection) -> None:
@@ -193,7 +196,10 @@ class MqttBroker:
         return link
 
     def _end(self, link: Link, say_goodbye: bool) -> None:
-        """Let go of a link. Runs in a thread, because paho waits for its own thread to end."""
+        """Close a link to the broker, after a last message where `say_goodbye` is set.
+
+        This runs in a thread, because paho waits for its own thread to end.
+        """
         if say_goodbye and link.is_connected():
             info = link.publish(self._will.topic, self._will.payload, 1, True, _own(self._run))
             try:
@@ -207,7 +213,7 @@ class MqttBroker:
     # What the connection reports, on the loop.
 
     def came_up(self, connection: _Connection, listener: BrokerListener) -> None:
-        """The connection stands. The listener hears so at once, before the retained messages."""
+        """Take note that the connection is up, and tell the listener at once, before the retained messages."""
         if connection.ended.done():
             return
         _log.log(logging.DEBUG if self.often_cut() else logging.INFO, "connected to the broker %s", self.address)
@@ -217,7 +223,7 @@ class MqttBroker:
         listener.broker_connected()
 
     def answered(self, listener: BrokerListener, token: int, reason_code: int) -> None:
-        """The broker's PUBACK."""
+        """Pass the broker's PUBACK on to the listener."""
         if token in self._own_words:
             self._own_words.discard(token)
             if reason_code < 0x80:
@@ -225,26 +231,27 @@ class MqttBroker:
         listener.broker_answered(token, reason_code)
 
     def own_topic(self, listener: BrokerListener, ours: bool) -> None:
-        """A message came on our own topic. This run has published it, or another client."""
+        """Take note of a message on the table's own topic. `ours` tells that this run of the table published it."""
         if self._rival.own_topic(ours, asyncio.get_running_loop().time()):
             listener.broker_id_taken()
 
 
 @cache
 def _event(event_type: str | None) -> Properties:
-    """The properties of an event's publish, made once for each type of event: paho takes long to make them."""
+    """Return the MQTT properties for an event. They are cached for each type of event, because paho takes long to make
+    them."""
     named = {} if event_type is None else {"type": event_type}
     return user_properties(PacketTypes.PUBLISH, **named)
 
 
 @cache
 def _own(run: str) -> Properties:
-    """The properties of a message on our own topic."""
+    """Return the MQTT properties of a message on the table's own topic, which name this run of the table."""
     return user_properties(PacketTypes.PUBLISH, **{RUN: run})
 
 
 class _Connection:
-    """Carries what one connection hears from paho's thread to the loop. A connection comes up once and ends once."""
+    """Hands what one connection hears in paho's thread to the event loop. A connection comes up once and ends once."""
 
     link: Link
 
@@ -279,7 +286,8 @@ class _Connection:
         self._hop(self._broker.answered, self._listener, token, reason_code)
 
     def _hop(self, call: Callable[..., None], *args: object, extra_bytes: int = 0) -> None:
-        """Make the call on the loop. What the call raises ends `run`. After the loop's end no call is made."""
+        """Make the call on the event loop. What the call raises ends `MqttBroker.run`. Once the loop is closed, do
+        nothing."""
         size = _HOP_BYTES + extra_bytes
         if self._taken_bytes - self._landed_bytes > _MOST_WAITING_BYTES and call != self.end:
             raise LinkBrokenError("sends more than this table can hear")
@@ -300,12 +308,15 @@ class _Connection:
                 self.ended.set_exception(error)
 
     def end(self, why: str) -> None:
-        """The connection has ended, for this reason. Only the first reason counts."""
+        """End the connection for this reason. Only the first reason counts."""
         if not self.ended.done():
             self.ended.set_result(why)
 
     async def stands(self) -> bool:
-        """Wait for the connection to stand. A connection that does not stand in time has ended."""
+        """Wait until the connection is up, and tell whether it is.
+
+        A connection that does not come up in time is ended.
+        """
         await asyncio.wait((self.up, self.ended), timeout=CONNECT_TIMEOUT_S, return_when=asyncio.FIRST_COMPLETED)
         if not self.up.done():
             self.end("the broker took the connection and did not answer")

@@ -1,4 +1,4 @@
-"""Bytes from a shoe that became no fact, and why."""
+"""The bytes from a shoe that became no fact, and the reasons why."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ _Heard = TypeVar("_Heard")
 
 
 class BadBytes(Struct, frozen=True):
-    """`count` bytes that became no fact. The bytes are not kept: they could tell a face-down card.
+    """A count of bytes that became no fact. The bytes themselves are not kept, because they could reveal a face-down
+    card.
 
     `noise`: bytes outside of any frame. `shape`: a frame that is cut short, or has a byte in the wrong place. `check`:
     a whole frame with wrong check characters. `range`: a frame with the right check and an impossible value.
@@ -25,16 +26,17 @@ class BadBytes(Struct, frozen=True):
 
     @property
     def public_reason(self) -> str:
-        """The reason as people may know it: `noise` for every bad frame, whatever is wrong with the frame.
+        """The reason that people may know: `noise` for every bad frame, whatever is wrong with it.
 
-        A card's check is made from the card. The same damage gives one card's report a wrong check and another card's
-        report a wrong shape. So the exact reason would say something of a card that lies face down.
+        A card's check characters are made from the card. The same damage gives one card's report a wrong check and
+        another card's report a wrong shape. So the exact reason would reveal something about a card that lies face
+        down.
         """
         return self.reason if self.reason in ("unconfirmed", "unknown") else "noise"
 
 
 def joined(heard: Iterable[_Heard]) -> list[_Heard | BadBytes]:
-    """The same items in order, with each run of noise joined into one item."""
+    """Return the same items in the same order, with each run of noise joined into one item."""
     out: list[_Heard | BadBytes] = []
     noise = 0
     for item in heard:

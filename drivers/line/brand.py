@@ -1,4 +1,4 @@
-"""What the program asks of a brand of card-reading shoe. The brand's own file in `drivers/shoe` answers."""
+"""The interface to a brand of card-reading shoe, which the brand's own file in `drivers/shoe` implements."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ if TYPE_CHECKING:  # who only asks for the brands' names loads nothing of the ta
 
 
 class Answered(Struct, frozen=True):
-    """The shoe answered a command: it hears the table, and the table hears the shoe.
+    """The shoe's answer to a command: proof that the shoe hears the table, and the table hears the shoe.
 
-    `refusal` is the shoe's code where it refuses the command, None where it does the command. The answer has `count`
-    bytes.
+    `refusal` is the shoe's code where it refuses the command, None where it obeys. The answer has `count` bytes.
     """
 
     refusal: str | None
@@ -25,12 +24,13 @@ class Answered(Struct, frozen=True):
 
 
 class Asking(Struct, frozen=True):
-    """How a brand of shoe is asked whether it is still there: by a command that changes nothing, which it answers.
+    """How a brand of shoe is asked whether it is still there: by a command that changes nothing and that it answers.
 
     `usual` is the command that is sent where a table's file names none. `frame` makes a command's bytes. A command has
-    the form `form`, a regular expression, which `such_as` shows. A command that begins with a key of `acts` does what
-    that entry says, and is never sent. `unlocks` is a command that opens a locked shoe and else changes nothing.
-    `answers_within_ms`: the shoe answers within that time, in which its numbers cannot come round by hand.
+    the form `form`, a regular expression, of which `such_as` is an example. A command that begins with a key of `acts`
+    is never sent, because it does what that entry says. `unlocks` is a command that opens a locked shoe and changes
+    nothing else. The shoe answers within `answers_within_ms`, too short a time for a person to deal so many cards that
+    the report numbers repeat.
     """
 
     usual: str
@@ -43,26 +43,32 @@ class Asking(Struct, frozen=True):
 
 
 class Codec(Protocol):
-    """Turns one shoe's bytes into facts. A codec keeps the frame that has begun and not ended, and does no I/O."""
+    """Decodes one shoe's bytes into facts.
+
+    A codec keeps only the frame that has begun and not ended, and does no I/O.
+    """
 
     def feed(self, data: bytes) -> Sequence[ShoeFact | BadBytes | Answered]:
-        """What `data` completes, in the order it came. Any bytes at all get an answer, never an error."""
+        """Decode the bytes, and return what they complete, in the order it came. No bytes at all cause an error."""
 
     def forget(self) -> None:
-        """Nothing was heard for so long that the next report is new, even where it looks like the last report."""
+        """Forget the last report, so that the next one counts as new even where it looks the same.
+
+        This is called where nothing was heard from the shoe for long.
+        """
 
 
 class Brand(Struct, frozen=True):
-    """One brand of shoe.
+    """One brand of card-reading shoe.
 
     `name`: the name of the brand's file, and its `[shoe] driver`. `called`: what people call such a shoe, with the
     article. `bauds`: the speeds of the line, the usual speed first; all are 8N1. `copies`: how many times the shoe
     sends each report. `bits_until_numbers_repeat`: the fewest bits that the wire carries while so many reports are
-    missed that the next report's number shows no gap; 0 where reports have no numbers. `tableau`: the rules of drawing
-    that the shoe runs itself and judges by, and so the only game that it deals; None for a shoe that decides nothing.
-    `buttons`: each button that only this shoe's dealer needs, and why. `codec` makes the codec of one shoe, and gets
-    the last report that was believed before a restart. `asking` says how the shoe is asked whether it is there; None
-    for a shoe that takes no commands.
+    missed that the next report's number shows no gap; 0 where reports have no numbers. `tableau`: the drawing rules
+    that the shoe itself applies and judges by, and so the only game that it deals; None for a shoe that decides
+    nothing. `buttons`: each button that only this shoe's dealer needs, and why. `codec` makes the codec of one shoe,
+    and gets the last report that was believed before a restart. `asking` says how the shoe is asked whether it is
+    there; None for a shoe that takes no commands.
     """
 
     name: str
@@ -76,5 +82,5 @@ class Brand(Struct, frozen=True):
     asking: Asking | None = None
 
     def read_again(self, frame: bytes) -> list[ShoeFact | BadBytes | Answered]:
-        """The facts of a report, read again from its kept frame; each fact once."""
+        """Decode a report again from its kept frame, and return its facts, each once."""
         return list(dict.fromkeys(self.codec(None).feed(frame * self.copies)))

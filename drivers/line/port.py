@@ -1,12 +1,13 @@
-"""The serial port of a card shoe of any brand: the bytes as they come, and whether the line is there.
+"""The serial port of a card-reading shoe of any brand: passes on bytes as they come, and tells whether the port is
+open.
 
 The port is a device (`/dev/serial/by-id/...`, a symbolic link that vanishes with the adapter and comes back) or
 `socket://HOST:PORT`, a serial server on the network. A thread opens the port, since a network shoe can take seconds;
 the event loop reads it. A port that vanishes is opened again under the same name for as long as `run` runs.
 
-pyserial opens and sets up the port, and reads its modem lines. Its `read` can wait or spin, so bytes are read from and
-written to the descriptor. Opening throws away the bytes that wait to be read. So a shoe that dealt while the port was
-closed shows only as a gap in its sequence numbers, if it has any. A port that is open cannot tell that a cable was
+pyserial opens and sets up the port, and reads its modem lines. Its `read` can block or spin, so bytes are read from and
+written to the file descriptor. Opening throws away the bytes that wait to be read. So a shoe that dealt while the port
+was closed shows that only by a gap in its report numbers, if it has any. An open port cannot tell that a cable was
 pulled between adapter and shoe: `shoe_on_line` asks the shoe, or looks at a modem line.
 """
 
@@ -45,15 +46,15 @@ _WHAT_TO_DO = {
 
 
 class ShoePort:
-    """One shoe's port, opened and re-opened while `run` runs.
+    """One shoe's port, which is opened, and opened again when it vanishes, while `run` runs.
 
     `url` is `[shoe] port` of the table file. A network shoe ignores `baud`. `on_bytes` gets 1 to 4096 bytes as they
     come. `on_link(up, why)` is called with the first outcome and with every change after it, but not when `run` is
-    cancelled; `why` is a sentence for people. The event loop calls both, and what they raise ends `run`. While the line
-    is down, the port is opened again after `first_retry_s`; that time doubles up to `longest_retry_s`, and starts anew
-    once bytes have come. So a serial server that takes each connection and drops it is left in peace. `modem_line` is
-    one of `MODEM_LINES` that will be read, or None. Raises TableError for a URL that is neither a device nor
-    `socket://`; `run` raises it for a port that cannot tell the modem line.
+    cancelled; `why` is a sentence for people. The event loop calls both functions, and what they raise ends `run`.
+    While the port is closed, it is tried again after `first_retry_s`. That time doubles up to `longest_retry_s`, and
+    starts anew once bytes have come. So a serial server that takes each connection and drops it is not flooded with
+    attempts. `modem_line` is one of `MODEM_LINES` that will be read, or None. Raises TableError for a URL that is
+    neither a device nor `socket://`; `run` raises it for a port that cannot read the modem line.
     """
 
     def __init__(
@@ -84,7 +85,7 @@ class ShoePort:
         self._settle_down()
 
     async def run(self) -> None:
-        """Keep the port open and read it, until cancelled. The port is closed when this ends."""
+        """Keep the port open and read it, until cancelled. Close the port at the end."""
         while True:
             try:
                 port = await self._open()
@@ -102,13 +103,13 @@ class ShoePort:
             await asyncio.sleep(next(self._retries_s))
 
     def write(self, data: bytes) -> None:
-        """Send bytes to the shoe, if the port is open. Bytes for which the line has no room are lost."""
+        """Send bytes to the shoe, if the port is open. Bytes that do not fit into the output buffer are lost."""
         if self._open_port is not None:
             with contextlib.suppress(OSError):  # a port that is gone is noticed where it is read
                 os.write(self._open_port.fileno(), data)
 
     def modem_level(self) -> bool | None:
-        """Whether the modem line is on; None while the port is not open. Any thread may ask."""
+        """Return whether the modem line is on; None while the port is not open. Any thread may ask."""
         port = self._open_port
         if port is None or self._modem_line is None:
             return None
@@ -118,7 +119,8 @@ class ShoePort:
             return None
 
     def _check_modem_line(self, port: serial.Serial) -> None:
-        """Raises TableError where this port cannot tell its modem line: an absent shoe would never be noticed."""
+        """Raise TableError where this port cannot read its modem line, because an absent shoe would then never be
+        noticed."""
         if self._modem_line is None:
             return
         try:
@@ -139,7 +141,7 @@ class ShoePort:
             raise _LinkDownError(_why_not_open(self._url, error)) from error
 
     async def _read(self, descriptor: int) -> None:
-        """Pass bytes on until the port is gone. Then raises _LinkDownError."""
+        """Pass bytes on until the port is gone. Then raise _LinkDownError."""
         loop = asyncio.get_running_loop()
         ended: asyncio.Future[None] = loop.create_future()
 
@@ -158,7 +160,7 @@ class ShoePort:
             loop.remove_reader(descriptor)
 
     def _hand_on(self, descriptor: int) -> None:
-        """Pass on the bytes that wait. Raises _LinkDownError where the port is gone."""
+        """Pass on the bytes that wait in the port. Raises _LinkDownError where the port is gone."""
         try:
             data = os.read(descriptor, _READ_SIZE)
         except BlockingIOError:
@@ -171,13 +173,19 @@ class ShoePort:
         self._on_bytes(data)
 
     def _lost(self, how: str | None) -> _LinkDownError:
-        """The port is gone. The listener hears so before the port is closed: closing takes a while."""
+        """Tell the listener that the port is gone, and return the error to raise.
+
+        The listener is told before the port is closed, because closing takes a while.
+        """
         why = _gone(self._url, how)
         self._tell(False, why)
         return _LinkDownError(why)
 
     def _tell(self, up: bool, why: str) -> None:
-        """Log each new `why` of an outage loudly and its repeats quietly. Pass on changes of the link."""
+        """Log each new reason of an outage at a high level and its repeats at a low one.
+
+        Pass on changes of the link.
+        """
         loudly = logging.INFO if up else logging.WARNING
         _log.log(logging.DEBUG if why in self._logged else loudly, "%s", why)
         self._logged.add(why)
@@ -186,7 +194,8 @@ class ShoePort:
             self._on_link(up, why)
 
     def _settle_down(self) -> None:
-        """The link works: the next outage is logged and retried from the start."""
+        """Take note that the link works: the next outage is logged afresh, and its retries begin with the shortest
+        wait."""
         self._logged: set[str] = set()
         self._retries_s = _doubling(self._first_retry_s, self._longest_retry_s)
 
@@ -195,7 +204,7 @@ _PYSERIAL = {"cts": "cts", "dsr": "dsr", "dcd": "cd"}
 
 
 def unreadable_modem_line(url: str, line: str, error: OSError) -> TableError:
-    """The error that this port cannot tell its modem line, with the ways out."""
+    """Return the error that this port cannot read its modem line, with what a person can do about it."""
     return TableError(
         "shoe_present",
         f"the shoe's port {url} cannot tell its modem line {line.upper()}, which [shoe] present names ({error})",
@@ -205,11 +214,11 @@ def unreadable_modem_line(url: str, line: str, error: OSError) -> TableError:
 
 
 class _LinkDownError(Exception):
-    """The port is not open. The text says why and what to do."""
+    """The error that the port is not open. Its text says why and what to do."""
 
 
 def _open_port(url: str, baud: int) -> serial.Serial:
-    """Open the port, blocking. The lock keeps a second controller away from a device; a socket has no lock."""
+    """Open the port, blocking. A lock keeps a second controller away from a device; a socket has no lock."""
     port = serial.serial_for_url(url, baudrate=baud, timeout=0, exclusive=True)
     if url.startswith(NETWORK):
         _keep_alive(port.fileno())
@@ -217,7 +226,7 @@ def _open_port(url: str, baud: int) -> serial.Serial:
 
 
 def _keep_alive(descriptor: int) -> None:
-    """Let the kernel probe a silent connection: a serial server that lost its power is noticed after about 11 s."""
+    """Let the kernel probe a silent connection, so that a serial server without power is noticed after about 11 s."""
     with socket.socket(fileno=os.dup(descriptor)) as connection:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, 5)

@@ -1,8 +1,8 @@
-"""A card shoe as one device: its port, its codec, and whether the shoe is there at the far end of its cable.
+"""A card-reading shoe as one device: its port, its codec, and whether the shoe is there at the far end of its cable.
 
-That the port is open says nothing of the shoe: a plug that is pulled at the shoe leaves the adapter in its place. So
-the line is up only while the shoe itself is there. A shoe that answers commands is asked. Where `present` names a line
-or an input, the table sees the plug: a loop in the plug at the shoe's end gives RTS back on a modem line, or the
+An open port says nothing about the shoe: where the plug is pulled at the shoe, the adapter stays in its place. So the
+line is up only while the shoe itself is there. A shoe that answers commands is asked. Where `present` names a modem
+line or an input, the table sees the plug: a loop in the plug at the shoe's end gives RTS back on a modem line, or the
 shoe's own supply closes an input of the header. Where neither can be done, the port alone decides, and nobody notices a
 plug that is pulled at the shoe.
 """
@@ -32,12 +32,13 @@ OFF = "off"
 
 
 class ShoeOnLine:
-    """A shoe of this brand on its line: a `drivers.devices.Shoe`.
+    """A shoe of a given brand on its serial line: a `drivers.devices.Shoe`.
 
     `url` and `baud` are as in the table file's `[shoe]`; without `baud` the brand's usual speed holds. `last` is the
     last report that was believed before a restart. `ask` is the command by which the shoe is asked, "off", or None for
-    the brand's usual command. A shoe that has not answered for `answers_within_ms` is taken for gone; None: the brand's
-    time. `present` is "cts", "dsr", "dcd", "input", or None where nothing shows the plug. `tap` is told what passes.
+    the brand's usual command. A shoe that has not answered for `answers_within_ms` counts as gone; None stands for the
+    brand's time. `present` is "cts", "dsr", "dcd", "input", or None where nothing shows the plug. `tap` gets a copy of
+    all bytes on the wire.
     """
 
     def __init__(
@@ -78,12 +79,19 @@ class ShoeOnLine:
 
     @property
     def gap_shows_within_ms(self) -> int:
-        """See `drivers.devices.Shoe`. A network line can be dead for a while before anybody notices."""
+        """For how long the line may go unheard while a missed report still shows as a gap in the shoe's report numbers.
+
+        The value is 0 on a network line, which can be dead for a while before anybody notices.
+        """
         return 0 if self._url.startswith(NETWORK) else self._bits_until_numbers_repeat * 1000 // self._baud
 
     @property
     def kept_unread_ms(self) -> int:
-        """See `drivers.devices.Shoe`. While nobody looks, a plug can also be pulled and put back."""
+        """For how long, at the least, nothing is missed while the program stands still.
+
+        The kernel's buffer limits this time. While nobody looks, a plug can also be pulled and put back, so the time is
+        never longer than the wait for an answer, or than one look at the plug may be late.
+        """
         kept_ms = _KEPT_UNREAD_BYTES * _BITS_A_BYTE * 1000 // self._baud
         if self._answers_within_ms is not None:
             kept_ms = min(kept_ms, self._answers_within_ms)
@@ -91,24 +99,27 @@ class ShoeOnLine:
 
     @property
     def proven_ms(self) -> int | None:
-        """See `drivers.devices.Shoe`."""
+        """The moment, in milliseconds since boot, until which the shoe's answers prove that it was heard; None without
+        proof."""
         return self._proven_ms
 
     def forget(self) -> None:
-        """See `drivers.devices.Shoe`."""
+        """Forget the last report, so that the next one counts as new even where it looks the same."""
         self._codec.forget()
 
     async def run(self, listener: ShoeListener) -> None:
-        """Keep the line open and call the listener, until cancelled.
+        """Keep the shoe's line open and call the listener, until cancelled.
 
-        Raises TableError for a URL that is no port, and for a port that cannot tell the modem line of `present`.
+        Raises TableError for a URL that is no port, and for a port that cannot read the modem line that `present`
+        names.
         """
         self._listener = listener
         self._port = ShoePort(self._url, self._baud, self._hear, self._link, modem_line=self._modem_line)
         await self._port.run()
 
     def look(self, now_ms: int, inputs: Mapping[str, bool]) -> bool:
-        """See `drivers.devices.Shoe`."""
+        """Look whether the shoe's plug is in, and tell whether that has changed since the last beat. Any thread may
+        call this."""
         there = self._is_there(inputs)
         if there is None:
             return False
@@ -117,7 +128,8 @@ class ShoeOnLine:
         return there != self._there
 
     def beat(self, now_ms: int, inputs: Mapping[str, bool]) -> None:
-        """See `drivers.devices.Shoe`."""
+        """Do the shoe's work at a beat of the loop: look at the plug, tell the listener of changes, and ask the
+        shoe."""
         if self._port_is is None or not self._port_is[0]:
             return
         if self._opened_ms is None:
@@ -138,7 +150,7 @@ class ShoeOnLine:
         return self._present if self._present in MODEM_LINES else None
 
     def _link(self, up: bool, why: str) -> None:
-        """The port opened or went."""
+        """Take note that the port was opened, or is gone."""
         if self._tap is not None:
             self._tap.tell("open" if up else "gone")
         self._port_is = up, why
@@ -162,7 +174,10 @@ class ShoeOnLine:
             self._pass_on(heard)
 
     def _without_answers(self, data: bytes) -> Iterator[ShoeFact | BadBytes]:
-        """What the bytes tell. An answer for which nobody asked is noise."""
+        """Decode the bytes into facts and bad bytes.
+
+        An answer to a question is noted, and any other answer is noise.
+        """
         for heard in self._codec.feed(data):
             if not isinstance(heard, Answered):
                 yield heard
@@ -185,7 +200,8 @@ class ShoeOnLine:
         return self._answers_within_ms is not None
 
     def _ask(self, now_ms: int) -> None:
-        """Ask, where the last question is long enough ago. A question that got no answer is asked again."""
+        """Ask the shoe whether it is there, where the last question is long enough ago, whether or not it was
+        answered."""
         assert self._port is not None, "a port is open"
         if self._asked_ms is not None and now_ms - self._asked_ms < _ASKED_EVERY_MS:
             return
@@ -195,25 +211,26 @@ class ShoeOnLine:
             self._tap.tell("host", self._question)
 
     def _answered(self) -> None:
-        """The shoe was there when the last question was sent, or later.
+        """Take note of the shoe's answer: the shoe was there when the last question was sent, or later.
 
-        The answer may be read much later, where the program stood still. Then the program asked nothing meanwhile.
+        Where the program stood still, the answer may be read much later. The program asked nothing meanwhile.
         """
         self._proven_ms, self._is_due = self._asked_ms, False
         if self._present is None or self._there:
             self._come_up()
 
     def _is_there(self, inputs: Mapping[str, bool]) -> bool | None:
-        """Whether the plug is seen now; None where nothing shows the plug, or the port is not open."""
+        """Return whether the plug is seen now; None where nothing shows the plug, or the port is not open."""
         if self._present is None or self._port is None:
             return None
         return inputs.get(PRESENT_INPUT, False) if self._modem_line is None else self._port.modem_level()
 
     def _look_at_plug(self, now_ms: int, inputs: Mapping[str, bool]) -> bool:
-        """Take all looks at the plug since the last beat. Returns whether the plug was out at one of them.
+        """Take all looks at the plug since the last beat. Return whether the plug was out at one of them.
 
-        A shoe without numbers may have sent a whole card while a single look found no plug. The numbers of another shoe
-        show what was missed, unless the plug was out for longer than they need to come round.
+        A shoe without numbers may have sent a whole card while a single look found no plug, so each look counts. The
+        report numbers of another shoe show what was missed, unless the plug was out for so long that the numbers can
+        have repeated.
         """
         now_there = self._is_there(inputs)
         if now_there is None:
@@ -231,7 +248,7 @@ class ShoeOnLine:
         return was_out
 
     def _judge(self, now_ms: int) -> None:
-        """Tell whether the line is up now."""
+        """Decide whether the shoe's line is up now, and tell the listener."""
         if self._there is False:
             self._tell(False, self._plug_is_out())
         elif self._is_silent(now_ms):
@@ -242,7 +259,7 @@ class ShoeOnLine:
             self._come_up()
 
     def _is_silent(self, now_ms: int) -> bool:
-        """Whether so much time has passed since the last proof that the shoe's numbers can have come round."""
+        """Tell whether the shoe's last answer is so long ago that its report numbers can have repeated since."""
         since_ms = self._opened_ms if self._proven_ms is None else self._proven_ms
         if since_ms is None or self._answers_within_ms is None:
             return False
@@ -262,7 +279,10 @@ class ShoeOnLine:
         self._tell(True, self._port_is[1])
 
     def _tell(self, up: bool, why: str) -> None:
-        """Tell the listener of a change. The port has logged its own words."""
+        """Tell the listener that the line went up or down, or of another reason.
+
+        A reason that is not the port's own is logged here. The port has logged its own.
+        """
         if self._told == (up, why):
             return
         assert self._port_is is not None, "the port was opened, or could not be"

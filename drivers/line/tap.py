@@ -1,8 +1,9 @@
-"""A tap on a live shoe's wire: the table tells whoever listens beside its journal what passes, and waits for nobody.
+"""A tap on a live shoe's wire: the table sends a copy of what passes to a listener, and never waits for the listener.
 
-The listener binds a datagram socket in the journal's folder, which is the table's user's alone: it can read there every
-card as soon as it is drawn, and so it learns nothing that the journal does not hold. The table sends each piece there
-without waiting. Nobody listening costs one look for that name; a listener who is slow loses pieces, which are numbered.
+The listener binds a datagram socket in the journal's folder, which belongs to the table's user alone. There it can read
+every card as soon as it is drawn. It learns nothing that the journal does not hold. The table sends each piece without
+waiting. Where nobody listens, this costs one look for the socket's name. A slow listener loses pieces, which are
+numbered.
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ _MOST_BYTES = 1 << 16
 
 
 def tap_of(journal: Path) -> Path:
-    """Where a listener binds its socket for the table with this journal."""
+    """Return the path at which a listener binds its socket, for the table with this journal."""
     return journal.with_name(f"{journal.name}.wire")
 
 
 class Tap:
-    """The table's end. `clock_ms` tells the milliseconds since some moment."""
+    """The table's end of the tap, which sends. `clock_ms` returns the milliseconds since some fixed moment."""
 
     def __init__(self, path: Path, clock_ms: Callable[[], int]) -> None:
         self._path = str(path)
@@ -37,7 +38,7 @@ class Tap:
         self._listens = False
 
     def tell(self, way: Way, data: bytes = b"") -> None:
-        """Tell what passed, if somebody listens. This neither waits nor raises."""
+        """Send what passed on the wire to the listener, if there is one. This neither waits nor raises."""
         self._number += 1
         if not os.path.exists(self._path):  # noqa: PTH110  # a Path takes five times as long, three times a card
             self._note(False)
@@ -61,8 +62,10 @@ class Tap:
 
 
 class TapListener:
-    """The listener's end, a context. Raises TableError `wire_taken` where somebody listens already, and `wire_tap`
-    where the socket cannot be made."""
+    """The listener's end of the tap, a context manager.
+
+    Raises TableError `wire_taken` where somebody listens already, and `wire_tap` where the socket cannot be made.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -94,8 +97,11 @@ class TapListener:
         self._socket.close()
 
     def pieces(self, within_s: float | None = None) -> Iterator[Piece]:
-        """What passes, as it comes, with moments of the table's clock; ends where nothing came for `within_s`. `lost`
-        counts the pieces that did not come."""
+        """Yield what passes on the wire, as it comes, with moments of the table's clock. End where nothing came for
+        `within_s`.
+
+        `lost` counts the pieces that did not arrive.
+        """
         self._socket.settimeout(within_s)
         while True:
             try:
@@ -107,7 +113,7 @@ class TapListener:
             yield from pieces_of(lines, "the table")
 
     def _is_taken(self) -> bool:
-        """Whether a program has this name. A name that a killed program left behind is free."""
+        """Tell whether a running program is bound to this name. A name that a killed program left behind is free."""
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as probe:
             try:
                 probe.connect(str(self._path))

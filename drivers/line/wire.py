@@ -1,12 +1,12 @@
-"""A record of a shoe's wire: each byte with its moment, both ways, as a text that a person reads and writes.
+"""A record of a shoe's wire: each byte with its moment, in both directions, as a text that a person can read and write.
 
     # Whatever follows a # is a remark.
          0.000 open
          1.204 shoe 2A 30 44 33 44 46 42 0D 0A  | *0D3DFB..
          1.655 host 02 4F 50 4C 4B 30 31 03 31 38  | .OPLK01.18
 
-A line is: seconds since the record began, who spoke, and the bytes in hex. What follows a | is the same for the eye,
-and is not read. `open` and `gone` say that the port opened or went.
+A line is: seconds since the record began, who sent the bytes, and the bytes in hex. What follows a | is the same in
+readable characters, and is ignored when the record is read. `open` and `gone` say that the port was opened or vanished.
 """
 
 from __future__ import annotations
@@ -28,8 +28,10 @@ _EXAMPLE = "     1.204 shoe 2A 30 44 33 44"
 
 
 class Piece(Struct, frozen=True):
-    """What came at one moment, `at_ms` after the record began: bytes of the shoe or of the host, or none where the port
-    opened or went."""
+    """What passed on the wire at one moment, `at_ms` after the record began: bytes of the shoe or of the host.
+
+    There are no bytes where the port was opened or vanished.
+    """
 
     at_ms: int
     way: Way
@@ -37,7 +39,7 @@ class Piece(Struct, frozen=True):
 
 
 def lines_of(piece: Piece) -> Iterator[str]:
-    """The lines of the record for a piece, without line ends."""
+    """Yield the lines of the record for a piece, without line ends."""
     head = f"{piece.at_ms // 1000:6}.{piece.at_ms % 1000:03} {piece.way}"
     if not piece.data:
         yield head
@@ -48,7 +50,10 @@ def lines_of(piece: Piece) -> Iterator[str]:
 
 
 def pieces_of(lines: Iterable[str], named: str) -> Iterator[Piece]:
-    """The pieces of a record, in order. Raises TableError `wire_unreadable`, which names the record and the line."""
+    """Parse the lines of a record into its pieces, in order.
+
+    Raises TableError `wire_unreadable`, which names the record and the line.
+    """
     last_ms = 0
     for number, whole in enumerate(lines, 1):
         line = whole.partition("#")[0].rstrip() if "|" not in whole.partition("#")[0] else whole.rstrip()
@@ -65,7 +70,10 @@ def pieces_of(lines: Iterable[str], named: str) -> Iterator[Piece]:
 
 
 def read_record(path: Path) -> tuple[Piece, ...]:
-    """The whole record in a file. Raises TableError `wire_unreadable`, also for a record in which no shoe speaks."""
+    """Read a whole record from a file.
+
+    Raises TableError `wire_unreadable`, also for a record in which no shoe speaks.
+    """
     try:
         lines = path.read_text("utf-8").splitlines()
     except OSError as error:

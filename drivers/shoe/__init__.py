@@ -1,4 +1,7 @@
-"""The card-reading shoes. Each brand has a file here, which ends in its `BRAND`. No other list of brands exists."""
+"""The brands of card-reading shoe.
+
+Each has a file in this folder, which ends in its `BRAND`. There is no other list.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,6 @@ NAMES = tuple(sorted(module.name for module in pkgutil.iter_modules(__path__)))
 
 
 def brand(name: str) -> Brand:
-    """The brand with that name, one of `NAMES`."""
+    """Return the brand with that name, one of `NAMES`."""
     named: Brand = import_module(f"{__name__}.{name}").BRAND
     return named

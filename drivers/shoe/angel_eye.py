@@ -1,4 +1,4 @@
-"""Angel Eye II-EX: turns the shoe's bytes into facts. The codec is pure: no clock, no I/O.
+"""The codec of the Angel Eye II-EX shoe: decodes the shoe's bytes into facts, without any clock or I/O.
 
 A report on the wire is ENQ, a sequence digit, a type byte, its payload, ETX and two upper-case hex characters: the XOR
 of everything from the sequence digit through ETX. Only the first byte of a frame can be ENQ, so an ENQ always begins a
@@ -9,12 +9,13 @@ two of the last three good frames are identical. The wait for the second copy is
 shoe's pause between copies. At 4800 8N1 a byte has 10 bits: 17 ms for a card (8 bytes), at most 25 ms (a preset, 12
 bytes). A damaged copy makes the wait one frame longer.
 
-Where sequence digits skip a number, the table judges: the codec only puts each digit into its fact's `Report`.
+Where sequence digits skip a number, the table decides what that means: the codec only puts each digit into its fact's
+`Report`.
 
 The shoe takes commands: STX, `OP`, a type of two letters, two digits, ETX and the XOR of all bytes before, as two
 characters. The shoe answers each command, with ACK, or with NAK and two characters. A command of an unknown type
-changes nothing and is answered with a NAK, so the table asks by such a command whether the shoe is there. Answers come
-between reports and between the copies of a report. Inside a frame no byte is an answer: it is damage.
+changes nothing and is answered with a NAK, so the table uses such a command to ask whether the shoe is there. Answers
+come between reports and between the copies of a report. Inside a frame no byte is an answer: it is damage.
 """
 
 from __future__ import annotations
@@ -131,7 +132,7 @@ Heard = ShoeFact | BadBytes | Answered
 
 
 class AngelEyeCodec:
-    """Turns the bytes of one shoe, in chunks of any size, into facts.
+    """Decodes the bytes of one shoe, in chunks of any size, into facts.
 
     `last` is the last report believed before a restart: copies of exactly that frame are repeats. Only the last report
     is remembered. So the same card under the same digit ten reports later is a new fact, and so is any frame that came
@@ -144,18 +145,24 @@ class AngelEyeCodec:
         self._unconfirmed: list[bytes] = []  # the last good frames that are not believed yet: 3 at most
 
     def forget(self) -> None:
-        """Nothing was heard for so long that the digits may have come round: a frame that looks like the last report
-        is a new report. A single late copy of the last report makes no fact; more copies do, and a person judges."""
+        """Forget the last report, so that a frame which looks like it counts as a new report.
+
+        This is called where nothing was heard for so long that the sequence digits may have repeated. A single late
+        copy of the last report makes no fact. More copies do, and then a person decides.
+        """
         self._believed = b""
 
     def feed(self, data: bytes) -> list[Heard]:
-        """What `data` completes, in the order it came. Any bytes at all get an answer, never an error."""
+        """Decode the bytes, and return what they complete, in the order it came. No bytes at all cause an error."""
         if not self._open and data in (self._believed, *self._unconfirmed):
             return joined(self._frame(data))  # a copy that came in one piece, as nearly all do: its shape is known
         return joined(item for byte in data for item in self._take(byte))
 
     def _take(self, byte: int) -> Iterable[Heard]:
-        """Add a byte to the open frame. Each byte is judged at once, so a false ENQ delays nothing for long."""
+        """Add a byte to the frame that has begun, and return what that completes.
+
+        Each byte is checked at once, so a false ENQ delays nothing for long.
+        """
         if byte == _ENQ:
             broken = self._drop()
             self._open.append(byte)
@@ -176,7 +183,7 @@ class AngelEyeCodec:
         return self._frame(whole)
 
     def _take_refusal(self, byte: int) -> Iterable[Heard]:
-        """Add a byte to a NAK, which two characters follow."""
+        """Add a byte to an answer that began with NAK, which two more characters must follow."""
         self._open.append(byte)
         said = bytes(self._open[1:])
         if not any(code.startswith(said) for code in _REFUSALS):
@@ -187,7 +194,7 @@ class AngelEyeCodec:
         return (Answered(said.decode("ascii"), _REFUSAL_BYTES),)
 
     def _drop(self) -> Iterable[Heard]:
-        """The open frame, or the answer that began like a NAK, will never be whole."""
+        """Drop the frame, or the NAK answer, that has begun and will never be whole. Return its bytes as bad bytes."""
         count, begins = len(self._open), self._open[:1]
         self._open.clear()
         if not count:
@@ -195,7 +202,8 @@ class AngelEyeCodec:
         return (BadBytes("noise" if begins == bytes((_NAK,)) else "shape", count),)
 
     def _frame(self, frame: bytes) -> Iterable[Heard]:
-        """Judge a frame of the right shape: its check, its values, and whether enough copies agree."""
+        """Judge a frame of the right shape by its check, its values, and whether enough copies agree. Return the fact,
+        if any."""
         if frame == self._believed:
             return ()
         if _bcc(frame[1:-2]) != frame[-2:]:
@@ -215,12 +223,15 @@ class AngelEyeCodec:
 
 
 def _shape(begun: bytearray) -> tuple[frozenset[int], ...]:
-    """Which bytes may follow the first. The first two places are the same in all frames; the type decides the rest."""
+    """Return the bytes that may stand at each place after the first byte of a frame.
+
+    The first two of these places are the same in all frames. The type byte decides the rest.
+    """
     return _SHAPES[begun[2] if len(begun) > 2 else ord("S")]
 
 
 def _fact(frame: bytes) -> ShoeFact:
-    """The fact that a whole frame states. Raises KeyError when a payload byte is out of range."""
+    """Return the fact that a whole frame states. Raises KeyError when a payload byte is out of range."""
     _, decode = _REPORTS[frame[2]]
     return decode(frame[3:-3], Report(seq=frame[1] - ord("0"), frame=frame.hex()))
 
@@ -241,12 +252,13 @@ def _unconfirmed(frame: bytes) -> BadBytes:
 
 
 def _bcc(checked: bytes) -> bytes:
-    """The two check characters."""
+    """Return the two check characters of a frame: the XOR of the given bytes, in hex."""
     return b"%02X" % reduce(xor, checked)
 
 
 def command(text: str) -> bytes:
-    """A command to the shoe, such as `LK01`. By the shoe's own example its check covers the STX too."""
+    """Return the bytes of a command to the shoe, such as `LK01`. As in the shoe's own example, the check covers the STX
+    too."""
     covered = bytes((_STX, *b"OP", *text.encode("ascii"), _ETX))
     return covered + _bcc(covered)
 

@@ -1,21 +1,21 @@
-"""BeeTek: turns the shoe's bytes into facts. The codec is pure: no clock, no I/O.
+"""The codec of the BeeTek shoe: decodes the shoe's bytes into facts, without any clock or I/O.
 
 A card on the wire is the line `*0D`, suit, rank, two check characters, CR LF: 9 bytes, 9.4 ms at 9600 8N1. The suit is
 0 hearts, 1 diamonds, 2 clubs, 3 spades. The rank is a hexadecimal digit, from 1 (ace) to D (king). The check is the low
 byte of the sum of the characters between `*` and the check, as two upper-case hexadecimal characters. A `*` always
 begins a new line. Whatever damage came before, the next good line is found. The codec never keeps more than one line.
 
-A line is a card only when it is whole, CR and LF included: a line that is cut off tells nothing. A card whose line was
-damaged is missed. This shoe repeats nothing and numbers nothing, so a missed card shows only as a round that waits for
-a card which already lies on the felt. For the same reason two equal lines in a row are two cards.
+A line is a card only when it is whole, CR and LF included: a line that is cut off counts for nothing. A card whose line
+was damaged is missed. This shoe repeats nothing and numbers nothing, so a missed card shows only as a round that waits
+for a card which already lies on the felt. For the same reason two equal lines in a row are two cards.
 
-What the check cannot show: a sum shows any one changed character, but not two characters that change places (`*0D21`,
-the ace of clubs, and `*0D12`, the 2 of diamonds, both have the check D7), nor two changes that cancel each other. Each
-line comes once, so no second copy shows such damage. What remains is the count of each card in the shoe, and the eyes
+The check shows any one changed character. It does not show two characters that change places (`*0D21`, the ace of
+clubs, and `*0D12`, the 2 of diamonds, both have the check D7), nor two changes that cancel each other. Each line comes
+once, so no second copy shows such damage. The remaining safeguards are the count of each card in the shoe, and the eyes
 at the table.
 
 Only card lines have been described. Any other line whose check is right is counted as `unknown`. Its characters are not
-kept, since they might tell a face-down card.
+kept, since they might reveal a face-down card.
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ _SHORTEST = len("*00\r\n")
 
 
 class BeeTekCodec:
-    """Turns the bytes of one shoe, in chunks of any size, into facts. What came before a restart does not matter."""
+    """Decodes the bytes of one shoe, in chunks of any size, into facts. What came before a restart does not matter."""
 
     def __init__(self) -> None:
         self._open = bytearray()  # the line that has begun and not ended
 
     def feed(self, data: bytes) -> list[ShoeFact | BadBytes]:
-        """What `data` completes, in the order it came. Any bytes at all get an answer, never an error."""
+        """Decode the bytes, and return what they complete, in the order it came. No bytes at all cause an error."""
         return joined(item for byte in data for item in self._take(byte))
 
     def forget(self) -> None:
-        """Nothing to forget: two equal lines are two cards."""
+        """Do nothing, because this codec remembers no report: two equal lines are two cards."""
 
     def _take(self, byte: int) -> Iterable[ShoeFact | BadBytes]:
         if byte == _STAR:
@@ -70,14 +70,14 @@ class BeeTekCodec:
         return (_meaning(line),)
 
     def _drop(self) -> Iterable[BadBytes]:
-        """The open line will never be whole."""
+        """Drop the line that has begun and will never be whole. Return its bytes as bad bytes."""
         count = len(self._open)
         self._open.clear()
         return (BadBytes("shape", count),) if count else ()
 
 
 def _meaning(line: bytes) -> ShoeFact | BadBytes:
-    """The fact in a whole line, from its star to its LF."""
+    """Decode a whole line, from its star to its LF, into a fact or bad bytes."""
     text, check = line[1:-4], line[-4:-2]
     if len(line) < _SHORTEST:
         return BadBytes("shape", len(line))
