@@ -1,4 +1,4 @@
-"""A daemon's surroundings in memory: pins, a shoe, a broker and a pit that a test controls."""
+"""The surroundings of a daemon, in memory: pins, a shoe, a broker and a pit that a test controls."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ LEVELS = {"personal_vs_personal": 1_000_000, "banker_personal": 500_000, "player
 
 
 class HeldPins:
-    """Pins whose closed inputs (buttons, key and sensors) are the names in `pressed`."""
+    """Pins in memory. The names in `pressed` are the inputs (buttons, key and sensors) that are closed."""
 
     def __init__(self, config: Config) -> None:
         self._names = list(config.file.pins.inputs)
@@ -74,14 +74,14 @@ class HeldPins:
         self.closed = True
 
     async def sampled(self, times: int) -> None:
-        """Wait until the inputs have been read so many more times."""
+        """Wait until the inputs have been read `times` more times."""
         until = self.samples + times
         await eventually(lambda: self.samples >= until)
 
 
 class HeldShoe:
-    """A shoe that reports what a test says. It counts as heard whatever it reports: no absence is too long, unless a
-    test says so.
+    """A shoe in memory that reports what a test says. No time without a report counts as unheard, unless a test says
+    so.
 
     Its line is up at once, unless a test brings it `up` later. `forgot` counts how often its last report was forgotten.
     """
@@ -115,14 +115,14 @@ class HeldShoe:
         self.listener.shoe_link(up, "as the test says")
 
     def deal(self, text: str) -> None:
-        """Let these cards leave the shoe, without the shoe's opinion of their place."""
+        """Let these cards leave the shoe, without the shoe's opinion of where each belongs."""
         for word in text.split():
             self.listener.shoe_reported(CardDrawn(Card.parse(word), report=Report(None, "05")))
 
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """One publish of the table."""
+    """A message that the table published."""
 
     token: int
     topic: str
@@ -137,8 +137,10 @@ class Published:
 
 
 class HeldBroker:
-    """A broker that answers each publish with `reason(published)`, and not at all where that is None. It keeps
-    `retained`."""
+    """A broker in memory. It answers each published message with `reason(published)`, or not at all where that is None.
+
+    `retained` is the pit's message that the broker retains.
+    """
 
     address = "127.0.0.1:1883"
     has_others = False
@@ -163,7 +165,7 @@ class HeldBroker:
             self.say_levels()
 
     def say_levels(self) -> None:
-        """Let the pit say its levels, if there is a pit that says levels."""
+        """Let the pit publish its meters' levels, unless a test has set them to None."""
         if self.up and self.levels is not None:
             self._levels_seq += 1
             word = MetersWord(self._levels_seq, number_text(self._levels_seq), self.levels)
@@ -178,7 +180,7 @@ class HeldBroker:
         return published.token
 
     def connect(self) -> None:
-        """Let the connection stand. What is retained comes before any answer, as from a real broker."""
+        """Bring up the connection. What is retained comes before any answer, as from a real broker."""
         self.up = True
         self.listener.broker_connected()
         if self.retained is not None:
@@ -199,11 +201,11 @@ class HeldBroker:
         return self.cuts
 
     def say(self, payload: bytes, topic: str | None = None, retained: bool = False) -> None:
-        """Bring the table a message, on the pit's topic unless another is given."""
+        """Bring the table a message, on the topic of the pit's acknowledgements unless another is given."""
         self.listener.broker_message(topic or self._topics.ack, payload, retained)
 
     def events(self) -> list[dict[str, Any]]:
-        """Every event published so far, repeats too."""
+        """Every event published so far, with repeats."""
         return [published.value for published in self.published if published.topic == self._topics.event]
 
     def states(self) -> list[Published]:
@@ -220,7 +222,7 @@ class HeldBroker:
 
 
 class HeldPit(OrderedPit[dict[str, Any]]):
-    """A pit without a wire, on the broker in memory. It answers each event with its last ack, unless `acks` is switched
+    """A pit on the broker in memory. It answers each event with its last acknowledgement, unless `acks` is switched
     off."""
 
     def __init__(self, broker: HeldBroker, ledger: list[dict[str, Any]]) -> None:
@@ -241,13 +243,15 @@ class HeldPit(OrderedPit[dict[str, Any]]):
 
 
 def ack(epoch: str, seq: int, chain: str, at: str | None = None, table: str = "royal9-01") -> bytes:
-    """The pit's ack as it goes over the wire."""
+    """Return the pit's acknowledgement of event `seq`, as bytes on the wire."""
     return AckWord(table, epoch, seq, chain, at or now_text()).payload(PIT_KEY)
 
 
 class HeldJournal(Journal):
-    """A real journal whose disk hangs while `gate` is closed, and fails where `failing` is set, or `unreadable` for
-    reads."""
+    """A real journal on a disk that a test can spoil.
+
+    Writes hang while `gate` is closed, and fail where `failing` is set. Reads fail where `unreadable` is set.
+    """
 
     gate: threading.Event
     at_gate: bool
@@ -287,39 +291,39 @@ class World:
 
     @property
     def status(self) -> Status:
-        """What `tablectl status` would show."""
+        """The status that `tablectl status` would show."""
         return self.runtime.told.status()
 
     @property
     def waits(self) -> Waits:
-        """The act that waits for a second person. Raises AssertionError where none waits."""
+        """Return the act that waits for a second person. Raises AssertionError where none waits."""
         waits = self.runtime.told.waits_for_second_person()
         assert waits is not None, "nothing waits for a second person"
         return waits
 
     def fault(self) -> str | None:
-        """The standing fault's code."""
+        """Return the code of the standing fault; None where there is none."""
         return self.runtime.face.fault.code if self.runtime.face.fault else None
 
     @property
     def lamps(self) -> dict[str, str]:
-        """Every lamp's pattern."""
+        """The pattern of every lamp, by the lamp's name."""
         return self.status.lamps
 
     async def do(self, *requests: Request) -> None:
-        """Ask the table for acts that must be allowed."""
+        """Ask the table for acts, each of which must be allowed."""
         for request in requests:
             answer = await self.ask(request)
             assert answer.refused is None, answer
 
     async def ask(self, request: Request) -> Answer:
-        """Ask the table for an act, in answer to the standing fault, if there is one."""
+        """Ask the table for an act, which answers the standing fault, if there is one. Return the table's answer."""
         fault = self.runtime.face.fault
         return await self.runtime.ask(request, fault=fault.id if fault else None)
 
     @asynccontextmanager
     async def committing(self, request: Request) -> AsyncIterator[asyncio.Task[Answer]]:
-        """Ask the table for an act whose commit hangs during the block. The answer comes afterwards."""
+        """Ask the table for an act whose commit hangs during the `async with` block. The answer comes afterwards."""
         self.journal.gate.clear()
         asked = asyncio.create_task(self.runtime.ask(request))
         await eventually(lambda: self.journal.at_gate)
@@ -333,11 +337,11 @@ class World:
         await self.settle()
 
     async def settle(self) -> None:
-        """Wait until everything that came before is committed and shown."""
+        """Wait until everything that has come so far is committed and shown."""
         await self.runtime.ask(ClearFault(None))  # always refused, and answered in its turn
 
     async def open_shoe(self) -> None:
-        """Open a shoe, and draw its first card and the card to burn: wagers are open afterwards."""
+        """Open a shoe, and draw its first card and the card to burn. Wagers are open afterwards."""
         await self.do(NewShoe())
         await self.deal("AS 2D")
         assert self.runtime.face.phase == "wagers_open"
@@ -348,29 +352,29 @@ class World:
         await eventually(lambda: self.status.sensors == tuple(sorted(seats)))
 
     async def play_hit(self) -> None:
-        """Play a hand in which seat 1 wins with its own King and 9."""
+        """Play a round in which seat 1 wins with its own King and 9."""
         await self.wager(1)
         await self.do(LockWagers())
         await self.deal("KS 2D 9S 3D")
 
     async def do_hands(self, count: int) -> None:
-        """Play so many hands without a wager."""
+        """Play `count` rounds without a wager."""
         for _ in range(count):
             await self.do(LockWagers())
             await self.deal("KS 2D 9S 3D")
 
     def rows(self) -> list[Row]:
-        """Every row of the open shoe, from the disk, but those of the program's starts."""
+        """Return every row of the open shoe from the disk, except those of the program's starts."""
         return [row for row in self.journal.open_shoe() if not isinstance(row.fact, ProgramStarted)]
 
 
 def table_config(folder: Path, example: Path = EXAMPLE_TABLE, **sections: dict[str, Any]) -> Config:
-    """The configuration of the example table, with everything below `folder`."""
+    """Return the configuration of the example table, with every file below `folder`."""
     return load(simulated_table(folder, 1883, example, **sections))
 
 
 def open_journal(config: Config) -> HeldJournal:
-    """The table's journal, whose disk works."""
+    """Open the table's journal, on a disk that works."""
     file = config.file
     journal = HeldJournal(Path(file.journal.path), file.table.id, KEY, KEY.public)
     journal.gate = threading.Event()
@@ -393,13 +397,13 @@ async def running(
     example: Path = EXAMPLE_TABLE,
     **sections: dict[str, Any],
 ) -> AsyncIterator[World]:
-    """Run the table of the journal in `folder`, put together as the daemon does it.
+    """Run the table whose journal is in `folder`, put together as the daemon does it.
 
-    `pinned`: the pit's key is pinned. `adopted`: the pit says that it has nothing yet of a journal that is new.
-    `recognised`: bet recognition's key is adopted. `measured`: program and configuration are no news to a journal that
-    is new.
+    With `pinned`, the pit's key is pinned. With `adopted`, the pit says that it has no event yet of a new journal. With
+    `recognised`, bet recognition's key is adopted. With `measured`, a new journal already knows the digests of the
+    program and the configuration.
 
-    `ledger` is what the pit has already; `sections` change the table's file. All that the table says must keep the
+    `ledger` is what the pit has already. `sections` change the table's file. Every message of the table must keep the
     contract.
     """
     config = table_config(folder, example, **sections)

@@ -1,5 +1,7 @@
-"""When the daemon takes the shoe for unheard: by a clock that nobody sets, from the last moment at which the shoe was
-certainly heard."""
+"""Checks when the daemon counts the shoe as unheard.
+
+The time is measured by a clock that nobody can set, from the last moment at which the shoe was certainly heard.
+"""
 
 from __future__ import annotations
 
@@ -53,9 +55,9 @@ def drawn(card: str, seq: int | None) -> CardDrawn:
 
 
 class Daemon:
-    """One run of the daemon on the journal in `folder`, from `table` or from what the journal replays to.
+    """One run of the daemon on the journal in `folder`, which starts from `table` or from what the journal replays to.
 
-    The machine has been up for `now_ms`, and its wall clock says `wall_ms`.
+    The machine has been up for `now_ms`, and its wall clock shows `wall_ms`.
     """
 
     now_ms = 1_000_000
@@ -85,11 +87,14 @@ class Daemon:
         )
 
     def live(self, story: Callable[[Daemon], Awaitable[None]]) -> None:
-        """Run the daemon through the story, and end it."""
+        """Run the daemon while `story` plays, and then end it."""
         asyncio.run(self._live(story))
 
     def live_heard(self, story: Callable[[Daemon], Awaitable[None]]) -> None:
-        """Run the daemon through the story, from the moment when the line is up and the cards were counted."""
+        """Run the daemon while `story` plays.
+
+        The shoe's line is up and the cards were counted before the story begins.
+        """
 
         async def heard(daemon: Daemon) -> None:
             await daemon.up()
@@ -126,28 +131,28 @@ class Daemon:
             journal.close()
 
     async def settled(self) -> None:
-        """Wait until all that came before is committed."""
+        """Wait until everything that has come so far is committed."""
         refused = await self.runtime.ask(ClearFault(None))
         assert refused.refused == "no_supervisor"
 
     async def beats(self, times: int = 2) -> None:
-        """Wait until the loop has beaten so many times."""
+        """Wait until the daemon's loop has beaten `times` times."""
         until = self.pins.beats + times
         await eventually(lambda: self.pins.beats >= until)
 
     async def last_beat(self) -> None:
-        """Wait for a beat. The next beat is an hour away, unless somebody asks for a beat before."""
+        """Wait for a beat of the daemon's loop. The next one is then an hour away, unless one is asked for earlier."""
         self.beat_s = 3600.0
         await self.beats(1)
 
     async def up(self) -> None:
-        """Bring the line up, and wait until the shoe has been heard for a moment."""
+        """Bring the shoe's line up, and wait until the shoe has been heard for a moment."""
         self.shoe.link(True)
         await self.beats()
         await self.settled()
 
     async def blip(self, down_ms: int = 0) -> None:
-        """Let the line go down, and come back after so many milliseconds."""
+        """Let the shoe's line go down, and come back after `down_ms` milliseconds."""
         self.shoe.link(False)
         self.now_ms += down_ms
         self.shoe.link(True)
@@ -161,17 +166,17 @@ class Daemon:
 
     @property
     def fault(self) -> str | None:
-        """The standing fault's code."""
+        """Return the code of the standing fault; None where there is none."""
         return self.runtime.face.fault.code if self.runtime.face.fault else None
 
     @property
     def details(self) -> dict[str, str | int]:
-        """The details of the standing fault."""
+        """Return the details of the standing fault."""
         assert self.runtime.face.fault is not None
         return self.runtime.face.fault.details
 
     async def counts(self) -> None:
-        """Count, as a supervisor, as many cards as the table knows of."""
+        """Report a supervisor's count of the cards left, which agrees with the table's own."""
         await self.do(CountCards(self.runtime.face.cards_left or 0, "Smith"))
 
 
@@ -234,7 +239,10 @@ def test_with_no_number_heard_since_every_blip_stops_it(daemon: MakeDaemon) -> N
 
 
 def test_after_a_nine_every_blip_stops_it_until_the_shoe_is_known_to_count_a_zero(daemon: MakeDaemon) -> None:
-    """After a 9 and a 1 nobody could tell whether a 0 was missed in between."""
+    """A short loss of the line stops the table until a report numbered 0 has come.
+
+    Before that, where 1 follows 9, nobody could tell whether a report numbered 0 was missed in between.
+    """
 
     async def story(daemon: Daemon) -> None:
         daemon.shoe.listener.shoe_reported(ShoeStoodBy(seen(9)))
@@ -290,7 +298,11 @@ def test_a_cable_pulled_and_plugged_during_a_freeze_is_unheard_since_before_it(d
 
 
 def test_a_thaw_in_the_middle_of_a_turn_hides_no_freeze(daemon: MakeDaemon) -> None:
-    """The beat may come before the news that the line was lost. The time is measured from the beat before."""
+    """A program that stood still takes the shoe for unheard, although its next beat comes before the news of the lost
+    line.
+
+    The time is measured from the beat before.
+    """
 
     async def story(daemon: Daemon) -> None:
         await daemon.beats()
@@ -303,7 +315,11 @@ def test_a_thaw_in_the_middle_of_a_turn_hides_no_freeze(daemon: MakeDaemon) -> N
 
 
 def test_a_beat_that_is_asked_for_waits_until_the_line_was_looked_at(daemon: MakeDaemon) -> None:
-    """After a freeze the clock's beat and the watch come together, and both before the news that the line was lost."""
+    """After a freeze of the program, a second beat asked for at once waits until the loop has looked at the shoe's
+    line.
+
+    The clock's beat and the beat that the watching thread asks for come together, before the news of the lost line.
+    """
 
     async def story(daemon: Daemon) -> None:
         await daemon.last_beat()
@@ -337,7 +353,7 @@ def test_the_watch_asks_for_a_beat_where_bytes_may_be_lost(
 
 
 def two_lives(daemon: MakeDaemon, second: Callable[[Daemon], Awaitable[None]], later_ms: int, **kind: str) -> None:
-    """Lock and begin a hand, end the daemon, and after so long run it again through `second`."""
+    """Lock wagers and begin a round, end the daemon, and run it again `later_ms` later while `second` plays."""
 
     async def first(daemon: Daemon) -> None:
         await daemon.do(NewShoe())

@@ -1,5 +1,4 @@
-"""Archives: rows leave the journal and none is lost. What reads a journal reads its archives as if their rows stood in
-it."""
+"""Checks that rows move from a journal to its archives without loss, and that readers read both as one journal."""
 
 from __future__ import annotations
 
@@ -50,7 +49,7 @@ ALL = 10**6  # more rows, or messages, than there are
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A closed journal of shoes that the pit has completely, none of them archived."""
+    """A closed journal of several shoes. The pit has all of its events, and nothing is archived."""
     path = tmp_path_factory.mktemp("whole") / "table.journal"
     journal = opened(path)
     journal.append(entries([fact for number in range(1, SHOES + 1) for fact in shoe(number, 2)]))
@@ -66,19 +65,19 @@ def path(whole: Path, tmp_path: Path) -> Path:
 
 
 def archived(path: Path, keep_shoes: int = 0, at_most_rows: int = 30, folder: Path | None = None) -> list[Path]:
-    """Archive the rows of a closed journal that may go, and return the archives."""
+    """Archive those rows of a closed journal that may go, and return the archives."""
     with closing(Journal(path, TABLE, KEY, KEY.public, folder)) as journal:
         return archive_all(journal, keep_shoes, at_most_rows)
 
 
 def kept_rows(path: Path) -> list[int]:
-    """The rows in the journal's own file."""
+    """Return the numbers of the rows in the journal's own file."""
     with closing(sqlite3.connect(path)) as db:
         return [row for (row,) in db.execute("SELECT row FROM fact ORDER BY row")]
 
 
 def refusal(read: Callable[[], object]) -> TableError:
-    """The error with which `read` is refused."""
+    """Call `read`, which must be refused, and return its error."""
     with pytest.raises(TableError) as caught:
         read()
     return caught.value
@@ -213,7 +212,10 @@ def test_the_last_shoe_and_so_many_before_it_stay(whole: Path, path: Path, keep_
 def test_a_shoe_with_an_event_that_the_pit_lacks_stays(
     whole: Path, tmp_path: Path, row_of_shoe: int, stays: int
 ) -> None:
-    """The event of the third shoe's opening also tells that the second shoe was closed."""
+    """A shoe stays in the journal while the pit lacks one of its events.
+
+    The event of the third shoe's opening also says that the second shoe was closed.
+    """
     third = openings(whole)[2]
     acked = next(row.first_seq - 1 for row in read_rows(whole) if row.messages and row.number >= third + row_of_shoe)
     path = tmp_path / "table.journal"
@@ -353,7 +355,7 @@ def test_any_changed_bit_of_an_archive_is_found(path: Path) -> None:
 
 
 def _forged(archive: Path, key: Any, change: Callable[[list[dict[str, Any]]], list[dict[str, Any]]]) -> None:
-    """Change an archive's rows and seal them again, with this key."""
+    """Change an archive's rows and seal them again, with the given key."""
     head, _, packed = archive.read_bytes().partition(b"\n")
     rows = change([json.loads(line) for line in lzma.decompress(packed).split(b"\n")])
     packed = lzma.compress(b"\n".join(map(canonical, rows)))
@@ -406,7 +408,7 @@ def test_another_programs_file_in_the_way_is_left_alone(path: Path) -> None:
 
 @contextmanager
 def refusing(monkeypatch: pytest.MonkeyPatch, passes: int) -> Iterator[AtStep]:
-    """Let the disk refuse the step after so many steps."""
+    """Let the disk refuse the next step after `passes` steps."""
 
     def fail() -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -477,7 +479,10 @@ def test_rows_that_are_not_those_of_the_archive_stay(path: Path) -> None:
 
 
 def _killed_at(path: Path, passes: int) -> bool:
-    """Whether a process that archives this journal was killed before step `passes`, counted from 0."""
+    """Archive the journal in a process that is killed at step `passes`, counted from 0.
+
+    Return whether it came so far.
+    """
 
     def archives() -> None:
         journal = opened(path)
@@ -531,8 +536,10 @@ def test_a_kill_before_any_step_loses_and_doubles_nothing(
 
 
 def _grown(path: Path, most_bytes: int, made: Sequence[Entry]) -> tuple[int, int]:
-    """Run these entries, of twelve shoes, through a journal whose pit keeps up. Returns the file's largest size on the
-    way, and how many rows it has in the end."""
+    """Run these entries, of twelve shoes, through a journal whose pit keeps up.
+
+    Return the largest size of the file on the way, and how many rows it has in the end.
+    """
     largest, size = 0, len(made) // 12
     with closing(opened(path)) as journal:
         for first in range(0, len(made), size):
@@ -581,7 +588,10 @@ def test_a_run_says_what_its_header_says() -> None:
 
 
 def _real_shoes(shoes: int, hands: int) -> list[Entry]:
-    """Shoes as a daemon journals them at a table with two Royal 9 wagers: frames, results, clocks and ways."""
+    """Return the entries of `shoes` shoes as a daemon journals them at a table with two Royal 9 wagers.
+
+    They have frames, results, times and origins.
+    """
     table, luck = Recorded(levels=LEVELS), random.Random(3)
     decks = shuffled_decks(3, 8, 0)
     for _ in range(shoes):

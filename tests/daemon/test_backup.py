@@ -1,5 +1,7 @@
-"""A table's backup, and the table on another machine: it goes on where it was, or in a new epoch, and never on an old
-copy."""
+"""Checks a table's backup, and the table restored on another machine.
+
+The table goes on where it was, or in a new epoch, and never on an old copy of its journal.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,7 @@ from tests.support.stopped import opened, stopped_table
 
 
 def _table(folder: Path, shoes: int = 1) -> Path:
-    """The folder of a table that was stopped in the burn of its last shoe."""
+    """Make a table that was stopped in the burn of its last shoe, and return its path."""
     folder.mkdir(parents=True)
     rules = load(simulated_table(folder, 1)).rules
     facts: list[Fact] = [ShoeOpened(shoe, "dealer", rules, "digest", "test") for shoe in range(1, shoes + 1)]
@@ -55,7 +57,7 @@ def _table(folder: Path, shoes: int = 1) -> Path:
 
 
 def _lost(folder: Path) -> None:
-    """Lose the machine: its folder gets another name, and an empty folder takes its place."""
+    """Simulate a lost machine: rename its folder, and put an empty folder in its place."""
     folder.rename(folder.with_name("gone"))
     folder.mkdir()
 
@@ -80,8 +82,10 @@ _PASSPHRASE: list[Path] = []
 
 
 def _inside(words: tuple[str, ...]) -> list[str]:
-    """The words of a command with the passphrase, and for a restore with the place of the table's file, beside the
-    backup."""
+    """Return a command's words with the passphrase file added.
+
+    A restore also gets the place of the table's file, beside the backup.
+    """
     told = list(words)
     if words[0] == "restore":
         told += ["--table", str(Path(words[1]).parent / "table" / "table.toml")]
@@ -91,13 +95,13 @@ def _inside(words: tuple[str, ...]) -> list[str]:
 
 
 def _said(capsys: pytest.CaptureFixture[str], *words: str) -> str:
-    """What this command prints. The command must succeed."""
+    """Run the command, which must succeed, and return what it prints."""
     assert main(_inside(words)) == 0, capsys.readouterr().err
     return capsys.readouterr().out
 
 
 def _refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
-    """The code with which this command is refused."""
+    """Run the command, which must be refused, and return the code of the refusal."""
     capsys.readouterr()
     assert main(_inside(words)) != 0
     return capsys.readouterr().err.partition(":")[0]
@@ -275,7 +279,10 @@ def test_what_is_good_on_this_machine_is_not_replaced(tmp_path: Path, capsys: py
 def test_a_journal_that_cannot_be_read_whole_is_not_replaced_where_nothing_says_that_it_is_damaged(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A newer version may have dealt on it. With the backup in its place the table would tell other rounds again."""
+    """A restore does not replace a journal of a newer version, because rounds may have been dealt on it.
+
+    With the backup in its place the table would report other rounds under the same numbers.
+    """
     table, kept = _table(tmp_path / "table"), str(tmp_path / "kept")
     _said(capsys, "backup", str(table), kept, "--move", "--by", "Smith")
     journal = tmp_path / "table" / "table.journal"
@@ -386,7 +393,7 @@ Change = Callable[[dict[str, Any], dict[str, bytes]], object]
 
 
 def _forged(kept: Path, change: Change, signer: Signer | None = None) -> None:
-    """Change what the backup says of itself, or its files, and sign it as `signer` where there is one."""
+    """Change a backup's description or its files, and sign it as `signer` where one is given."""
     with tarfile.open(kept) as tar:
         files = {each.name: (tar.extractfile(each) or io.BytesIO()).read() for each in tar}
     says = json.loads(files.pop("backup.json"))
@@ -408,7 +415,7 @@ def _packed(kept: Path, members: list[tuple[str, bytes]]) -> None:
 
 
 def _former(at: Path, kept: Path, **claims: object) -> None:
-    """Write the backup as commit 0f50807 wrote it, with these claims."""
+    """Write the backup in the form of commit 0f50807, with these claims."""
     folder = at.parent
     journal = folder / "table.journal"
     good, says = verify(journal), []
@@ -595,7 +602,7 @@ def test_a_hostile_backup_is_an_error_and_no_traceback(
 
 
 def test_a_hole_is_no_file(tmp_path: Path) -> None:
-    """A sparse member is as long as its head says, whatever the size of the packed file."""
+    """A sparse member of an archive is refused: it claims a size far above that of the packed file."""
     kept, size = tmp_path / "kept", 1 << 26
     with tarfile.open(kept, "w:gz", format=tarfile.PAX_FORMAT) as tar:
         for name, data in (("backup.json", b'{"a":1}'), ("hole", b"")):
@@ -633,7 +640,7 @@ def test_a_backup_is_verified_without_restoring_it(tmp_path: Path, capsys: pytes
 
 
 def _before_a_restore(tmp_path: Path, capsys: pytest.CaptureFixture[str], *move: str) -> tuple[Path, Path]:
-    """A machine with an older state of the table than the backup: its journal is shorter, and its note another."""
+    """Make a backup, and a machine with an older state of the table: its journal is shorter, and its note another."""
     table, kept = _table(tmp_path / "table", shoes=3), tmp_path / "kept"
     shutil.copytree(tmp_path / "table", tmp_path / "older")
     journal = opened(table)
@@ -665,7 +672,7 @@ _STEPS = ((Path, "mkdir"), (os, "fsync"), (os, "link"), (os, "fchmod"), (Path, "
 
 
 def _stepped(monkeypatch: pytest.MonkeyPatch, before: Callable[[], None]) -> None:
-    """Call `before` at each step on the disk that a restore takes."""
+    """Call `before` at each step that a restore takes on the disk."""
 
     def at(real: Callable[..., Any]) -> Callable[..., Any]:
         def stepped(*args: Any, **kwargs: Any) -> Any:

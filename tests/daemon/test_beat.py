@@ -1,5 +1,7 @@
-"""The beat: it comes at the whole multiples of a quarter of a second on the loop's clock, whoever waits and from
-whatever moment."""
+"""Checks the clock's beat: it comes at each multiple of a quarter of a second on the loop's clock.
+
+Neither who waits for the beat nor the moment at which the wait begins changes that.
+"""
 
 from __future__ import annotations
 

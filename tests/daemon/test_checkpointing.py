@@ -1,4 +1,5 @@
-"""When a running table signs a checkpoint: after a round's end, at a beat, and never while a card lies hidden."""
+"""Checks when a running table signs a checkpoint: after a round's end, at a beat, and never while a card lies
+hidden."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ async def _two_beats() -> None:
 
 
 def test_a_checkpoint_waits_until_no_card_lies_hidden_and_until_a_round_has_ended() -> None:
-    """What comes while cards lie hidden signs nothing: neither its moment nor the number of rows by then is told."""
+    """Rows that come while cards lie hidden sign nothing, so that neither their moment nor their number is revealed."""
     signed: list[str] = []
     hidden = [True]
 

@@ -1,4 +1,5 @@
-"""The table of commands: what help, the manual page and completion make of it, and which file a command reads."""
+"""Checks the table of commands: what help, the manual page and completion make of it, and which file a command
+reads."""
 
 from __future__ import annotations
 
@@ -47,7 +48,7 @@ def test_the_help_has_each_command_with_a_sentence_and_an_example(capsys: pytest
 
 
 def test_the_examples_are_command_lines() -> None:
-    """Each example is read as its command, with the file that it needs put in its place."""
+    """Each example parses as its command, once the file that it needs is put in its place."""
     import shlex
 
     own = parsers(parser_of(every_command()))

@@ -1,4 +1,4 @@
-"""The configuration: every mistake is told, all at once, each with its file, its key and what to write."""
+"""Checks that every mistake of a configuration is told at once, each with its file, its key and what to write."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Change = Callable[[Values], object]
 
 
 def read(path: Path) -> Values:
-    """The values in the file."""
+    """Return the values in the TOML file."""
     return tomllib.loads(path.read_text("utf-8"))
 
 
@@ -46,7 +46,7 @@ GAME = read(CONFIG / "games" / "royal9.toml")
 
 
 def written(folder: Path, table: Values, game: Values) -> Path:
-    """Write the two files into `folder`. The table's file names the game's file."""
+    """Write a table's file and its game's file into `folder`, and return the path of the table's."""
     if isinstance(table.get("table"), dict) and table["table"].get("game") == EXAMPLE["table"]["game"]:
         table["table"]["game"] = "game.toml"
     (folder / "game.toml").write_text(tomli_w.dumps(game), "utf-8")
@@ -56,7 +56,7 @@ def written(folder: Path, table: Values, game: Values) -> Path:
 
 
 def changed(folder: Path, in_table: Change | None = None, in_game: Change | None = None) -> Path:
-    """Write the example with these changes."""
+    """Write the example table and game with these changes, and return the path of the table's file."""
     table, game = copy.deepcopy(EXAMPLE), copy.deepcopy(GAME)
     if in_table is not None:
         in_table(table)
@@ -66,7 +66,7 @@ def changed(folder: Path, in_table: Change | None = None, in_game: Change | None
 
 
 def problems(path: Path) -> tuple[Problem, ...]:
-    """All problems of a file that must have one. Each must have a file, a key and a suggestion."""
+    """Return all problems of a file that must have one. Each must have a file, a key and a suggestion."""
     with pytest.raises(ConfigError) as caught:
         load(path)
     told = caught.value
@@ -107,7 +107,8 @@ def _row(game: Values, spot: str, number: int) -> Values:
 
 
 def at_a_table(folder: Path, game: Values) -> Path:
-    """The game at a shipped table that plays one of its kind, with the Royal 9 bet where this game has it."""
+    """Put the game on a shipped table for games of its kind, with or without Royal 9 as in the game. Return the table's
+    path."""
     for path in TABLES:
         table = read(path)
         other = read(path.parent / table["table"]["game"])
@@ -207,7 +208,7 @@ Case = tuple[Change, str, str]
 
 
 def _several(table: Values, *hosts: str) -> None:
-    """Name several brokers in place of one."""
+    """Name several brokers in the table's file in place of one."""
     del table["pit"]["host"]
     table["pit"]["hosts"] = [*hosts]
 
@@ -821,13 +822,16 @@ def test_what_is_seldom_meant_is_one_warning(case: str, tmp_path: Path) -> None:
 
 
 def _on_a_beetek(table: Values) -> None:
-    """Give the table a shoe that decides nothing."""
+    """Give the table a BeeTek shoe, which has no drawing rules of its own."""
     table["shoe"].update(driver="beetek", baud=9600)
 
 
 @pytest.mark.parametrize("case", [case for case, (_, words) in SELDOM_MEANT.items() if "tableau." in words])
 def test_a_tableau_that_is_meant_is_no_warning(case: str, tmp_path: Path) -> None:
-    """`check --strict` refused every house with a tableau of its own."""
+    """A tableau of its own causes no warning where `own_tableau` says that it is meant.
+
+    `check --strict` once refused every house with such a tableau.
+    """
 
     def meant(game: Values) -> None:
         SELDOM_MEANT[case][0](game)
@@ -848,7 +852,10 @@ TABLEAUS = {case: change for case, (change, words) in SELDOM_MEANT.items() if "t
 
 @pytest.mark.parametrize("case", TABLEAUS)
 def test_a_shoe_that_draws_by_rules_of_its_own_is_refused_other_rules(case: str, tmp_path: Path) -> None:
-    """A house of its own met this: its Angel Eye was accepted, and stopped the table every few rounds."""
+    """A game whose drawing rules differ from those of the Angel Eye is refused with that shoe.
+
+    At one house with rules of its own the shoe was once accepted, and stopped the table every few rounds.
+    """
     (problem,) = problems(changed(tmp_path, in_game=TABLEAUS[case]))
     assert problem.key == "shoe.driver"
     assert SELDOM_MEANT[case][1].partition(":")[0] in problem.what
@@ -863,7 +870,10 @@ def test_a_bet_that_needs_itself_is_offered_the_others_alone(tmp_path: Path) -> 
 
 
 def test_a_lucky_9_cut_card_behind_which_a_round_runs_out_is_told(tmp_path: Path) -> None:
-    """Where the cut card comes with the second card of seven seats that split all they can, 58 cards must follow."""
+    """A Lucky 9 cut card with too few cards behind it is warned of.
+
+    Where the cut card comes with the second card of seven seats that split all they can, 58 cards must follow.
+    """
     game = read(CONFIG / "games" / "lucky9.toml")
     told = {}
     for behind in (57, 58):
@@ -892,7 +902,10 @@ ELEVEN: Values = {
 
 @pytest.mark.parametrize("path", sorted((CONFIG / "games").glob("*.toml")), ids=lambda path: path.stem)
 def test_eleven_keys_stand_in_no_shipped_game_and_hold_as_they_did(path: Path, tmp_path: Path) -> None:
-    """`[rounding]` had to stand there even with nothing in it."""
+    """No shipped game file has any of eleven keys, and each means the same left out as written.
+
+    An empty `[rounding]` once had to be written.
+    """
     without = read(path)
     of = {section: without.get(section, {}) if section else without for section in ELEVEN}
     assert all(of[section].keys().isdisjoint(keys) for section, keys in ELEVEN.items())
@@ -994,7 +1007,10 @@ def test_a_table_that_does_not_fit_its_game_is_told(case: str, tmp_path: Path) -
 def test_no_seat_wagers_beside_a_hand_that_it_is_not_dealt(
     needs: dict[str, list[str]], told_of: list[str], tmp_path: Path
 ) -> None:
-    """A house of its own met this: such a wager of a seat without cards made the table stop at the settlement."""
+    """A bet that a seat could place without the wager on its own hand is a mistake.
+
+    At one house such a wager, of a seat without cards, made the table stop at the settlement.
+    """
     game = read(CONFIG / "games" / "lucky9.toml")
     for spot, spots in needs.items():
         _bet(game, spot)["needs"] = spots
@@ -1018,7 +1034,10 @@ def test_a_bet_that_lies_on_every_hand_is_decided_by_none_of_them_alone(tmp_path
 
 @pytest.mark.parametrize(("spots", "count"), [([], "no"), (["hand", "tie"], "2")])
 def test_exactly_one_bet_lies_on_a_seats_own_hand(spots: list[str], count: str, tmp_path: Path) -> None:
-    """With two such bets the message once said that there is none."""
+    """A Lucky 9 game with no bet, or with two bets, on a seat's own hand is a mistake.
+
+    With two such bets the message once said that there is none.
+    """
     game = read(CONFIG / "games" / "lucky9.toml")
     for bet in game["bets"]:
         bet["each_hand"] = bet["spot"] in spots
@@ -1306,7 +1325,7 @@ def test_a_broken_game_file_does_not_hide_the_tables_mistakes(tmp_path: Path, br
 
 
 def _places(value: Any, at: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
-    """The place of every value, as the keys that lead to it."""
+    """Yield the place of every value, as the keys that lead to it."""
     if isinstance(value, dict | list):
         for key, below in value.items() if isinstance(value, dict) else enumerate(value):
             yield (*at, key)

@@ -1,4 +1,5 @@
-"""The places at the control socket: who gives way, who is dropped, and that an act always finds a place."""
+"""Checks the limited places at the control socket: who gives way, who is dropped, and that an act always finds a
+place."""
 
 from __future__ import annotations
 
@@ -92,8 +93,10 @@ async def test_who_asks_nothing_for_long_is_told_so_and_let_go(tmp_path: Path, m
 
 
 async def test_who_does_not_read_is_let_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The memory for a caller that does not read is bounded: the daemon takes no more of its requests, and then ends
-    the connection."""
+    """The daemon drops a caller that does not read its answers, so that the memory for such a caller is bounded.
+
+    First it reads no more of the caller's requests, and then it ends the connection.
+    """
     monkeypatch.setattr(callers, "READS_WITHIN_S", 0.05)
     async with served(tmp_path) as (world, path):
         loop = asyncio.get_running_loop()
@@ -110,14 +113,14 @@ async def test_who_does_not_read_is_let_go(tmp_path: Path, monkeypatch: pytest.M
 
 
 def _is_over(channel: socket.socket) -> bool:
-    """Whether the other end has hung up, although no byte that it sent was read."""
+    """Tell whether the far end has hung up, although none of the bytes that it sent was read."""
     poll = select.poll()
     poll.register(channel, 0)
     return bool(poll.poll(0))
 
 
 def _refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> TableError:
-    """The error for a person who may not use the socket in this folder."""
+    """Return the error for a person who may not use the socket in this folder."""
 
     def refuses(_channel: socket.socket, _path: str) -> None:
         raise PermissionError
@@ -135,7 +138,10 @@ def test_who_may_not_use_the_socket_is_told_the_group_that_may(tmp_path: Path, m
 
 
 def test_where_no_group_has_a_name_nobody_is_told_to_join_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The message once told people to type `sudo adduser YOURNAME that the socket's folder has`."""
+    """Where the socket's group has no name, the message names no command for joining it.
+
+    It once told people to type `sudo adduser YOURNAME that the socket's folder has`.
+    """
 
     def nameless(_path: Path) -> str:
         raise KeyError

@@ -1,4 +1,4 @@
-"""The control socket: what `tablectl` may ask for, and that no caller can hurt the table."""
+"""Checks what `tablectl` may ask for at the control socket, and that no caller can harm the table."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from tests.support.waiting import PATIENCE_S, eventually
 
 
 class Line:
-    """One connection, as `tablectl` makes it."""
+    """A connection to the control socket, as `tablectl` makes it."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader, self.writer = reader, writer
@@ -104,7 +104,7 @@ async def test_the_acts_of_a_supervisor(tmp_path: Path) -> None:
 
 
 async def _confirmed_by_key(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Turn the key at the table, and hold the button of the act that waits."""
+    """Confirm the act that waits: turn the key at the table, and hold the button of that act."""
     waits = world.waits
     assert world.status.lamps["fault"] == "double_flash"
     monkeypatch.setattr("controller.daemon.second_person.SEEN_AFTER_S", 0.0)
@@ -281,7 +281,7 @@ async def test_what_an_act_would_do_is_shown_and_a_yes_asked_for(
 
 
 class Typed(StringIO):
-    """Standard input: a terminal at which somebody types this line, or with None no terminal."""
+    """A standard input at which somebody types one line at a terminal, or with None no terminal at all."""
 
     def __init__(self, typed: str | None) -> None:
         super().__init__(f"{typed}\n")
@@ -292,7 +292,10 @@ class Typed(StringIO):
 
 
 async def test_only_what_is_shown_before_it_is_done_is_foreseen(tmp_path: Path) -> None:
-    """Otherwise a person could try the names of cards until one is not refused, and nothing would be journalled."""
+    """The table foresees only those acts whose effect is shown to people before they are done.
+
+    Otherwise a person could try the names of cards until one is not refused, and nothing would be journalled.
+    """
     async with served(tmp_path) as (world, path), connected(path) as line:
         await world.open_shoe()
         for act in (
@@ -361,8 +364,10 @@ async def test_watch_tells_at_once_and_what_is_new(tmp_path: Path) -> None:
 
 
 async def test_a_commit_that_changes_nothing_to_see_is_not_pushed(tmp_path: Path) -> None:
-    """Four cards lie face down. What the shoe says now is committed, and nobody may see that something was
-    committed."""
+    """Watchers are sent nothing at a commit that changes nothing to see.
+
+    Four cards lie face down. What the shoe reports now is committed, and nobody may see that something was committed.
+    """
     midi = programs.example_table("sugarhouse_midi")
     async with served(tmp_path, example=midi) as (world, path), connected(path) as line:
         await world.open_shoe()

@@ -1,4 +1,4 @@
-"""The log counts lines that come again and again: no line is lost, and none fills the disk."""
+"""Checks that the log counts lines that come again and again: no line is lost, and none fills the disk."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.support.waiting import eventually
 
 
 class Log:
-    """A logger that writes to the counted log alone, with the clock that the log reads."""
+    """A logger that writes only to the counted log, with the clock that the log reads."""
 
     def __init__(self) -> None:
         self.now_s = 100.0

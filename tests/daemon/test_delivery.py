@@ -1,4 +1,4 @@
-"""The delivery guarantee: its transitions one by one, and all of it against a pit behind a bad network."""
+"""Checks that each event reaches the pit: the steps of the delivery one by one, and all of it over a bad network."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ STALE_S = 10.0
 
 
 def chain(seq: int, journal: str = "ours") -> str:
-    """A readable word in place of the chain hash of an event."""
+    """Return a readable text in place of the chain hash of an event."""
     return f"{journal}-{seq}"
 
 
@@ -28,17 +28,17 @@ AT = "2026-01-01T00:00:00.000Z"
 
 
 def said(epoch: str, seq: int, chain: str, at: str = AT) -> AckWord:
-    """An ack of the pit."""
+    """Return an acknowledgement by the pit."""
     return AckWord("royal9-01", epoch, seq, chain, at)
 
 
 def word(seq: int, at: str = AT) -> AckWord:
-    """The pit's true ack of event `seq` of this journal."""
+    """Return the pit's true acknowledgement of event `seq` of this journal."""
     return said(EPOCH, seq, chain(seq), at)
 
 
 def streaming(acked: int = 0, head: int = 0, now_s: float = 0.0) -> Delivery:
-    """A delivery whose connection has just come up, with nothing retained."""
+    """Return a delivery whose connection has just come up, with nothing retained at the broker."""
     delivery = Delivery(EPOCH, acked, head, STALE_S)
     delivery.connected()
     delivery.nothing_retained(now_s)
@@ -464,8 +464,10 @@ def test_events_that_waited_offline_are_stale_until_acknowledged() -> None:
 
 @pytest.mark.parametrize("sent", [True, False])
 def test_the_pit_cannot_have_an_event_that_was_never_sent(sent: bool) -> None:
-    """The pit has another event of that number: the journal lost its last event, whose place in the chain is the
-    same."""
+    """The table sees that it is behind where the pit acknowledges an event that this table never sent.
+
+    The pit has another event of that number: the journal lost its last event, whose place in the chain is the same.
+    """
     delivery = streaming(acked=4, head=5)
     assert list(delivery.due(0.0)) == [5]
     delivery.committed(6, 1.0)
@@ -503,7 +505,10 @@ def test_a_word_that_is_older_than_one_believed_is_somebody_elses_repeat() -> No
 
 
 def test_an_older_word_that_fits_lets_a_new_connection_begin_and_changes_nothing_else() -> None:
-    """The pit's clock went back, and nothing waits that could prove the pit's words to be later."""
+    """An older acknowledgement that fits the journal lets a new connection begin, and changes nothing else.
+
+    The pit's clock went back, and no event waits that could prove the pit's messages to be later.
+    """
     delivery = streaming(head=5)
     delivery.due(0.0)
     assert delivery.acked(word(5, at(9)), chain(5), 0.1) is None
@@ -548,7 +553,11 @@ def test_an_ack_of_an_event_that_was_first_sent_later_is_believed_whatever_its_t
 
 
 def test_where_whole_windows_wait_for_acks_that_are_refused_the_events_after_them_are_sent() -> None:
-    """The program began with 60 events, which the program before may have sent. So only event 61 proves anything."""
+    """Events behind a full window are sent even while the pit's acknowledgements are refused as old.
+
+    The program began with 60 events, which the program before may have sent. So only the acknowledgement of event 61
+    proves that the pit's messages are new.
+    """
     delivery = streaming(head=60)
     assert list(delivery.due(0.0)) == [*range(1, 51)]
     delivery.acked(word(0, _YEARS_AHEAD), chain(0), 0.1)
@@ -565,8 +574,11 @@ def test_where_whole_windows_wait_for_acks_that_are_refused_the_events_after_the
 
 @pytest.mark.parametrize("seed", range(8))
 def test_nobody_takes_back_an_ack_with_old_words_of_a_pit_whose_clock_leaps(seed: int) -> None:
-    """The recorder has every word that the pit ever said, and says these words again in any order. The pit never goes
-    back."""
+    """Nobody can take back an acknowledgement by repeating old messages of a pit whose clock leaps.
+
+    An adversary has recorded every message that the pit ever sent, and repeats them in any order. The pit itself never
+    goes back.
+    """
     chance = random.Random(seed)
     delivery, said_ever, committed, now = streaming(), list[AckWord](), 0, 0
     for step in range(400):
@@ -608,7 +620,10 @@ def test_a_later_word_that_fits_takes_the_wrong_one_back() -> None:
 
 @pytest.mark.parametrize("wrong", [word(9, at(6)), said(EPOCH, 4, "other", at(6))], ids=["past", "another chain"])
 def test_a_word_of_before_the_last_wrong_one_takes_nothing_back(wrong: AckWord) -> None:
-    """The pit says the wrong word still: what it said between its wrong words comes late, or is repeated."""
+    """A good acknowledgement from before the pit's last wrong one does not end the alarm.
+
+    The pit still sends the wrong one. What it sent between its wrong messages comes late, or is repeated.
+    """
     delivery = streaming(acked=1, head=5)
     delivery.acked(word(9, at(3)), None, 1.0)
     assert delivery.acked(wrong, chain(4), 2.0) is None
@@ -680,7 +695,7 @@ def test_no_message_makes_the_reader_fall_over(message: dict[str, object]) -> No
 
 
 class Network:
-    """One table, its broker and its pit, in simulated time. This class holds every check of the guarantee."""
+    """A table, its broker and its pit, in simulated time. This class holds every check of the delivery guarantee."""
 
     def __init__(self, dice: random.Random) -> None:
         self.dice = dice
@@ -721,7 +736,7 @@ class Network:
             assert self.delivery.next_due_s(self.now_s) is not None or self.delivery.unacknowledged == 0, "it streams"
 
     def send(self, _: int = 0) -> None:
-        """Let the table send what is due, and check that it may."""
+        """Let the table send the events that are due, and check that it may."""
         acked, phase = self.delivery.acked_seq, self.delivery.phase
         due = self.delivery.due(self.now_s)
         if not due:
@@ -732,7 +747,7 @@ class Network:
         self.to_pit += due
 
     def deliver(self, place: int) -> None:
-        """Bring one event to the pit, not always the oldest."""
+        """Bring one of the waiting events to the pit, not always the oldest."""
         if self.to_pit:
             seq = self.to_pit.pop(place % min(3, len(self.to_pit)))
             self.pit.commit(seq, f"body {seq}")
@@ -743,7 +758,7 @@ class Network:
             self.deliver(0)
 
     def repeat(self, place: int) -> None:
-        """Let the broker deliver an event twice, now or much later."""
+        """Let the broker deliver an event a second time, now or much later."""
         if self.to_pit:
             self.to_pit.insert(place % len(self.to_pit), self.to_pit[0])
 
@@ -751,7 +766,7 @@ class Network:
         del self.to_pit[: count % 7]
 
     def hear_pit(self, place: int) -> None:
-        """Bring a word of the pit to the table, not always in order."""
+        """Bring a message of the pit to the table, not always in order."""
         if self.to_table and self.delivery.phase is not Phase.OFFLINE:
             self.table_hears(self.to_table.pop(place % len(self.to_table)))
 
@@ -783,7 +798,7 @@ class Network:
         self.mark = self.delivery.acked_seq
 
     def restart(self, _: int) -> None:
-        """Start the table's program again, with whatever mark its disk kept."""
+        """Start the table's program again, with whatever mark of acknowledged events its disk kept."""
         self.to_table.clear()
         self.delivery = Delivery(EPOCH, self.mark, self.head, STALE_S)
 
@@ -803,7 +818,7 @@ class Network:
         assert self.delivery.unacknowledged >= 0
 
     def settle(self) -> None:
-        """Stop all losses and let the table go on: everything must arrive and be acknowledged within minutes."""
+        """Stop all losses and let the table go on. Every event must arrive and be acknowledged within minutes."""
         if self.dice.random() < 0.5:
             self.lose_retained(0)
         self.commit(0)

@@ -1,4 +1,5 @@
-"""The evidence of a round, judged by `tools/verify.py` alone: what holds, what it hides, and that no lie passes."""
+"""Checks the evidence of a round with `tools/verify.py` alone: what it proves, what it hides, and that no lie
+passes."""
 
 from __future__ import annotations
 
@@ -68,7 +69,7 @@ VERIFY = _tool()
 
 
 def refusal(data: bytes, *keys: str | None) -> str | None:
-    """Why the verifier refuses it; None where it does not."""
+    """Return why the verifier refuses the evidence; None where it accepts it."""
     try:
         VERIFY.judge(data, *keys)
     except VERIFY.Refused as refused:
@@ -77,7 +78,10 @@ def refusal(data: bytes, *keys: str | None) -> str | None:
 
 
 def _royal9(folder: Path) -> Path:
-    """Two shoes: a hit with a correction, a void round, a round in which no card tells another; and a key compared."""
+    """Write a journal of two shoes of Royal 9, and return its path.
+
+    It has a hit with a correction, a void round, a round in which no card reveals another, and a compared key.
+    """
     table = Recorded(levels={"player_personal": 250_000}).believe(PitKeyPinned(PIT.public.hex(), "Ann Lee")).burned()
     table.lock(1).hand("KS 2D 9S 3D")
     table.believe(ShoeResultReported(ShoeResult.PLAYER, False, False, table.report(b"G\x90")))
@@ -91,21 +95,21 @@ def _royal9(folder: Path) -> Path:
 
 
 def _sugarhouse() -> Recorded:
-    """A round with wagers on many spots, and one before and after it."""
+    """Return a table with a round with wagers on many spots, and one round before and one after it."""
     table = Recorded(SUGARHOUSE).believe(PitKeyPinned(PIT.public.hex(), "Ann Lee")).burned().lock().hand("6H 7C KD TC")
     table.do(*wagers("2 banker 2000, 3 player 1500, 3 tie 500, 2 dragon_banker 1000")).lock().hand("2S 9D KS TD")
     return table.do(*wagers("5 player 2500")).lock().hand("3S 8C QH JD")
 
 
 def beetek(folder: Path) -> Path:
-    """Two shoes of a BeeTek: a hit and another round in each."""
+    """Write a journal of two shoes of a BeeTek, each with a hit and another round, and return its path."""
     table = Recorded().open_shoe("").beetek("AS 2D").lock(1).beetek("KS 2D 9S 3D").lock().beetek("7D 2C 2H 6S")
     table.new_shoe_by_supervisor().beetek("AD 3C").lock(1).beetek("KS 2D 9S 3D").lock().beetek("8H 5C KC 2S")
     return _signed(table.journalled(folder), cosigned=False)
 
 
 def _signed(path: Path, cosigned: bool = True) -> Path:
-    """The journal with a checkpoint, which the pit has cosigned."""
+    """Sign a checkpoint of the journal, let the pit cosign it unless told otherwise, and return the journal's path."""
     with closing(Journal(path, _table(path), KEY, KEY.public)) as journal:
         note = journal.checkpoint()
         point = note.checkpoint()
@@ -154,7 +158,7 @@ def test_a_hit_a_correction_and_a_void_are_told(royal9: Path) -> None:
 
 @pytest.mark.parametrize("which", ["1/1", "1/2", "1/3", "2/1"])
 def test_it_shows_this_round_and_no_other(which: str, royal9: Path) -> None:
-    """No card of another round is in the file, in a word, in a frame or in an event."""
+    """The evidence file holds no card of another round: not in words, not in a frame, not in an event."""
     of = {"1/1": "KS 2D 9S 3D 4D", "1/2": "8H 5C", "1/3": "2H 4C 3C AH 6S JH", "2/1": "2S 3S 4H 4S"}
     held = json.loads(evidence(royal9, which))
     rules = "{}"
@@ -175,7 +179,8 @@ def test_it_shows_this_round_and_no_other(which: str, royal9: Path) -> None:
 
 
 def test_a_card_that_nobody_saw_stays_closed(tmp_path: Path) -> None:
-    """Midi: the round is void before its cards are turned up. No row, no frame and no event tells one of them."""
+    """No row, frame or event in the evidence reveals a card of a Midi round that was voided before its cards were
+    turned up."""
     table = Recorded(MIDI).believe(PitKeyPinned(PIT.public.hex(), "Ann Lee")).burned().lock().hand("8H 5C").void()
     held = evidence(_signed(table.journalled(tmp_path)), "1/1")
     assert refusal(held) is None
@@ -192,7 +197,11 @@ def test_a_card_that_nobody_saw_stays_closed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("which", ["1/1", "2/1"])
 def test_a_round_of_a_beetek_is_judged_by_the_rules_in_each_of_its_shoes(which: str, tmp_path: Path) -> None:
-    """Its reports have no numbers. The last one of a shoe is a card, which the next shoe's first row once told."""
+    """A round from a BeeTek is verified by the rules in its shoe's first row, in each of two shoes.
+
+    The BeeTek's reports have no numbers. The last one of a shoe is a card, which the next shoe's first row once
+    revealed.
+    """
     held = evidence(beetek(tmp_path), which)
     told = "\n".join(VERIFY.judge(held))
     assert "The shoe's own frames and people's words tell the cards KS 2D 9S 3D." in told
@@ -203,7 +212,10 @@ def test_a_round_of_a_beetek_is_judged_by_the_rules_in_each_of_its_shoes(which: 
 
 
 def test_a_shoe_whose_first_row_tells_a_card_keeps_it_closed_and_is_told_without_its_rules(tmp_path: Path) -> None:
-    """The shoe's first card came before anybody announced the shoe, and its opening took the card over."""
+    """A shoe's first row that reveals a card stays closed, so the evidence lacks the rules and the verifier says so.
+
+    The shoe's first card came before anybody announced the shoe, and the shoe's opening took that card over.
+    """
     table = Recorded().burned().lock(1).hand("KS 2D 9S 3D")
     table.believe(ShoeResultReported(ShoeResult.PLAYER, False, False, table.report(b"G\x90")))
     table.believe(table.card(Target.FIRST_CARD, 0, "AD"))
@@ -219,7 +231,10 @@ def test_a_shoe_whose_first_row_tells_a_card_keeps_it_closed_and_is_told_without
 
 
 def test_the_tool_is_one_short_file_of_the_standard_library_and_cryptography() -> None:
-    """A stranger reads all of it: so it counts every line, and looks for imports inside of functions too."""
+    """The verifier is short and imports only the standard library and `cryptography`, since a stranger reads all of it.
+
+    Every line counts, and imports inside of functions count too.
+    """
     source = _TOOL.read_text("utf-8")
     assert len(source.splitlines()) <= 300
     nodes = [*ast.walk(ast.parse(source))]
@@ -241,7 +256,8 @@ def test_the_tool_runs_alone(sugarhouse: bytes, tmp_path: Path) -> None:
 
 
 def changed(data: bytes, place: int, bit: int | None = None) -> bytes:
-    """The file with this bit of a byte flipped; without one, each byte has another than the byte before."""
+    """Return the file with one bit of the byte at `place` flipped: `bit`, or else one that differs from byte to
+    byte."""
     return data[:place] + bytes([data[place] ^ 1 << (place % 8 if bit is None else bit)]) + data[place + 1 :]
 
 
@@ -298,8 +314,11 @@ def test_another_table_that_signs_everything_anew_has_another_key(tmp_path: Path
 
 
 def resigned(held: Any, change: Callable[[Any], None], key: SigningKey = KEY) -> bytes:
-    """The evidence of a table that lies with its own key: one event changed, all hashes and signatures made anew.
-    With another `key` it is a stranger's, who gives all out as the table's."""
+    """Return the evidence of a table that lies with its own key: one event changed, all hashes and signatures made
+    anew.
+
+    With another `key` the evidence is a stranger's, who presents all of it as the table's.
+    """
     before: bytes | None = None
     leaves: dict[int, bytes] = {}
     for row in held["rows"]:
@@ -334,7 +353,7 @@ def resigned(held: Any, change: Callable[[Any], None], key: SigningKey = KEY) ->
 
 
 def with_value(path: str, value: object) -> Callable[[Any], None]:
-    """Change this value of the round's event."""
+    """Return a change that sets the value at `path` in the round's event."""
 
     def change(event: Any) -> None:
         if event["type"] == "round":
@@ -367,9 +386,9 @@ def test_a_table_that_lies_with_its_own_key_is_refused_by_the_rules(
 
 
 class Forger:
-    """Somebody who holds good files of this table and of another, and a key of his own. Each forgery changes one file.
+    """A forger who holds good files of this table and of another, and a key of his own. Each forgery changes one file.
 
-    The other table signs with the same key: so nothing but its name and its tree tells its rows from these.
+    The second table signs with the same key, so nothing but its name and its tree tells its rows from this table's.
     """
 
     def __init__(self, good: bytes, files: list[bytes], notes: list[str], seed: int) -> None:
@@ -394,7 +413,7 @@ class Forger:
         )
 
     def forged(self, kind: Callable[[Any], None]) -> bytes:
-        """The good file after this forgery, and at times one more."""
+        """Return the good file after this forgery, and at times after one more."""
         while True:
             held = json.loads(self._good)
             for change in (kind, *self._random.choices(self.kinds, k=self._random.choice((0, 0, 1)))):
@@ -419,7 +438,7 @@ class Forger:
         held["rows"][one], held["rows"][other] = held["rows"][other], held["rows"][one]
 
     def _foreign(self, held: Any) -> None:
-        """A row of another round or table, in the place of one of these, and under its number."""
+        """Put a row of another round or table in the place of one of the file's rows, and at times under its number."""
         place = self._random.randrange(len(held["rows"]))
         row = self._random.choice(self._random.choice(self._files)["rows"])
         held["rows"][place] = {**row, **({"leaf": held["rows"][place]["leaf"]} if self._random.random() < 0.5 else {})}
@@ -432,7 +451,7 @@ class Forger:
         held["rows"][other] = {**second, part: first[part]}
 
     def _event_changed(self, held: Any) -> None:
-        """An event that says something else, signed anew by the forger, in a tree that is left as it was."""
+        """Change what an event says, and sign it with the forger's key. The tree stays as it was."""
         row = self._random.choice([row for row in held["rows"] if row["messages"]] or [{"messages": ["{}"]}])
         event = {**json.loads(row["messages"][0]), "at": "2026-11-25T21:14:08.120Z"}
         event.pop("signature", None)
@@ -440,7 +459,7 @@ class Forger:
         row["messages"] = [canonical({**event, "signature": signature}).decode(), *row["messages"][1:]]
 
     def _made_anew(self, held: Any) -> None:
-        """Every hash, event and checkpoint made anew, with the forger's key."""
+        """Make every hash, event and checkpoint anew, with the forger's key."""
         path, value = self._random.choice((("outcome", "tie"), ("player.total", 9), ("banker.cards.0", "9C")))
         held.update(json.loads(resigned(json.loads(self._good), with_value(path, value), PIT)))
 
@@ -448,7 +467,7 @@ class Forger:
         held["checkpoint"] = self._random.choice(self._notes)
 
     def _other_witness(self, held: Any) -> None:
-        """The table's own signature, and a cosignature of another checkpoint or of another key."""
+        """Keep the table's own signature, and add a cosignature of another checkpoint or by another key."""
         own = held["checkpoint"].rpartition("— pit ")[0]
         line = self._random.choice(self._notes).rpartition("— pit ")[2]
         made = base64.b64encode(KEY.sign(self._random.randbytes(9)) + self._random.randbytes(12)).decode()
@@ -471,7 +490,7 @@ class Forger:
 
 @pytest.fixture(scope="module")
 def forger(royal9: Path, tmp_path_factory: pytest.TempPathFactory) -> Forger:
-    """A forger of a round whose journal has two checkpoints, both cosigned: one from before the round."""
+    """Return a forger of a round whose journal has two cosigned checkpoints, one of them from before the round."""
     table, path = _sugarhouse(), tmp_path_factory.mktemp("forged") / "table.journal"
     with closing(Journal(path, table.rules.table, KEY, KEY.public)) as journal:
         journal.append(table.entries[:9])
@@ -484,7 +503,10 @@ def forger(royal9: Path, tmp_path_factory: pytest.TempPathFactory) -> Forger:
 
 
 def _believed(forger: Forger, count: int) -> list[str]:
-    """The kinds of those forgeries of so many that the verifier believes. Both fingerprints are known to it."""
+    """Try `count` forgeries, and return the kinds that the verifier believes.
+
+    It knows the table's and the pit's keys.
+    """
     keys = fingerprint(KEY.public), fingerprint(PIT.public)
     kinds = [forger.kinds[number % len(forger.kinds)] for number in range(count)]
     return [kind.__name__ for kind in kinds if refusal(forger.forged(kind), *keys) is None]
@@ -501,8 +523,10 @@ def test_ten_thousand_forgeries_are_refused(forger: Forger, figure: Callable[[st
 
 
 def _disputed(folder: Path, pit: SigningKey) -> Path:
-    """A machine's table file, whose journal holds the round 3/12 of the page on evidence, and its set-up's report. The
-    pit has cosigned the journal."""
+    """Make the table of the evidence page's dispute, and return its file.
+
+    Its journal holds the round 3/12, and the pit has cosigned it. The report of the machine's set-up is there too.
+    """
     told = TABLE_FILE.read_text("utf-8").replace("/var/lib/table-controller", str(folder))
     (folder / "table.toml").write_text(told.replace("../games", str(TABLE_FILE.parents[1] / "games")), "utf-8")
     config = load(folder / "table.toml")
@@ -531,8 +555,10 @@ def test_the_page_on_evidence_leads_from_the_dispute_to_the_verdict(
     capsys: pytest.CaptureFixture[str],
     figure: Callable[[str], None],
 ) -> None:
-    """Its commands as it writes them, at the table and the pit, and then in a folder that has two files and nothing of
-    the table."""
+    """The commands of the documentation's page on evidence work as written.
+
+    They run at the table and the pit, and then in a folder that has two files and nothing of the table.
+    """
     text = (ROOT / "docs" / "evidence.md").read_text("utf-8").partition("## What the file is")[0]
     lists, shows, judges, judges_both = re.findall(r"^ +\$ (.+)$", text, re.MULTILINE)
     setup, at_pit = re.findall(r"`(tablectl setup --verify REPORT|sudo pitctl key)`", text)
@@ -631,7 +657,10 @@ def test_evidence_comes_out_of_archives_and_waits_for_a_checkpoint(tmp_path: Pat
 def test_a_running_table_signs_at_the_end_of_a_round_and_its_round_becomes_evidence(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The frames of this world's shoe are made up, and say so: the verifier comes as far as the first of them."""
+    """A running table signs a checkpoint at the end of a round, from which evidence of the round is made.
+
+    The verifier refuses at the first frame, because this test's shoe has made-up frames.
+    """
 
     async def play() -> Path:
         async with running(tmp_path) as world:
@@ -650,7 +679,7 @@ HEAD_OFFICE = SigningKey(bytes([8] * 32))
 
 
 def witnessed(data: bytes, *witnesses: tuple[str, SigningKey], seconds: int = 1764111600) -> bytes:
-    """The evidence with these cosignatures and no other."""
+    """Return the evidence with exactly these cosignatures."""
     held = json.loads(data)
     note = read_note(held["checkpoint"])
     assert note is not None
@@ -683,7 +712,10 @@ def test_head_office_as_a_second_witness_is_judged_by_its_own_key_alone(sugarhou
 
 
 def test_the_moment_of_a_cosignature_is_told_as_a_date_where_it_is_one(sugarhouse: bytes) -> None:
-    """In whole seconds of UTC, through the year 9999. Nobody calls a number a moment that has no date."""
+    """The verifier prints the moment of a cosignature as a date in UTC, through the year 9999.
+
+    A number that is no such date is not called a moment.
+    """
     for seconds, date in ((0, "1970-01-01 00:00:00 UTC"), (253402300799, "9999-12-31 23:59:59 UTC")):
         told = VERIFY.judge(witnessed(sugarhouse, ("pit", PIT), seconds=seconds))
         assert any(f"The pit cosigned it at {date}, with the key" in each for each in told), date

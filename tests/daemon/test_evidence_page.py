@@ -1,4 +1,4 @@
-"""`tools/verify.html` judges evidence as `tools/verify.py` does: in the same sentences, and with the same refusals."""
+"""Checks that `tools/verify.html` judges evidence as `tools/verify.py` does, with the same sentences and refusals."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ _Asked = tuple[bytes, *tuple[str, ...]]
 
 
 def _page_says(asked: Sequence[_Asked]) -> list[Any]:
-    """What the page's own script says of each file: its sentences, or why it is refused."""
+    """Return what the page's own script says of each file: its sentences, or why it is refused."""
     lines = "\n".join(json.dumps([base64.b64encode(file).decode(), *keys]) for file, *keys in asked)
     return [json.loads(line) for line in _output(["node", "-e", _JUDGES, str(_PAGE)], lines).splitlines()]
 
@@ -81,8 +81,10 @@ def _output(command: Sequence[str], given: str) -> str:
 
 
 def _differ(asked: Iterable[_Asked]) -> list[tuple[object, object]]:
-    """What the page and `verify.py` say, where they do not agree. Only how a file cannot be read they may say
-    otherwise."""
+    """Return what the page and `verify.py` say, wherever they disagree.
+
+    Only for a file that cannot be read may their words differ.
+    """
     asked = list(asked)
     said_by_both = []
     for (file, *keys), by_page in zip(asked, _page_says(asked), strict=True):
@@ -151,7 +153,7 @@ def test_the_page_refuses_ten_thousand_forgeries_as_the_tool_does(
 @pytest.mark.proof
 @needs_a_browser
 def test_the_page_opened_from_the_disk_judges_without_a_network(sugarhouse: bytes, tmp_path: Path) -> None:
-    """In a browser: a file that holds, one that does not, and a key that another table has."""
+    """In a browser without a network, the page judges a good file, a bad one, and one with another table's key."""
     good, bad = tmp_path / "good.evidence", tmp_path / "bad.evidence"
     good.write_bytes(sugarhouse)
     bad.write_bytes(changed(sugarhouse, 900))

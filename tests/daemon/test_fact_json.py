@@ -1,5 +1,4 @@
-"""Facts as the journal keeps them: they have the bytes that Python's own JSON writes, are read back, and no field is
-passed over."""
+"""Checks the journal's form of facts: the bytes that Python's own JSON writes. They are read back, no field skipped."""
 
 from __future__ import annotations
 
@@ -72,15 +71,14 @@ FACTS: tuple[Fact, ...] = (
 
 @pytest.mark.parametrize("fact", [OPENED, CORRECTED], ids=lambda fact: type(fact).__name__)
 def test_a_seat_above_nine_is_read_back(fact: Fact) -> None:
-    """The journal has seats in the order of their numbers, 2 before 10. In the order of texts, 10 would come before
-    2."""
+    """A fact with a seat above 9 is read back. The journal orders seats by number, 2 before 10, and not as texts."""
     written = fact_to_json(fact)
     assert b'"2":' in written.partition(b'"10":')[0]
     assert fact_from_json(written) == fact
 
 
 def test_a_seat_above_nine_is_read_back_of_an_earlier_version() -> None:
-    """When Royal 9 was the only progressive bet, a hit named no spot."""
+    """A hit of an earlier version is read back. It names no spot, because Royal 9 was then the only progressive bet."""
     before = json.loads(fact_to_json(OPENED))
     del before["hits"][0]["spot"]
     before["commission_owed"] = {2: 100, 10: 250}
@@ -98,14 +96,20 @@ def test_a_facts_bytes_are_canonical(fact: Fact) -> None:
 
 
 def test_what_fields_a_bet_has_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The opening of a shoe holds every bet of the house, and the shoe's first card waits for the commit."""
+    """The fields of a bet's type are looked up once and then cached.
+
+    The opening of a shoe holds every bet of the house, and the shoe's first card waits for the commit.
+    """
     fact_to_json(OPENED)
     monkeypatch.setattr(fact_json, "fields", lambda type_: pytest.fail(f"the fields of {type_} were asked for again"))
     fact_to_json(OPENED)
 
 
 def test_a_fact_inside_of_another_has_no_name() -> None:
-    """The class of such a fact is known from its place, and 0f50807 wrote no name for it."""
+    """A fact inside of another is written without the name of its class.
+
+    Its class is known from its place, and commit 0f50807 wrote no name for it.
+    """
     opened = json.loads(fact_to_json(OPENED))
     assert [fact["fact"] for fact in opened["carried"]] == ["CardDrawn", "StepFailed"]
     assert "fact" not in opened["measured"] | opened["disputed"][0]["step"]
@@ -114,7 +118,7 @@ def test_a_fact_inside_of_another_has_no_name() -> None:
 
 @pytest.mark.parametrize("fact", FACTS, ids=lambda fact: type(fact).__name__)
 def test_an_unknown_field_is_never_passed_over(fact: Fact) -> None:
-    """An unknown field is found wherever in the fact it stands: a fact without it would be another fact."""
+    """An unknown field is refused wherever in the fact it stands, because a fact without it would be another fact."""
     value = json.loads(fact_to_json(fact))
     for known in _objects(value):
         known["unknown"] = 1
@@ -127,7 +131,7 @@ _ANY_KEYS = ("levels", "commission_owed", "hands", "banker_draws_on_third_card")
 
 
 def _objects(value: Any) -> Iterator[dict[str, Any]]:
-    """Every object in the value whose keys are fields."""
+    """Yield every object in the value whose keys are fields."""
     if isinstance(value, dict):
         yield value
         for name, inner in value.items():

@@ -1,5 +1,7 @@
-"""The feed tells everything public to anybody on the machine, at once and as it changes, and takes no word from
-anybody."""
+"""Checks that the feed tells everything public to anybody on the machine, and takes no message from anybody.
+
+It tells everything at once, and then each part as it changes.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ from tests.support.waiting import PATIENCE_S
 
 
 async def told(reader: asyncio.StreamReader, part: str) -> Any:
-    """What the feed next says of this part."""
+    """Return what the feed says next under the key `part`."""
     async with asyncio.timeout(PATIENCE_S):
         while True:
             said = json.loads(await reader.readline())

@@ -1,8 +1,7 @@
-"""`tablectl rounds` and `tablectl replay`: a journal's past in words. A frame that tells something else than its row is
-pointed out.
+"""Checks `tablectl rounds` and `tablectl replay`, which show a journal's past in words.
 
-The journals are real, and their frames are written by the simulated shoes, which know nothing of the codecs that read
-them. The simulated shoe's own tableau says how a hand must end.
+A frame that disagrees with its row is pointed out. The journals are real, and their frames are written by the simulated
+shoes, which share no code with the codecs that read them. The simulated shoe's own tableau says how a round must end.
 """
 
 from __future__ import annotations
@@ -46,14 +45,16 @@ class Recorded(TableUnderTest):
         self._reports = 0
 
     def report(self, said: bytes) -> Report:
-        """The Angel Eye's next report: its code letter and payload."""
+        """Return the Angel Eye's next report, from its type letter and payload."""
         seq = self._reports % 10
         self._reports += 1
         return Report(seq, frame(str(seq), said).hex())
 
     def card(self, target: Target, index: int, card: str, frame_tells: str | None = None) -> CardDrawn:
-        """The Angel Eye's fact of a card; `??` is a card that it could not read. `frame_tells` puts another card's
-        frame behind the fact."""
+        """Return the Angel Eye's fact of a card; `??` is a card that it could not read.
+
+        With `frame_tells`, the fact gets the frame of that other card.
+        """
         told = frame_tells or card
         byte = 0x80 if told == "??" else card_byte(told)
         report = self.report(bytes([ord("D"), 0x80 | _TARGET_BITS[target] << 4 | index, byte]))
@@ -65,7 +66,7 @@ class Recorded(TableUnderTest):
         return self.believe(self.card(Target.FIRST_CARD, 0, "AS"), self.card(Target.BURN, 1, "2D"))
 
     def hand(self, text: str) -> Self:
-        """Deal these cards of a locked hand, each where the shoe's own tableau puts it."""
+        """Deal these cards of a round whose wagers are locked, each where the shoe's own tableau puts it."""
         hand = Hand()
         for card in text.split():
             side, index = hand.take(card)
@@ -80,7 +81,7 @@ class Recorded(TableUnderTest):
         )
 
     def beetek(self, text: str) -> Self:
-        """Deal these cards from a BeeTek, which tells nothing but the cards."""
+        """Deal these cards from a BeeTek, which reports nothing but the cards."""
         return self.believe(
             *(CardDrawn(Card.parse(card), report=Report(None, card_line(card).hex())) for card in text.split())
         )
@@ -95,7 +96,7 @@ class Recorded(TableUnderTest):
 
 
 def said(capsys: pytest.CaptureFixture[str], *command: str | Path) -> list[str]:
-    """The lines that `tablectl` prints. The command must succeed without a word on stderr."""
+    """Run `tablectl`, and return the lines that it prints. It must succeed without a word on stderr."""
     assert main([str(word) for word in command]) == 0
     out, err = capsys.readouterr()
     assert err == ""
@@ -103,7 +104,7 @@ def said(capsys: pytest.CaptureFixture[str], *command: str | Path) -> list[str]:
 
 
 def refused(capsys: pytest.CaptureFixture[str], *command: str | Path) -> tuple[str, str]:
-    """What `tablectl` prints on stdout and on stderr. The command must end with exit code 1."""
+    """Run `tablectl`, which must end with exit code 1, and return what it prints on stdout and on stderr."""
     assert main([str(word) for word in command]) == 1
     out, err = capsys.readouterr()
     return out, err
@@ -111,8 +112,10 @@ def refused(capsys: pytest.CaptureFixture[str], *command: str | Path) -> tuple[s
 
 @pytest.fixture
 def three_rounds(tmp_path: Path) -> Path:
-    """The journal of a Royal 9 table: seat 1 wins with its own King and 9, then come a correction, a void round, a new
-    shoe and a round in play."""
+    """The journal of a Royal 9 table in which seat 1 wins with its own King and 9.
+
+    A correction, a void round, a new shoe and a round in play follow.
+    """
     table = Recorded(levels={"player_personal": 250_000}).burned()
     table.lock(1).hand("KS 2D 9S 3D")
     table.believe(ShoeResultReported(ShoeResult.PLAYER, False, False, table.report(b"G\x90")))
@@ -152,7 +155,10 @@ def test_a_journal_without_a_round_lists_none(tmp_path: Path, capsys: pytest.Cap
 
 
 def test_a_round_is_told_from_its_lock_to_its_outcome(three_rounds: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The frames were worked out by hand: 32^44^81^BD^03 = 49, which is 34 39 in characters."""
+    """The record of a round runs from its lock to its outcome, with its frames.
+
+    The frames were worked out by hand: 32^44^81^BD^03 = 49, which is 34 39 in characters.
+    """
     locked, *steps = said(capsys, "replay", three_rounds, "1/1")
     wagers = "WagersLocked(by dealer, progressive (spot royal9, seats (1)), levels ("
     assert locked.startswith(f"row 4  1970-01-01T00:00:04.000Z  {wagers}")
@@ -234,7 +240,8 @@ def test_a_void_hand_is_told_to_its_end(three_rounds: Path, capsys: pytest.Captu
 
 
 def test_a_corrected_round_is_told_as_it_was_dealt(three_rounds: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The hands that the two people read instead stand in the list of rounds."""
+    """The record of a corrected round shows it as dealt. The list of rounds shows the hands that two people read
+    instead."""
     lines = said(capsys, "replay", three_rounds, "1/1")
     assert "    banker 2D 3D = 5" in lines
     assert "  RoundCorrected(" in lines[-2]
@@ -323,7 +330,10 @@ def test_a_frame_is_read_as_the_shoe_that_the_row_names(
 def test_a_beetek_round_keeps_the_hole_card_down_until_it_is_turned_up(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The frames were worked out by hand: `*0D`, suit 3 (spades), 2, check 30+44+33+32 = D9, CR LF."""
+    """The record of a BeeTek round shows the hole card only once it is turned up.
+
+    The frames were worked out by hand: `*0D`, suit 3 (spades), 2, check 30+44+33+32 = D9, CR LF.
+    """
     table = Recorded(LUCKY9).open_shoe("").beetek("AS 2D").do(*wagers("2 hand 1000")).lock()
     table.beetek("2S TD 3S 4D").do(call("hit")).beetek("4C").do(call("reveal")).beetek("5H")
     lines = said(capsys, "replay", table.journalled(tmp_path), "1/1")
@@ -349,7 +359,7 @@ def test_a_beetek_round_keeps_the_hole_card_down_until_it_is_turned_up(
 
 
 def test_what_became_of_the_wagers_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Banker pays even money, and owes 5% of the win. Player loses."""
+    """The record shows the settlement: Banker pays even money and owes 5% of the win, and Player loses."""
     table = Recorded(SUGARHOUSE).burned().do(*wagers("2 banker 2000, 3 player 1500")).lock().hand("2S 9D KS TD")
     lines = said(capsys, "replay", table.journalled(tmp_path), "1/1")
     assert lines[-3:] == [

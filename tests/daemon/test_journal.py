@@ -1,4 +1,4 @@
-"""The journal: committed rows come back, damage is found, and nothing is lost where the disk refuses."""
+"""Checks that the journal returns committed rows, finds damage, and loses nothing where the disk refuses."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def opened(path: Path, table_id: str = TABLE, key: SigningKey = KEY) -> Journal:
 
 
 def shoe(number: int, hands: int) -> list[Fact]:
-    """The facts of a shoe: its opening, the burn, and hands that each have a Royal 9 hit at seat 1."""
+    """Return the facts of a shoe: its opening, the burn, and rounds that each have a Royal 9 hit at seat 1."""
     facts: list[Fact] = [ShoeOpened(number, "dealer", RULES, CONFIG.digest, "test")]
     facts += [CardDrawn(Card.parse(text)) for text in ("AS", "2D")]
     for _ in range(hands):
@@ -61,7 +61,7 @@ def shoe(number: int, hands: int) -> list[Fact]:
 
 
 def entries(facts: list[Fact], table: Table | None = None) -> list[Entry]:
-    """The entries that the daemon would have committed for these facts."""
+    """Return the entries that the daemon would have committed for these facts."""
     table, made = table or Table(RULES), []
     for place, fact in enumerate(facts):
         table, events = step(table, fact)
@@ -97,7 +97,7 @@ def tampering(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def damaged_row(path: Path) -> int:
-    """The row that `verify` names as damaged."""
+    """Return the number of the row that `verify` names as damaged."""
     with raising("journal_damaged") as caught:
         verify(path)
     assert "at row " in caught.value.what, caught.value.what
@@ -462,7 +462,7 @@ def test_what_is_no_sound_journal_is_told_as_damage(copy: Path, case: str) -> No
 
 @pytest.mark.parametrize("garbage", [b"[1]", b"{}", b'{"signature": 5}', b'{"signature": "AAAA"}', b"[" * 100_000])
 def test_a_forged_message_that_fits_the_chain_still_lacks_the_signature(copy: Path, garbage: bytes) -> None:
-    """A forger can recompute every hash after a change, but has no key to sign with."""
+    """A forged message is found: the forger can recompute every hash after a change, but has no key to sign with."""
     victim = WITH_MESSAGES[1]
     with tampering(copy) as db:
         db.execute("UPDATE message SET body = ? WHERE row = ?", (garbage, victim))
@@ -555,7 +555,7 @@ def test_replaying_a_damaged_shoe_stops_at_the_damage(copy: Path, row: int) -> N
 
 
 def test_a_full_disk_writes_nothing_and_the_chain_goes_on_afterwards(tmp_path: Path) -> None:
-    """A file-size limit makes the kernel refuse to grow any file. So this runs in a process of its own."""
+    """A full disk, which a file-size limit simulates in a process of its own, writes nothing and breaks no chain."""
     assert exit_code(lambda: _on_a_full_disk(tmp_path / "j")) == 0
     assert verify(tmp_path / "j").rows == ROWS
 

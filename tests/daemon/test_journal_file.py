@@ -1,4 +1,4 @@
-"""The journal's file: what happens where it vanished, what is never sent, and which journal belongs to a key."""
+"""Checks the journal's file: what happens where it vanished, what is never sent, and which journal belongs to a key."""
 
 from __future__ import annotations
 
@@ -122,7 +122,8 @@ def test_a_file_that_another_process_holds_is_left_to_it(tmp_path: Path) -> None
 
 
 def test_a_folder_that_is_away_is_waited_for(tmp_path: Path) -> None:
-    """An unmounted disk comes back, so nothing is made in its place."""
+    """The journal waits for a folder that is away and makes nothing in its place, because an unmounted disk comes
+    back."""
     folder = tmp_path / "disk"
     journal = opened(folder / "table.journal")
     journal.append(SHOES[:HALF])

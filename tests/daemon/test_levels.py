@@ -1,5 +1,4 @@
-"""The pit's levels: what is shown of them, when they are fresh enough to bet on, and which messages are no levels at
-all."""
+"""Checks the pit's meter levels: what is shown of them, when they are fresh enough to bet on, and what is refused."""
 
 from __future__ import annotations
 
@@ -50,8 +49,10 @@ def test_the_second_tells_that_the_pit_lives(levels: Levels) -> None:
 
 
 def old_words_again(levels: Levels, now: Stamp) -> list[bool]:
-    """Whether the levels are fresh after each of 20 words, which the pit signed an hour ago and somebody repeats to a
-    new table."""
+    """Let somebody repeat to a new table 20 messages that the pit signed an hour ago.
+
+    Return whether the levels count as fresh after each of them.
+    """
     fresh = []
     for number in range(20):
         assert levels.heard(said(7 + number, at="2025-12-31T23:00:00.000Z"), 2.0 * number, now) is None

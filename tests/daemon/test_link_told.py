@@ -1,4 +1,7 @@
-"""Loss and return of the pit's link: each is told once, a short cut never, and what was told outlives a restart."""
+"""Checks the alarms about the link to the pit: its loss and its return are each reported once, a short cut never.
+
+What was reported is still known after a restart.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ _LIMIT_S = 10
 
 
 def _told(lost: bool, *looks: tuple[float, str]) -> list[OwnFact]:
-    """What is told of a link that was found so at these seconds after the start."""
+    """Return what is reported of a link whose standing was found so at these seconds after the start."""
     told: list[OwnFact] = []
     link = LinkTold(lost, _LIMIT_S, told.append)
     link._lost_s = 0.0
@@ -48,7 +51,10 @@ def test_a_loss_is_told_once_it_is_longer_than_the_limit_and_a_return_once(
 
 
 def test_a_running_table_tells_of_a_cut_and_after_a_restart_of_the_return(tmp_path: Path) -> None:
-    """Somebody pulls the cable, and restarts the table before it is plugged in again."""
+    """A running table reports that the link is lost, and after a restart that it is back.
+
+    Somebody pulls the cable, and restarts the table before the cable is plugged in again.
+    """
     codes = {"pit_link_lost", "pit_link_back"}
 
     async def cut() -> None:

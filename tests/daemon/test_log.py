@@ -1,4 +1,4 @@
-"""The log is a record: it has each event and each refusal at a fitting level, with its code and a sentence."""
+"""Checks that the log has each event and each refusal at a fitting level, with its code and a sentence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The parts of the loop, each tested without the others: beats, commits, folding, the panel, presses, the shoe's
+"""Checks the parts of the daemon's main loop one by one: beats, commits, folding, the panel, presses, the shoe's
 line."""
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ async def test_beats_go_on_with_what_each_said_and_one_that_raises_ends_them() -
 
 @asynccontextmanager
 async def beating_each_hour() -> AsyncIterator[tuple[Beats, list[bool]]]:
-    """Beats an hour apart of which one has come, and those that came."""
+    """Yield beats an hour apart of which the first has come, and the list of the beats that came."""
     heard: list[bool] = []
 
     def beat(again: bool) -> tuple[float, bool]:
@@ -135,7 +135,7 @@ async def test_rows_are_committed_in_the_end_and_one_fact_tells_what_failed(
 
 
 def _fold(table: Table, *requests: Request) -> tuple[Table, list[str], list[str | None]]:
-    """The table after these requests, the kinds of the rows, and the answer to each request."""
+    """Fold these requests. Return the table after them, the kinds of the rows, and the answer to each request."""
     answers: list[str | None] = []
 
     def answered(_arrived: Arrived, _asked: Asked, decided: Fact | Refuse) -> None:
@@ -200,7 +200,7 @@ async def test_bad_bytes_are_told_only_while_no_card_lies_face_down(tmp_path: Pa
 
 
 class _Header:
-    """A header whose pins are in memory."""
+    """A Raspberry Pi's header whose pins are in memory."""
 
     def __init__(self) -> None:
         self.inputs = {"deal": False, KEY: False, "seat_1": False}

@@ -1,4 +1,5 @@
-"""A wager counts as it lay when the button was pressed or the card came, however long the disk takes afterwards."""
+"""Checks that a wager counts as it lay when the button was pressed or the card came, however long the disk then
+takes."""
 
 from __future__ import annotations
 
