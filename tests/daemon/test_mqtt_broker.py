@@ -1,4 +1,5 @@
-"""The MQTT driver against a real Mosquitto: connections, answers, refusals, the will, and a broker that goes."""
+"""Checks the MQTT driver against a real Mosquitto: connections, answers, refusals, the will, and a broker that goes
+away."""
 
 from __future__ import annotations
 
@@ -32,8 +33,10 @@ WILL = Will(STATE, b'{"online":false}')
 
 @dataclass
 class Heard:
-    """What a broker told its listener, in order. `greeting` is a topic and a payload that the listener publishes,
-    retained, once connected."""
+    """A listener that keeps what the broker driver told it, in order.
+
+    `greeting` is a topic and a payload that the listener publishes, retained, once connected.
+    """
 
     told: list[tuple[Any, ...]] = field(default_factory=list)
     raising: Exception | None = None
@@ -73,7 +76,7 @@ class Connected:
     task: asyncio.Task[None]
 
     async def answer(self, token: int | None) -> int:
-        """The reason code with which the broker answers this publish."""
+        """Return the reason code with which the broker answers the message published with this token."""
         assert token is not None
         await eventually(lambda: any(told[1] == token for told in self.heard.of("answered")))
         return next(int(told[2]) for told in self.heard.of("answered") if told[1] == token)
@@ -83,7 +86,7 @@ class Connected:
 async def broker_at(
     port: int, host: str = "127.0.0.1", up: bool = True, keepalive_s: int = 5
 ) -> AsyncIterator[Connected]:
-    """Run the driver at this broker, connected unless `up` is False."""
+    """Run the MQTT driver at this broker, connected unless `up` is False."""
     async with brokers_at(host, port=port, keepalive_s=keepalive_s) as table:
         if up:
             await eventually(lambda: table.heard.of("connected"))
@@ -92,7 +95,7 @@ async def broker_at(
 
 @asynccontextmanager
 async def brokers_at(*hosts: str, port: int, keepalive_s: int = 5) -> AsyncIterator[Connected]:
-    """Run the driver with these hosts. Mosquitto listens on 127.0.0.1 alone."""
+    """Run the MQTT driver with these hosts. Mosquitto listens on 127.0.0.1 alone."""
     broker, heard = MqttBroker(hosts, port, "table-test", keepalive_s, WILL, [ACK]), Heard()
     heard.broker = broker
     task = asyncio.create_task(broker.run(heard))
@@ -104,7 +107,7 @@ async def brokers_at(*hosts: str, port: int, keepalive_s: int = 5) -> AsyncItera
 
 
 def far_end(port: int) -> Peer:
-    """Another client of the same broker: the pit's program."""
+    """Return another client of the same broker, which plays the pit's program."""
     return Peer(port, EVENT, STATE)
 
 
@@ -118,7 +121,7 @@ def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
 
 @pytest.fixture
 def pit(port: int) -> Iterator[Peer]:
-    """A far end, after which nothing stays retained at the broker."""
+    """A client of the broker that plays the pit's program. Nothing stays retained at the broker after it."""
     with far_end(port) as other:
         yield other
         for topic in (ACK, STATE):
@@ -311,7 +314,10 @@ async def test_an_event_the_access_list_refuses_is_answered_0x87_and_others_go_o
 
 
 async def test_a_refused_subscription_is_no_connection(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Mosquitto takes every subscription and delivers nothing. So the test makes a broker that refuses."""
+    """A connection whose subscription is refused does not count as up.
+
+    Mosquitto accepts every subscription and delivers nothing, so the test makes a broker that refuses.
+    """
 
     async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read(1000)

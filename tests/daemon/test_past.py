@@ -1,5 +1,7 @@
-"""The past of a running table: its events are told to anybody on the machine, the frames of a closed round to the
-socket's group."""
+"""Checks the past of a running table: anybody on the machine is told its events.
+
+Only the socket's group is told the frames of a finished round.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ from tests.support.waiting import PATIENCE_S
 
 
 async def told_after(control: Path, asked: bytes) -> list[dict[str, Any]]:
-    """All that the past's socket answers to this line."""
+    """Send this line to the socket for past events, and return all events that it answers."""
     reader, writer = await asyncio.open_unix_connection(past_of(control))
     writer.write(asked)
     async with asyncio.timeout(PATIENCE_S):
@@ -30,7 +32,7 @@ async def told_after(control: Path, asked: bytes) -> list[dict[str, Any]]:
 
 
 async def asked(control: Path, request: dict[str, Any]) -> dict[str, Any]:
-    """The answer of the control socket to this request."""
+    """Send this request to the control socket, and return the answer."""
     reader, writer = await asyncio.open_unix_connection(control, limit=1_000_000)
     writer.write(json.dumps(request).encode() + b"\n")
     async with asyncio.timeout(PATIENCE_S):
@@ -40,7 +42,7 @@ async def asked(control: Path, request: dict[str, Any]) -> dict[str, Any]:
 
 
 def journalled(world: World) -> list[dict[str, Any]]:
-    """Every event in the journal."""
+    """Return every event in the journal."""
     return [json.loads(body) for row in world.rows() for body in row.messages]
 
 

@@ -1,4 +1,4 @@
-"""The picture of a table that `tablectl watch` paints in a terminal, and the lines that it prints elsewhere."""
+"""Checks the picture of a table that `tablectl watch` paints in a terminal, and the lines that it prints elsewhere."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ LIT, DARK = "●", "○"
 
 
 def status(table: TableUnderTest, *, shoe_up: bool = True, meters_fresh: bool = True) -> Status:
-    """The table's status as it goes over the control socket, with healthy links unless the arguments say otherwise."""
+    """Return the table's status as sent over the control socket, with healthy links unless the arguments say
+    otherwise."""
     return healthy(
         table.face,
         lamps={name: pattern.name.lower() for name, pattern in lamps(table.face, HEALTHY).items()},
@@ -49,7 +50,7 @@ def status(table: TableUnderTest, *, shoe_up: bool = True, meters_fresh: bool = 
 
 
 def painted(table: TableUnderTest, words: str = "en", **links: bool) -> list[str]:
-    """The picture's lines as they stand on the screen, without the frame's sides and without empty lines."""
+    """Return the picture's lines as they stand on the screen, without the frame's sides and without empty lines."""
     screen = StringIO()
     picture = Picture("Royal 9, table 1", table.rules, language(words))
     picture.status = status(table, **links)
@@ -91,7 +92,7 @@ def test_the_final_round_is_said() -> None:
 
 
 def _lit(lines: list[str]) -> set[str]:
-    """The lamps that are steadily lit. A test may ask only for lamps whose pattern does not blink."""
+    """Return the lamps that are lit steadily. A test may ask only for lamps whose pattern does not blink."""
     numbers, *_ = (line.split()[1::2] for line in lines if line.startswith("seat 1 "))
     signs = next(line for line in lines if re.fullmatch(f"([{LIT}{DARK}] [a-z-]+ *){{{len(numbers)}}}", line))
     others = next(line for line in lines if "draw player" in line)
@@ -331,7 +332,7 @@ def test_the_status_of_a_stopped_table_is_said_in_vietnamese(code: str, enter: C
 
 @pytest.fixture
 def told(monkeypatch: pytest.MonkeyPatch) -> list[Status]:
-    """The statuses, one after another, that the running table tells whoever watches it."""
+    """The statuses that a simulated running table sends, one after another, to whoever watches it."""
     statuses: list[Status] = []
 
     def tell(table: Path) -> Iterator[Status]:

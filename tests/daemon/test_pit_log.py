@@ -1,4 +1,4 @@
-"""`tablectl verify --against`: it names whatever was done to the journal or the log after the pit committed."""
+"""Checks that `tablectl verify --against` names whatever was done to the journal, or to the pit's log, afterwards."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ EPOCH = "0123456789"
 
 
 def write_journal(path: Path, facts: Iterable[Fact], key: SigningKey = KEY) -> list[bytes]:
-    """Write a sound journal of these facts, with names and salts that are always the same, and return its messages."""
+    """Write a sound journal of these facts, with fixed names and salts, and return its messages."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(secrets, "token_hex", lambda _: EPOCH)
         patch.setattr(os, "urandom", bytes)
@@ -51,7 +51,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[bytes]
 
 
 class Case:
-    """A journal, and the log of a pit that committed all of it."""
+    """A journal, and the log of a pit that has committed all of its events."""
 
     def __init__(self, written: tuple[Path, list[bytes]], folder: Path) -> None:
         self.journal, self.log = folder / "table.journal", folder / "pit.log"
@@ -78,7 +78,7 @@ def case(written: tuple[Path, list[bytes]], tmp_path: Path) -> Case:
 
 
 def changed(body: bytes, key: SigningKey | None = KEY, **fields: Any) -> bytes:
-    """The event with other fields, signed again. Without a key it keeps its former signature."""
+    """Return the event with other fields, signed again. Without a key it keeps its former signature."""
     event = json.loads(body) | fields
     if key is not None:
         del event["signature"]
@@ -137,8 +137,10 @@ def test_while_the_table_runs(tmp_path: Path) -> None:
 
 
 def _forged(case: Case) -> int:
-    """Write all of the journal again, as somebody could with the table's key: the second hand's last card is
-    another."""
+    """Write the whole journal again with another last card in the second round. Return the first event that differs.
+
+    Anybody with the table's key could do so.
+    """
     facts = list(FACTS)
     last = max(place for place, fact in enumerate(facts[: len(shoe(1, 2))]) if isinstance(fact, CardDrawn))
     facts[last] = CardDrawn(Card.parse("4D"))
@@ -235,7 +237,10 @@ def test_only_what_the_table_signed_counts_as_cut_off(case: Case) -> None:
 
 
 def test_what_the_log_does_not_know_of_is_still_verified(case: Case, capsys: pytest.CaptureFixture[str]) -> None:
-    """A fact was changed, and its messages are good: the log agrees, and the chain does not."""
+    """A fact that was changed in the journal is found although its events still agree with the pit's log.
+
+    The hash chain covers the fact too.
+    """
     case.tamper("UPDATE fact SET at_ms = at_ms + 1 WHERE row = 4")
     compare(case.journal, case.log)
     assert main(["verify", str(case.journal), "--against", str(case.log)]) == 1

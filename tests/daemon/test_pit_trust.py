@@ -1,5 +1,7 @@
-"""Whose word the table takes for the pit's: a key is pinned, offered or handed over; and words that leap ahead of the
-clock."""
+"""Checks whose messages the table takes for the pit's: a key is pinned, offered, or handed over to a new one.
+
+Messages that leap ahead of the clock are checked too.
+"""
 
 from __future__ import annotations
 
@@ -137,7 +139,10 @@ def stepped(seq: int, cents: int = 5) -> AwardStepped:
 
 
 def test_a_number_that_was_forged_once_makes_no_true_one_old_for_ever() -> None:
-    """A journal of an earlier version may hold such a number, since that version believed unsigned words."""
+    """A forged, much too high award number in the journal does not make the pit's true numbers old for ever.
+
+    A journal of an earlier version may hold such a number, since that version believed unsigned messages.
+    """
     poisoned = Table(ROYAL9, award_seq=MOST_SEQ)
     latest = latest_ms(NOW) + MOST_LEAP_MS
     assert decide(poisoned, SeeAward(stepped(NOW.at_ms)), ambient(latest_seq=latest)) == stepped(NOW.at_ms)

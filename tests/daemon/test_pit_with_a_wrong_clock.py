@@ -1,4 +1,7 @@
-"""A pit whose clock is wrong and is set, at a table without a set clock: the table goes on, and old words stay old."""
+"""Checks a table without a set clock, at a pit whose clock is wrong and then corrected.
+
+The table goes on, and the pit's old messages stay old.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ METERS = Topics("pit/v1", "royal9-01").meters
 
 
 class Clocks:
-    """The pit's clock and the table's clock, and somebody who records each word that the pit says."""
+    """The clocks of a pit and a table, and an adversary who records each message of the pit."""
 
     def __init__(self, patch: pytest.MonkeyPatch, synchronised: bool) -> None:
         self._patch = patch
@@ -58,7 +61,7 @@ class Clocks:
             yield self.world
 
     def say_again(self) -> None:
-        """Say everything again that the pit ever said."""
+        """Repeat to the table every message that the pit ever sent."""
         for topic, payload in self.recorded:
             self._say(payload, topic)
 

@@ -1,4 +1,5 @@
-"""The refusals that a table keeps: each of a person with the reason, and no more in a day than the disk can bear."""
+"""Checks which refusals a table keeps: each one of a person with the reason, and no more in a day than the disk can
+bear."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The loop: it shows and tells nothing before the commit, and loses no card whatever goes wrong."""
+"""Checks the main loop: it shows and sends nothing before the commit, and loses no card whatever goes wrong."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def kinds(rows: list[Row]) -> list[str]:
 
 
 def replayed(folder: Path) -> tuple[Public, int | None]:
-    """The face that a restart makes of the journal in `folder`, and the first row that differs."""
+    """Return the table's public view after a restart from the journal in `folder`, and the first row that differs."""
     config = table_config(folder)
     journal = open_journal(config)
     try:
@@ -109,7 +109,7 @@ async def test_a_lamp_shows_at_once_what_a_commit_changes_of_how_the_pit_stands(
 
 
 async def test_a_lamp_blinks_while_nothing_else_happens(tmp_path: Path) -> None:
-    """A card comes without an open shoe, so the fault lamp blinks fast."""
+    """The fault lamp blinks fast, with no other work for the loop, after a card came without an open shoe."""
     async with running(tmp_path) as world:
         world.shoe.deal("KS")
         await eventually(lambda: world.lamps["fault"] == "fast_blink")
@@ -316,7 +316,8 @@ async def test_a_restart_in_a_hand_goes_on_where_it_was(tmp_path: Path) -> None:
 
 
 async def test_a_replay_that_gives_other_events_is_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The replay differs as after an update that judges a hand in another way, inside an open shoe."""
+    """A replay that gives other events than the journal has is a fault, as after an update that judges a round
+    differently."""
 
     async with running(tmp_path) as world:
         await world.open_shoe()
@@ -419,7 +420,7 @@ async def test_bad_bytes_are_told_only_once_all_copies_of_their_report_have_come
 
 @pytest.fixture
 def all_copies_have_come(monkeypatch: pytest.MonkeyPatch) -> Callable[[World], Awaitable[None]]:
-    """A function that waits until bad bytes are old enough to be told. The test makes that age short."""
+    """A function that waits until bad bytes are old enough to be reported. The test makes that age short."""
     copies_come_within_s = 0.1
     monkeypatch.setattr(shoe_line, "_COPIES_COME_WITHIN_S", copies_come_within_s)
 
@@ -439,8 +440,10 @@ async def test_bad_bytes_are_told_to_nobody_while_cards_lie_face_down(
     all_copies_have_come: Callable[[World], Awaitable[None]],
     ends: str,
 ) -> None:
-    """Bad bytes may be a copy of the shoe's result, which comes once the round is complete. Afterwards all of them are
-    told."""
+    """Bad bytes are reported to nobody while cards lie face down, and all of them afterwards.
+
+    The bytes may be a copy of the shoe's result, which comes once the round is complete.
+    """
     async with running(tmp_path, example=example_table("sugarhouse_midi")) as world:
         shoe, listener = world.shoe, world.shoe.listener
         assert listener is not None
@@ -467,14 +470,17 @@ async def test_bad_bytes_are_told_to_nobody_while_cards_lie_face_down(
 
 
 def told(world: World) -> Status:
-    """The status without the time for which the table has been up."""
+    """Return the table's status without the time for which the table has been up."""
     return but(world.status, up_s=0)
 
 
 async def test_a_damaged_copy_before_a_card_that_comes_face_down_is_told_as_late_as_one_after_it(
     tmp_path: Path, all_copies_have_come: Callable[[World], Awaitable[None]]
 ) -> None:
-    """Nothing lies face down yet when the copy comes: this card, drawn in error, is the first that will."""
+    """A damaged copy is reported only after the card that follows it is turned up or voided.
+
+    No card lies face down yet when the copy comes: the following card, drawn in error, is the first that will.
+    """
     async with running(tmp_path, example=example_table("sugarhouse_midi")) as world:
         await world.open_shoe()
         world.shoe.listener.shoe_noise("noise", 8)
@@ -489,7 +495,10 @@ async def test_a_damaged_copy_before_a_card_that_comes_face_down_is_told_as_late
 async def test_bad_bytes_wait_for_the_commit_of_a_card_that_lies_face_down(
     tmp_path: Path, all_copies_have_come: Callable[[World], Awaitable[None]]
 ) -> None:
-    """The disk is slow: the loop has heard a whole round with its result, and the table shows nothing of it yet."""
+    """Bad bytes are not reported before the commit of a face-down card that came with them.
+
+    The disk is slow: the loop has heard a whole round with its result, and the table shows nothing of that round yet.
+    """
     async with running(tmp_path, example=example_table("sugarhouse_midi")) as world:
         await world.open_shoe()
         async with world.committing(LockWagers()):
@@ -534,7 +543,7 @@ async def test_the_buttons_play_a_hand(tmp_path: Path) -> None:
 async def test_the_key_leaves_no_fault_that_nobody_can_have_seen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, button: str
 ) -> None:
-    """The fault stands and the lamps show it, but not for as long as anybody needs to see it."""
+    """Key and button clear no fault that the lamps have not yet shown for as long as anybody needs to see it."""
     monkeypatch.setattr("controller.daemon.presses.SEEN_AFTER_S", 3600.0)
     async with running(tmp_path) as world:
         await world.open_shoe()
@@ -560,7 +569,8 @@ async def test_the_key_leaves_no_fault_that_nobody_can_have_seen(
 async def test_a_press_for_a_fault_that_was_just_left_begins_no_hand(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Key and `deal` clear a fault. Another person cleared it an instant before, so the press must not lock wagers."""
+    """A press of `deal` with the key turned does not lock wagers where another person cleared the fault an instant
+    before."""
     async with running(tmp_path) as world:
         await world.open_shoe()
         world.runtime.shoe_line.shoe_reported(ShoeErrorRaised(ShoeError.OVERDRAW))
@@ -604,7 +614,10 @@ async def test_a_press_between_two_beats_is_seen(tmp_path: Path, monkeypatch: py
 async def test_a_press_counts_from_the_watchs_look_while_the_loop_is_busy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The button is let go as soon as the loop itself has looked at it once."""
+    """A short press counts from the watching thread's look at the button while the loop is busy.
+
+    The button is let go as soon as the loop itself has looked at it once.
+    """
     monkeypatch.setattr(runtime_module, "until_beat_s", lambda: 3600.0)
     async with running(tmp_path) as world:
         await eventually(lambda: world.lamps["fault"] == "dark")
@@ -713,7 +726,10 @@ async def test_every_event_of_a_whole_shoe_keeps_the_contract_and_the_journal_ve
 
 
 async def test_a_chip_that_lies_at_a_seat_the_next_shoe_brings_is_seen_when_it_opens(tmp_path: Path) -> None:
-    """The table's file got one more seat while a shoe was open. An open shoe keeps its own seats to its end."""
+    """A chip at a seat that the next shoe adds is seen when that shoe opens.
+
+    The table's file got one more seat while a shoe was open. An open shoe keeps its own seats to its end.
+    """
     table = tomllib.loads(EXAMPLE_TABLE.read_text("utf-8"))
     table["table"]["game"] = str((EXAMPLE_TABLE.parent / table["table"]["game"]).resolve())
     last = table["seats"].pop()["number"]

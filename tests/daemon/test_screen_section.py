@@ -1,4 +1,4 @@
-"""`[screen]`, tried by a house whose page would hide an amount, run a program or fill a small machine."""
+"""Checks the section `[screen]` for a house whose page would hide an amount, run a program or fill a small machine."""
 
 from __future__ import annotations
 

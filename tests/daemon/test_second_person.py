@@ -1,5 +1,7 @@
-"""The key at the table gives a second person's word on one act: the act that waits, by its own button, with the key
-turned after the act was shown."""
+"""Checks how a second person confirms a waiting act by the key at the table.
+
+The act's own button confirms it, with the key turned after the act was shown.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,7 @@ def by_key(
     held_s: float = HOLD_S,
     moment: object = HERE,
 ) -> Confirmed | Refuse | None:
-    """Let Jones turn the key and hold a button for so long."""
+    """Let the second person, Jones, turn the key and hold a button for `held_s` seconds."""
     second.key_turned(True, turned_s)
     second.pressed(button, moment, pressed_s)
     return second.held(moment, pressed_s + held_s)
@@ -65,7 +67,7 @@ def test_another_button_confirms_nothing_and_keeps_its_meaning(button: str) -> N
 
 @pytest.mark.parametrize("turned_s", [ASKED_S - 60, ASKED_S - 0.1, ASKED_S, ASKED_S + 0.2])
 def test_a_key_that_was_turned_for_something_else_confirms_nothing(turned_s: float) -> None:
-    """The key was turned before the act was asked for, or before anybody can have seen that the act waits."""
+    """A key confirms nothing where it was turned before anybody can have seen that the act waits."""
     assert by_key(asked(), turned_s=turned_s) is None
 
 
@@ -77,7 +79,10 @@ def test_turning_the_key_alone_confirms_nothing() -> None:
 
 
 def test_a_short_press_confirms_nothing_and_means_nothing_else() -> None:
-    """Otherwise a person who lets go of `void` too early would end the round alone."""
+    """A short press with the key turned does nothing at all.
+
+    Otherwise a person who lets go of `void` too early would end the round alone.
+    """
     second = asked()
     second.key_turned(True, ASKED_S + 1)
     assert second.pressed("cut_card", HERE, ASKED_S + 2), "so no common press follows"
@@ -96,8 +101,10 @@ def test_a_key_that_is_turned_back_meanwhile_confirms_nothing() -> None:
 
 
 def test_an_act_that_was_asked_for_meanwhile_is_not_confirmed() -> None:
-    """Jones holds the button for the act that was shown. Meanwhile Smith asks for another act, which Jones has not
-    seen."""
+    """A held button does not confirm an act that was asked for after the press.
+
+    Jones holds the button for the act that was shown. Meanwhile Smith asks for another act, which Jones has not seen.
+    """
     second = asked()
     second.key_turned(True, ASKED_S + 1)
     second.pressed("cut_card", HERE, ASKED_S + 2)
@@ -114,8 +121,11 @@ def test_what_waited_in_another_round_is_not_confirmed() -> None:
     "request_", [VoidRound("key"), ClearFault("key"), TellOddCard(OddCardFate.NEXT_CARD, "dealer")]
 )
 def test_what_a_button_asked_for_waits_for_nobody(request_: ByTwo) -> None:
-    """Anybody can press a button. Jones turns the key to test a lamp, and Smith presses `void`. Smith's account would
-    then be the second person of an act that Smith alone wants."""
+    """A request made by a button does not wait for a second person, because anybody can press a button.
+
+    Example: Jones turns the key to test a lamp, and Smith presses `void`. Smith's account would then be the second
+    person of an act that Smith alone wants.
+    """
     second = SecondPerson(BUTTONS)
     second.propose(request_, "button void", None, None, HERE, ASKED_S)
     assert second.waiting(HERE, ASKED_S + 1) is None

@@ -1,4 +1,4 @@
-"""When the bytes of the shoe's line may be lost: the loop stood still for too long, or the machine was suspended."""
+"""Checks when bytes of the shoe's line may be lost: the loop stood still for too long, or the machine was suspended."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SLEPT_BEFORE_MS = 60_000
 
 @pytest.fixture
 def heard(tmp_path: Path) -> ShoeHeard:
-    """A shoe whose line was served until 1,000 ms."""
+    """The account of a shoe whose line was read until 1,000 ms after boot."""
     heard = ShoeHeard(None, Mark(tmp_path / "heard", "boot"), KEPT_MS)
     heard.line_up(980, SLEPT_BEFORE_MS)
     heard.beat(1000, SLEPT_BEFORE_MS)
@@ -52,7 +52,8 @@ def test_a_line_that_is_down_is_told_otherwise(heard: ShoeHeard) -> None:
 
 
 def test_the_line_may_be_lost_while_another_thread_asks(heard: ShoeHeard) -> None:
-    """The loop's thread loses the line between the first two lines of the answer."""
+    """`stood_still` returns False, and does not fail, where the loop's thread loses the line while another thread
+    asks."""
     lines = 0
 
     def lose(frame: FrameType, event: str, _: object) -> Any:
@@ -76,7 +77,10 @@ def test_the_line_may_be_lost_while_another_thread_asks(heard: ShoeHeard) -> Non
 def test_a_program_that_waits_between_two_clocks_takes_it_for_no_sleep(
     monkeypatch: pytest.MonkeyPatch, waited_at: int
 ) -> None:
-    """The machine is busy with something else for a second, before one of the two readings."""
+    """A wait between the readings of two clocks does not count as a sleep of the machine.
+
+    The machine is busy with something else for a second, before one of the two readings.
+    """
     readings = 0
 
     def read(which: int) -> int:

@@ -1,9 +1,8 @@
-"""A wager that comes over the network counts once, where bet recognition's adopted key has signed it. People are told
-of any other wager.
+"""Checks wagers that come over the network: each counts once, where bet recognition's adopted key has signed it.
 
-The adversary may publish on the table's topic: he holds the broker's account `bets`, or is the broker. He has all words
-that were ever said, can say them again, hold them back and change their order. He has keys of his own, and perhaps one
-that was bet recognition's once.
+People are told of any other wager. The adversary may publish on the table's topic: he holds the broker's account
+`bets`, or is the broker. He has every message that was ever sent, and can repeat messages, hold them back and change
+their order. He has keys of his own, and perhaps one that was bet recognition's once.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ TAKEN_AWAY = Wager(2, "player", 0)
 
 @dataclass
 class Recognition:
-    """The true bet recognition of one table. `said` are the payloads of its words, for whoever listens."""
+    """The true bet recognition of one table. `said` are the payloads of its messages, for anybody who listens."""
 
     world: World
     key: SigningKey = RECOGNITION_KEY
@@ -55,7 +54,7 @@ class Recognition:
     _seq: int = 0
 
     def word(self, wager: Wager, **changed: Any) -> WagerWord:
-        """The next word, for the round that the table's state asks for."""
+        """Return the next wager message, for the round that the table's state asks for."""
         state = self.world.broker.states()[-1].value
         now = stamp_now()
         self._seq = max(self._seq + 1, now.at_ms)
@@ -68,7 +67,7 @@ class Recognition:
         return replace(word, **changed)
 
     async def says(self, wager: Wager, **changed: Any) -> WagerWord:
-        """Say a wager, and wait until the table has judged it."""
+        """Send a wager message, and wait until the table has judged it."""
         word = self.word(wager, **changed)
         self.said.append(word.payload(self.key))
         await arrives(self.world, self.said[-1])
@@ -83,18 +82,18 @@ async def arrives(world: World, *payloads: bytes) -> None:
 
 
 def lying(world: World) -> list[tuple[int, str, int]]:
-    """The chips that the table believes to lie on the felt."""
+    """Return the chips that the table believes to lie on the felt."""
     return [(each.seat, each.spot, each.cents) for each in world.runtime.face.wagers]
 
 
 def answers(world: World) -> list[tuple[int, str]]:
-    """The refusals that bet recognition was told: the number of each refused word, and the code."""
+    """Return the refusals that bet recognition was sent: the number of each refused message, and the code."""
     told = [each.value for each in world.broker.published if each.topic.endswith("/wager-refused")]
     return [(each["seq"], each["code"]) for each in told]
 
 
 def alarms(world: World) -> list[tuple[str, dict[str, Any]]]:
-    """The alarms in the stream, with their details."""
+    """Return the alarms among the table's events, with their details."""
     events = {event["seq"]: event for event in world.broker.events()}
     return [(event["code"], event["details"]) for event in events.values() if event["type"] == "alarm"]
 
@@ -123,7 +122,10 @@ def unsigned(word: WagerWord, *without: str) -> bytes:
 
 
 async def test_the_brokers_account_alone_stakes_nothing(tmp_path: Path) -> None:
-    """Each forger comes in turn. No word counts, none is answered, and people are told once of each kind."""
+    """Whoever holds only the broker's account can place no wager.
+
+    Each forger comes in turn. No message counts, none is answered, and people are told once of each kind.
+    """
     async with running(tmp_path, **KNOWN) as world:
         await world.open_shoe()
         recognition = Recognition(world)
@@ -145,7 +147,10 @@ async def test_the_brokers_account_alone_stakes_nothing(tmp_path: Path) -> None:
 
 
 async def test_a_word_that_comes_again_puts_no_chips_back(tmp_path: Path) -> None:
-    """Chips were seen, and then taken away. A broker that stalls, or a thief, brings the first word again."""
+    """A repeated wager message does not put chips back that were seen and then taken away.
+
+    A broker that stalls, or a thief, brings the first message again.
+    """
     async with running(tmp_path, **KNOWN) as world:
         await world.open_shoe()
         recognition = Recognition(world)
@@ -168,8 +173,10 @@ async def test_words_in_another_order_leave_the_latest(tmp_path: Path) -> None:
 
 
 async def test_a_word_that_was_refused_or_said_nothing_new_never_counts_later(tmp_path: Path) -> None:
-    """The word comes while a fault stands, after the lock, or for chips that lie there already. Its number is used
-    up."""
+    """A wager message that was refused, or that said nothing new, never counts later: its number is used up.
+
+    It came while a fault stood, after the lock, or for chips that lay there already.
+    """
     async with running(tmp_path, **KNOWN) as world:
         await world.open_shoe()
         recognition = Recognition(world)
@@ -193,8 +200,10 @@ async def test_a_word_that_was_refused_or_said_nothing_new_never_counts_later(tm
 
 
 async def test_a_wager_seen_for_one_round_never_plays_in_another(tmp_path: Path) -> None:
-    """The network keeps a word for too long, and the chips may be gone from the felt. The word is signed and new, and
-    counts nowhere."""
+    """A wager message for one round counts in no other round, although it is signed and new.
+
+    The network keeps the message for too long, and the chips may be gone from the felt.
+    """
     async with running(tmp_path, **KNOWN) as world:
         await world.open_shoe()
         recognition = Recognition(world)
@@ -211,7 +220,10 @@ async def test_a_wager_seen_for_one_round_never_plays_in_another(tmp_path: Path)
 
 
 async def test_another_tables_word_counts_nothing_here_and_people_hear_of_it(tmp_path: Path) -> None:
-    """One bet recognition with one key watches forty tables. Somebody brings its word for the next table here."""
+    """A wager message for another table is refused, and people are told.
+
+    One bet recognition with one key watches forty tables. Somebody brings its message for the next table here.
+    """
     async with running(tmp_path, **KNOWN) as world:
         await world.open_shoe()
         recognition = Recognition(world)
@@ -243,7 +255,10 @@ async def test_a_number_or_a_time_that_cannot_be_yet_makes_no_true_word_old(
 
 
 async def test_a_signed_message_that_is_no_wager_is_told(tmp_path: Path) -> None:
-    """Bet recognition speaks another version, or its key signs other messages too."""
+    """A signed message that is no wager raises an alarm.
+
+    Bet recognition may speak another version, or its key may sign other messages too.
+    """
     async with running(tmp_path, **KNOWN) as world:
         await world.open_shoe()
         await arrives(world, signed({"hello": "table"}, RECOGNITION_KEY))
@@ -252,7 +267,7 @@ async def test_a_signed_message_that_is_no_wager_is_told(tmp_path: Path) -> None
 
 
 async def test_no_restart_lets_an_old_word_play(tmp_path: Path) -> None:
-    """The highest number is in the journal: it outlives the program, and every new shoe."""
+    """No restart lets an old wager message count, since the highest number is in the journal and outlives each shoe."""
     async with running(tmp_path, **KNOWN) as world:
         await world.open_shoe()
         recognition = Recognition(world)
@@ -273,7 +288,10 @@ async def test_no_restart_lets_an_old_word_play(tmp_path: Path) -> None:
 
 
 async def test_key_and_number_outlive_the_shoe_in_which_they_came(tmp_path: Path) -> None:
-    """A replay begins at the opening of the open shoe, so key and number must stand there too."""
+    """Each shoe's opening holds bet recognition's key and its highest number.
+
+    A replay begins at the opening of the open shoe, so both must stand in that row.
+    """
     async with running(tmp_path, recognised=False, **KNOWN) as world:
         await world.open_shoe()
         await adopt(world, RECOGNITION_KEY)
@@ -312,7 +330,10 @@ async def adopt(world: World, key: SigningKey) -> None:
 
 
 async def test_who_has_the_former_key_says_nothing_any_more(tmp_path: Path) -> None:
-    """Bet recognition's key was stolen, and two people adopt another. The pit is told of it, with both names."""
+    """Nothing signed with bet recognition's former key counts once two people have adopted another.
+
+    The former key was stolen. The pit is told of the new key, with the names of both people.
+    """
     async with running(tmp_path, **KNOWN) as world:
         await world.open_shoe()
         former = Recognition(world)
@@ -348,7 +369,10 @@ async def test_one_person_adopts_no_key(tmp_path: Path) -> None:
 
 
 async def test_a_word_of_the_former_key_that_is_judged_behind_the_new_one_counts_nothing(tmp_path: Path) -> None:
-    """Two people adopt another key, and the disk is slow. Meanwhile a word under the former key is taken in."""
+    """A message under the former key counts nothing where it is judged after the new key's adoption.
+
+    Two people adopt the new key, and the disk is slow. Meanwhile the message is taken in.
+    """
     async with running(tmp_path, **KNOWN) as world:
         await world.open_shoe()
         former = Recognition(world)
@@ -367,7 +391,7 @@ async def test_a_word_of_the_former_key_that_is_judged_behind_the_new_one_counts
 
 @pytest.mark.parametrize("cents", [0, 2000])
 async def test_a_forged_word_of_chips_taken_away_takes_none(tmp_path: Path, cents: int) -> None:
-    """A rival of a winning player says that the player's chips are gone."""
+    """A forged message that a winning player's chips are gone does not take them away."""
     async with running(tmp_path, **KNOWN) as world:
         await world.open_shoe()
         recognition = Recognition(world)

@@ -1,4 +1,5 @@
-"""Small parts of the daemon: debouncing, the buttons' table, the signing key, the clock, and the word to systemd."""
+"""Checks small parts of the daemon: debouncing, the table of buttons, the signing key, the clock, notices to
+systemd."""
 
 from __future__ import annotations
 
@@ -34,7 +35,7 @@ from tests.support.tables import TableUnderTest
 
 
 def sampled(levels: str, every_ms: int = 10) -> list[tuple[int, bool]]:
-    """What settled, and when, of a button whose samples `levels` draws: `#` is pressed, `.` is not."""
+    """Debounce a button whose samples `levels` draws: `#` is pressed, `.` is not. Return what settled, and when."""
     debouncer = Debouncer(30)
     settled = []
     for place, level in enumerate(levels):
@@ -129,7 +130,7 @@ def test_a_button_asks_for(button: str, key_turned: bool, table: Table, asked: R
 
 
 def test_no_press_means_two_things() -> None:
-    """Only the first of two acts with the same press would ever be done."""
+    """No two acts have the same press, because only the first of the two would ever be done."""
     meant = Counter((press.button, press.key_turned, press.when) for press in PRESSES)
     assert {press: times for press, times in meant.items() if times > 1} == {}
 

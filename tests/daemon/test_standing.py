@@ -1,5 +1,4 @@
-"""How the table finds the pit: each way in which the pit may not be well has its own code, and people are told what to
-do."""
+"""Checks how the table judges the pit: each way in which the pit may not be well has a code and advice for people."""
 
 from __future__ import annotations
 
@@ -28,8 +27,10 @@ SCHEMA = Path(topics.__file__).with_name("schemas") / "state.schema.json"
 
 
 def heard(*, adopted: bool | None = None, word_s: float | None = None) -> PitHeard:
-    """A connection made at second 100, with the pit's last acknowledgement on it and the second of the pit's last
-    word."""
+    """Return what a table has heard of the pit on a connection made at second 100.
+
+    `adopted` is the pit's last acknowledgement, and `word_s` the second of its last message.
+    """
     found = PitHeard(0.0)
     found.link(True, 100.0)
     found.adopted = adopted
@@ -161,7 +162,10 @@ async def test_a_meter_that_the_pit_lacks_is_named_with_the_games_file_and_nobod
 
 
 async def test_the_words_of_a_dead_pit_that_are_said_once_more_do_not_let_it_stand_well(tmp_path: Path) -> None:
-    """Somebody on the network, or a broker, repeats the last acknowledgement and the last levels."""
+    """Repeated messages of a dead pit do not make it count as well.
+
+    Somebody on the network, or a broker, repeats the last acknowledgement and the last levels.
+    """
     async with running(tmp_path, pit={"stale_after_s": 1}) as world:
         broker = world.broker
         last = ack(world.journal.epoch, 0, "0" * 64)

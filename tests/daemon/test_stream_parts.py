@@ -1,5 +1,4 @@
-"""The parts of the stream to the pit, each tested without the others: what is sent, what the pit says, and what bet
-recognition says."""
+"""Checks the parts of the stream to the pit one by one: what is sent, and what the pit and bet recognition send."""
 
 from __future__ import annotations
 
@@ -73,14 +72,17 @@ def _message(seq: int, event: events.Event = _RESET) -> Message:
 
 @pytest.fixture(autouse=True)
 def _at_one_moment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the wall clock stand."""
+    """Stop the wall clock."""
     for module in (clock, pit_said, recognition_said):
         monkeypatch.setattr(module, "stamp_now", lambda: _NOW)
     monkeypatch.setattr(sending, "_RETRY_READ_S", 0.0)
 
 
 class _Events:
-    """A journal that holds these messages alone. It fails as often as `fails` says, and notes what is marked."""
+    """A journal in memory that holds only these messages.
+
+    Its next `fails` uses fail, and it notes which events are marked as acknowledged.
+    """
 
     def __init__(self, *messages: Message) -> None:
         self._messages = {message.seq: message for message in messages}
@@ -108,7 +110,7 @@ class _Events:
 
 
 class _Line:
-    """A broker that notes what is published. The tokens count from 101."""
+    """A broker that notes what is published. Its tokens count from 101."""
 
     address = "127.0.0.1:1883"
 
@@ -126,7 +128,10 @@ class _Line:
 
 
 class _Stream:
-    """What is sent of a journal of `head_seq` events, and what the table is told. The stream flows from the start."""
+    """The sending part of a table whose journal has `head_seq` events, connected from the start.
+
+    `told` are its facts.
+    """
 
     def __init__(self, head_seq: int, *messages: Message, most_unacknowledged: int = 1_000) -> None:
         self.journal, self.line = _Events(*messages), _Line()
@@ -141,12 +146,12 @@ class _Stream:
         )
 
     def flow(self) -> None:
-        """A connection on which the broker retains no ack."""
+        """Bring up a connection on which the broker retains no acknowledgement."""
         self.delivery.connected()
         self.delivery.nothing_retained(clock.monotonic_s())
 
     async def reads(self, seq: int) -> bool:
-        """Whether this event has to be read from the disk."""
+        """Tell whether this event has to be read from the disk."""
         before = self._reads
         assert await self.sending.message(seq) is not None
         return self._reads > before
@@ -247,7 +252,7 @@ async def test_how_far_the_pit_has_got_is_marked_once_and_again_where_the_disk_f
 
 
 class _Judge:
-    """What the pit says, judged with this key pinned, beside a stream whose one event is a hit."""
+    """The part that judges the pit's messages, with this key pinned, beside a stream whose only event is a hit."""
 
     def __init__(self, pinned: bytes | None = PIT_KEY.public) -> None:
         self.stream = _Stream(1, _message(1, _HIT))
@@ -338,7 +343,10 @@ def test_a_message_that_another_key_signed_is_counted_by_its_topic_and_told_once
 
 
 class _Recognition:
-    """What bet recognition says, judged with this key adopted. The table answers each wager with `code`."""
+    """The part that judges bet recognition's messages, with this key adopted.
+
+    The table answers each wager with `code`.
+    """
 
     def __init__(self, adopted: str | None = RECOGNITION_KEY.public.hex(), code: str | None = None) -> None:
         self.line, self.told, self.asked = _Line(), list[OwnFact](), list[Request]()
@@ -356,7 +364,7 @@ class _Recognition:
         return answer
 
     async def hear(self, payload: bytes) -> list[tuple[int, str]]:
-        """The numbers of the words that were refused, with the codes."""
+        """Let the part hear a message. Return the numbers of the refused messages so far, with the codes."""
         self.said.see(payload)
         await eventually(lambda: self.said.asked == 0)
         assert {*self.line.topics} <= {_TOPICS.wager_refused}

@@ -1,4 +1,4 @@
-"""`tablectl` as a person uses it: exit codes, what goes to which stream, and never a traceback."""
+"""Checks `tablectl` as a person uses it: exit codes, what goes to which stream, and never a traceback."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ DEVICES = ["sim shoe", "sim pins", "sim pit", "shoe record", "shoe replay", "sho
 
 
 def tablectl(*arguments: str | Path, **options: Any) -> subprocess.CompletedProcess[str]:
-    """Run `tablectl` as a process of its own. Whatever happens, no traceback may reach a person."""
+    """Run `tablectl` as a process of its own, and check that no traceback reaches a person."""
     done = subprocess.run(
         [sys.executable, "-m", "controller.people.cli.main", *map(str, arguments)],
         cwd=ROOT,
@@ -126,8 +126,10 @@ def test_check_a_table_that_is_right() -> None:
 def test_a_meter_begins_at_what_the_awards_below_its_own_are_worth(
     seed_cents: str | None, told: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The first three rows of sheet 000 win a meter. The best row that holds decides, so none may pay less than
-    $1,500."""
+    """`check` complains where a meter begins with less than the awards below its own are worth.
+
+    The first three rows of sheet 000 win a meter. The best row that holds decides, so none may pay less than $1,500.
+    """
     text = (EXAMPLE.parents[1] / "pit.toml").read_text("utf-8")
     own = "[meters.player_personal]\nseed_cents = 150000"
     assert own in text
@@ -292,7 +294,10 @@ def test_dark_darkens_whatever_ran_before(table: Path, lit: PinsPage) -> None:
 
 @pytest.mark.parametrize("result", ["exit-code", "watchdog"])
 def test_after_a_service_that_was_not_stopped_the_fault_lamp_is_lit(table: Path, lit: PinsPage, result: str) -> None:
-    """systemd tells the command that it runs after a service how that service ended."""
+    """`tablectl dark` lights the fault lamp after a service that was not stopped, and no lamp after one that was.
+
+    systemd runs this command after the service, and tells it how the service ended.
+    """
     assert tablectl("dark", table, env={**os.environ, "SERVICE_RESULT": result}).returncode == 0
     assert lit_lamps(lit) == [FAULT]
     assert tablectl("dark", table, env={**os.environ, "SERVICE_RESULT": "success"}).returncode == 0
@@ -367,7 +372,7 @@ def test_verify_something_else(tmp_path: Path) -> None:
 
 @contextmanager
 def running_table(table: Path) -> Iterator[subprocess.Popen[str]]:
-    """Run `tablectl run`, ready for requests."""
+    """Run `tablectl run` in a process, and wait until it is ready for requests."""
     with subprocess.Popen(
         [sys.executable, "-m", "controller.people.cli.main", "run", str(table)],
         cwd=ROOT,

@@ -1,4 +1,4 @@
-"""What a table and its stream tell of themselves, each tested without the parts that it tells of."""
+"""Checks the reports of a table and its stream about themselves, without the parts that they report on."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _STALE_S = 10
 
 
 class _Stream:
-    """A stream that is up, on a connection on which the pit was heard; a test changes the one part that it is about."""
+    """A stream that is up, on a connection on which the pit was heard. A test changes one part of it."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now_s = 1_000.0
@@ -172,7 +172,7 @@ def test_the_stream_counts_the_same_for_people_and_for_the_pit(stream: _Stream) 
 
 
 class _Table:
-    """A table with an open shoe whose parts say what a test sets."""
+    """A table with an open shoe whose parts report what a test sets."""
 
     def __init__(self, folder: Path) -> None:
         config = table_config(folder)

@@ -1,4 +1,7 @@
-"""The journal's tree: the same whether rows are kept or archived, after a restart, and of an earlier form."""
+"""Checks the journal's Merkle tree: it is the same whether rows are kept or archived, and after a restart.
+
+Journals of an earlier form are checked too.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ from tests.support.errors import raising
 
 
 def _root(leaves: list[bytes]) -> bytes:
-    """The RFC's MTH, over all leaves."""
+    """Return the root hash over all leaves, which the RFC calls MTH."""
     if len(leaves) < 2:
         return leaves[0] if leaves else sha256(b"").digest()
     k = 1 << (len(leaves) - 1).bit_length() - 1
@@ -33,7 +36,7 @@ def _root(leaves: list[bytes]) -> bytes:
 
 
 def _leaves(path: Path, first_row: int = 1) -> list[bytes]:
-    """The leaves of the tree, from the journal's rows and archives alone."""
+    """Return the leaves of the tree, made from the journal's rows and archives alone."""
     heads = [*[row.previous_head for row in read_rows(path)][first_row:], verify(path).head]
     return [sha256(b"\x00" + head).digest() for head in heads]
 
@@ -53,7 +56,10 @@ def _reopened(path: Path) -> Iterator[Journal]:
 
 
 def test_the_tree_is_that_of_the_rows_across_restarts_and_archives(tmp_path: Path) -> None:
-    """Twelve shoes of some 40 rows: enough that subtrees of 256 rows are kept, and that archives end inside of them."""
+    """The tree is that of the journal's rows, across restarts and archives.
+
+    Twelve shoes of some 40 rows are enough that subtrees of 256 rows are kept, and that archives end inside of them.
+    """
     path, said = tmp_path / "table.journal", [Checkpoint("", 0, sha256(b"").digest())]
     made = entries([fact for number in range(1, 13) for fact in shoe(number, 7)])
     for number in range(1, 13):
@@ -78,7 +84,10 @@ def test_the_tree_is_that_of_the_rows_across_restarts_and_archives(tmp_path: Pat
 
 
 def test_rows_that_no_checkpoint_covered_before_they_went_to_an_archive_are_in_the_next(tmp_path: Path) -> None:
-    """A shoe is archived in the same run of the program in which its last rows came after its last checkpoint."""
+    """The next checkpoint covers rows that were archived before any checkpoint covered them.
+
+    A shoe is archived in the same run of the program in which its last rows came after its last checkpoint.
+    """
     path = tmp_path / "table.journal"
     made = entries([fact for number in range(1, 8) for fact in shoe(number, 7)])
     with _reopened(path) as journal:
@@ -140,7 +149,10 @@ def test_a_journal_that_had_archives_before_has_a_tree_from_their_end_on(tmp_pat
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A closed journal of thirteen shoes, most of them archived, with a checkpoint, in which `verify` finds nothing."""
+    """A closed journal of thirteen shoes with a checkpoint.
+
+    Most shoes are archived, and `verify` finds nothing wrong.
+    """
     path = tmp_path_factory.mktemp("whole") / "table.journal"
     with _reopened(path) as journal:
         journal.append(entries([fact for number in range(1, 14) for fact in shoe(number, 4)]))
@@ -174,8 +186,11 @@ def test_verify_names_a_tree_that_is_not_the_rows(change: str, whole: Path, tmp_
 def test_a_checkpoint_costs_little_beside_the_commits_of_its_round(
     tmp_path: Path, figure: Callable[[str], None]
 ) -> None:
-    """A round of seven rows is seven commits, as the cards come one by one. Both are measured in the same run. All
-    commits of a round are meant, since a round has one checkpoint; a commit itself does nothing for the tree."""
+    """A checkpoint takes little time beside the commits of its round, both measured in the same run.
+
+    A round of seven rows is seven commits, as the cards come one by one. All of them count, since a round has one
+    checkpoint; a commit itself does nothing for the tree.
+    """
     commits_s, checkpoints_s, rounds = 0.0, 0.0, 400
     with _reopened(tmp_path / "table.journal") as journal:
         facts = entries(shoe(1, 10))[3:]

@@ -1,4 +1,4 @@
-"""The watch: a thread that looks at the inputs, and the loop that it wakes."""
+"""Checks the thread that looks at the inputs, and the event loop that it wakes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The watchers of a table: all get one status, on the beat, and a watcher that does not read is dropped."""
+"""Checks the watchers of a table: all get the same status on the beat, and one that does not read is disconnected."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Reader(asyncio.Transport):
 
 
 class Watched:
-    """What is watched, and how often it was rendered."""
+    """A watched thing with a status, which counts how often the status was rendered."""
 
     def __init__(self) -> None:
         self.status, self.renderings = b"as it was", 0
@@ -71,7 +71,7 @@ def started(loop: VirtualLoop, *watching: Coroutine[Any, Any, None]) -> list[asy
 
 
 def test_what_is_new_is_told_at_the_next_beat_whenever_it_came(loop: VirtualLoop) -> None:
-    """The moments of telling are the clock's, and the same for all watchers."""
+    """A change is sent at the clock's next beat, at the same moment to all watchers, whenever the change came."""
     watched, readers = Watched(), [Reader(loop) for _ in range(2)]
     watchers = Watchers(watched.render)
     started(loop, watchers.watch(readers[0].writer))

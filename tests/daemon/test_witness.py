@@ -1,4 +1,4 @@
-"""What a table shows a pit that cosigns, what it keeps of the answers, and what it tells people where they do not fit.
+"""Checks a table at a pit that cosigns its checkpoints: what it shows, what it keeps, and when it warns people.
 
 The witness here is the test's own: it keeps one checkpoint, and says by its own reading of C2SP's pages whether the
 next one extends it.
@@ -40,7 +40,10 @@ _TOPIC = "pit/v1/royal9-01/cosigned"
 
 
 class HeldWitness:
-    """A pit that cosigns, on the broker in memory. `shown` has what came; while `answers` is false nothing is said."""
+    """A pit on the broker in memory that cosigns checkpoints.
+
+    `shown` holds what the table sent. While `answers` is false the pit sends nothing.
+    """
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -92,7 +95,7 @@ class HeldWitness:
 
 @asynccontextmanager
 async def _witnessed(folder: Path) -> AsyncIterator[tuple[World, HeldWitness]]:
-    """A table with an open shoe that has pinned the key of a pit that cosigns."""
+    """Run a table with an open shoe that has pinned the key of a pit that cosigns."""
     async with running(folder, pinned=False) as world:
         witness = HeldWitness(world)
         witness.say()  # before a key is pinned by which it can be judged
@@ -153,7 +156,10 @@ def test_a_checkpoint_is_shown_at_a_shoes_end_and_its_cosignature_is_in_the_evid
 
 
 def test_after_fifteen_rounds_one_is_shown_from_the_last_that_was_cosigned(tmp_path: Path) -> None:
-    """And on each connection one, for what was lost with the connection before."""
+    """After fifteen rounds the table shows the pit a checkpoint, with a proof from the last one that was cosigned.
+
+    It shows one on each new connection too, for what was lost with the connection before.
+    """
 
     async def play() -> None:
         async with _witnessed(tmp_path) as (world, witness):
@@ -182,7 +188,7 @@ def test_after_fifteen_rounds_one_is_shown_from_the_last_that_was_cosigned(tmp_p
 
 
 async def _signed_after(world: World, size: int | None) -> None:
-    """Wait until the table has signed a checkpoint of another size."""
+    """Wait until the table has signed a checkpoint of another size than `size`."""
     await eventually(lambda: _size(world.journal.last_note("signed")) != size)
 
 
@@ -194,8 +200,11 @@ def _size(note: Note | None) -> int | None:
 def test_a_whole_shoe_costs_two_hundred_bytes_a_round_at_most(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, figure: Callable[[str], None]
 ) -> None:
-    """With a connection that is lost within the shoe. At a table with the longest id, and at the end of a
-    journal of 2**24 rows, as many years bring them, the same messages are longer: that is reckoned."""
+    """Cosigning a whole shoe costs at most 200 bytes a round, although the connection is lost within the shoe.
+
+    The messages are longer at a table with the longest id, and at the end of a journal of 2**24 rows, as many years
+    bring them. The test calculates that.
+    """
     monkeypatch.setattr(beat, "BEAT_S", 0.02)
 
     async def play() -> tuple[int, HeldWitness]:
@@ -238,7 +247,10 @@ def test_a_whole_shoe_costs_two_hundred_bytes_a_round_at_most(
 
 
 def test_what_a_spoiled_proof_did_not_join_is_shown_once_more(tmp_path: Path) -> None:
-    """Only once: whoever spoils each proof would have table and pit repeat themselves for ever."""
+    """A checkpoint whose proof was spoiled on the way is shown once more, and only once.
+
+    Otherwise, whoever spoils each proof would make table and pit repeat themselves for ever.
+    """
 
     async def play() -> None:
         async with _witnessed(tmp_path) as (world, witness):
@@ -273,8 +285,11 @@ def test_the_word_may_come_before_the_connection_stands(tmp_path: Path) -> None:
 
 
 def test_a_journal_put_back_from_a_copy_is_told_to_people(tmp_path: Path) -> None:
-    """Also where the copy lacks the last row alone, and the table wrote another in its place before it was started
-    again: the pit's ack fits then."""
+    """People are told of a journal that was replaced by an older copy.
+
+    That holds even where the copy lacks only the last row, and the table wrote another in its place before it was
+    started again, although the pit's acknowledgement then fits.
+    """
 
     async def play() -> Note:
         async with _witnessed(tmp_path) as (world, witness):

@@ -1,4 +1,4 @@
-"""The real RPi.GPIO in a process of its own, over the pins page. A test uses it as if it were the module.
+"""The real RPi.GPIO in a process of its own, over a simulated header's page. A test uses it like the module.
 
 The module's state belongs to the process, so each test starts a new one. The near end of this file, `RpiGpioProcess`,
 sends each call as a line of JSON; the far end, `serve`, makes the call.
@@ -17,7 +17,7 @@ from typing import Any
 
 
 class RpiGpioProcess:
-    """The attributes of RPi.GPIO: constants with their values, and functions that return or raise what the real ones
+    """A stand-in with the attributes of RPi.GPIO: constants with their values, and functions that do what the real ones
     do."""
 
     def __init__(self, shim: Path, page: Path) -> None:
@@ -33,7 +33,7 @@ class RpiGpioProcess:
         return self._ask(name) if name.isupper() else partial(self._ask, name)
 
     def end(self) -> None:
-        """Let the process come to its own end, with RPi.GPIO's exit functions."""
+        """Let the process end normally, so that RPi.GPIO's exit functions run."""
         self._process.communicate()
 
     def _ask(self, name: str, *args: object, **named: object) -> Any:

@@ -1,4 +1,7 @@
-"""The Angel Eye codec against the wire page: the encoder here is written from the page, by hand, not from the codec."""
+"""Checks the Angel Eye codec against the page that describes the wire.
+
+The encoder here is written by hand from that page, not from the codec.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +43,7 @@ EIGHT_OF_SPADES = bytes.fromhex("05 31 44 81 B8 03 34 46")
 
 
 def wire(seq: int, data: bytes) -> bytes:
-    """One copy of a report: ENQ, digit, data, ETX, and the XOR of digit through ETX in two hex characters."""
+    """Return one copy of a report: ENQ, digit, data, ETX, and the XOR of digit through ETX in two hex characters."""
     checked = str(seq).encode() + data + b"\x03"
     check = 0
     for byte in checked:
@@ -187,7 +190,7 @@ NOISE = b"\x03\xff4F\x00\xb8"
 
 
 def frames(heard: Sequence[Heard]) -> list[bytes]:
-    """The frames behind the facts."""
+    """Return the frames behind the facts."""
     return [bytes.fromhex(fact.report.frame) for fact in facts(heard) if fact.report]
 
 
@@ -413,7 +416,7 @@ def test_an_answer_inside_a_frame_is_damage() -> None:
 
 
 def test_a_command_is_as_the_wires_description_shows_it() -> None:
-    """The example is the wire description's own: a lock, with a check that covers the STX too."""
+    """A command has the bytes of the wire description's own example: a lock, with a check that covers the STX too."""
     assert command("LK02") == bytes.fromhex("02 4F 50 4C 4B 30 32 03") + b"1B"
 
 

@@ -1,4 +1,4 @@
-"""The Angel Eye codec on a bad line, against an independent reading of the same bytes.
+"""Checks the Angel Eye codec on a bad line, against an independent reading of the same bytes.
 
 The referee here sees a whole stream at once and reads it with a regular expression and bit arithmetic from the wire
 page; the codec sees it in chunks and byte by byte. They must believe exactly the same frames.
@@ -33,7 +33,10 @@ KINDS += [b"M120030"]
 
 
 def in_range(kind: int, payload: bytes) -> bool:
-    """Whether the page gives these payload bytes a meaning. Bit 7 is known to be set, but for M."""
+    """Tell whether the wire page gives these payload bytes a meaning.
+
+    Bit 7 is known to be set, except for the type M.
+    """
     high, low = [byte >> 4 & 7 for byte in payload], [byte & 15 for byte in payload]
     match chr(kind):
         case "D" | "R":
@@ -54,7 +57,7 @@ def in_range(kind: int, payload: bytes) -> bool:
 
 
 def good_frames(stream: bytes) -> list[bytes]:
-    """Every frame in the stream of the right shape, check and range."""
+    """Return every frame in the stream of the right shape, check and range."""
     return [
         found[0]
         for found in SHAPE.finditer(stream)
@@ -63,8 +66,8 @@ def good_frames(stream: bytes) -> list[bytes]:
 
 
 def referee(stream: bytes) -> list[bytes]:
-    """The frames to believe: a frame that two of the last three copies agree on, unless it repeats the last frame
-    believed."""
+    """Return the frames to believe: those that two of the last three copies agree on, without repeats of the last
+    one."""
     believed: list[bytes] = []
     since: list[bytes] = []
     for frame in good_frames(stream):
@@ -89,7 +92,7 @@ def codec_believes(chunks: Iterable[bytes]) -> list[bytes]:
 
 
 def garbage(size: int, rng: random.Random) -> bytes:
-    """Noise that looks like frames: control bytes, hex digits, types, high bytes, and pieces of good frames."""
+    """Return noise that looks like frames: control bytes, hex digits, types, high bytes, and pieces of good frames."""
     pieces = []
     while size > 0:
         frame = wire(rng.randrange(10), rng.choice(KINDS))
@@ -134,7 +137,7 @@ def test_much_noise_around_good_reports() -> None:
 
 @pytest.mark.parametrize("data", KINDS, ids=bytes.hex)
 def test_no_changed_byte_is_ever_believed(data: bytes) -> None:
-    """An XOR shows every change of one byte."""
+    """A frame with one changed byte is never believed, because an XOR shows every change of one byte."""
     frame = wire(4, data)
     for place in range(len(frame)):
         for byte in range(256):
@@ -176,8 +179,11 @@ def test_what_is_kept_is_bounded(endless: bytes) -> None:
 
 @pytest.mark.parametrize("place", range(8))
 def test_how_a_cards_report_was_damaged_says_nothing_of_the_card(place: int) -> None:
-    """A card's check is made from the card: the same flipped bit gives one card's report a wrong check, and another
-    card's report no check at all."""
+    """The reason given for a damaged card report is the same for every card.
+
+    A card's check is made from the card. The same flipped bit gives one card's report a wrong check, and another card's
+    report no check at all.
+    """
     cards = [0x80 | suit << 4 | rank for suit in (1, 2, 3, 4) for rank in range(1, 14)]
     for flipped in range(8):
         told = {_told(card, place, 1 << flipped) for card in cards}
@@ -185,8 +191,8 @@ def test_how_a_cards_report_was_damaged_says_nothing_of_the_card(place: int) -> 
 
 
 def _told(card: int, place: int, damage: int) -> tuple[tuple[str, int], ...]:
-    """What people are told of the bad bytes, once another report has come after a card's report with one damaged
-    copy."""
+    """Return what people are told of the bad bytes of a card's report with one damaged copy, once another report has
+    come."""
     copy = wire(1, b"D" + bytes([0x81, card]))
     damaged = bytearray(copy)
     damaged[place] ^= damage

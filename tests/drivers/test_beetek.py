@@ -1,4 +1,4 @@
-"""The BeeTek codec: lines by hand from the wire page, every card, and a bad line against an independent referee.
+"""Checks the BeeTek codec: lines by hand from the wire page, every card, and a bad line against an independent referee.
 
 The referee sees a whole stream at once and finds the good lines in it with a regular expression; the codec sees it in
 chunks and byte by byte. They must believe exactly the same cards.
@@ -39,7 +39,7 @@ CARD_LINE = re.compile(rb"\*(0D([0-3])([1-9A-D]))([0-9A-F]{2})\r\n")
 
 
 def referee(stream: bytes) -> list[str]:
-    """The cards that the good lines in the stream tell."""
+    """Return the cards in the good lines of the stream."""
     return [
         "?A23456789TJQK"[int(rank, 16)] + "HDCS"[int(suit)]
         for said, suit, rank, check in CARD_LINE.findall(stream)
@@ -48,7 +48,7 @@ def referee(stream: bytes) -> list[str]:
 
 
 def line(text: bytes) -> bytes:
-    """A line that says `text`, with the check it should have."""
+    """Return a line that says `text`, with the right check."""
     return b"*%b%02X\r\n" % (text, sum(text) % 256)
 
 
@@ -168,7 +168,8 @@ def test_a_run_of_noise_is_one() -> None:
 
 @each("card", DECK if samples.at_length else DECK[::7])
 def test_no_changed_byte_is_ever_believed(card: Card) -> None:
-    """A sum shows every change of one byte, and a line with another end is no line."""
+    """A line with one changed byte is never believed: a sum shows the change, and a line with another end is no
+    line."""
     good = line(b"0D%d%X" % ("HDCS".index(card.suit.value), card.rank))
     assert believed([good]) == [str(card)]
     for place in range(len(good)):
@@ -187,13 +188,15 @@ def test_a_lost_or_added_byte_is_believed_only_where_the_referee_finds_a_line() 
 
 
 def test_the_checks_limit_two_characters_that_change_places() -> None:
-    """The page's check is a sum, so this damage stays unseen: each line comes once, and no copy shows it."""
+    """Two characters that change places go unseen, because the page's check is a sum and no second copy of a line
+    comes."""
     assert believed([b"*0D12D7\r\n"]) == ["2D"]
     assert believed([b"*D021D7\r\n"]) == []
 
 
 def garbage(size: int, rng: random.Random) -> bytes:
-    """Noise that looks like lines: their characters, pieces of good lines, lines with other checks, spoilt lines."""
+    """Return noise that looks like lines: their characters, pieces of good lines, lines with other checks, spoilt
+    lines."""
     pieces = []
     while size > 0:
         good = line(b"0D%d%X" % (rng.randrange(4), rng.randrange(1, 14)))

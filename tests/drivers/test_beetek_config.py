@@ -1,4 +1,4 @@
-"""A table file with a BeeTek: what it may say, what is warned of, and the line that the daemon opens for it."""
+"""Checks a table file with a BeeTek: what it may say, what is warned of, and the line that the daemon opens for it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from drivers.sim.shoe import maker
 
 
 def with_table(folder: Path, **changes: Any) -> Config:
-    """The example table, loaded after these changes. `shoe={"baud": None}` takes the key out."""
+    """Load the example table after these changes. `shoe={"baud": None}` takes the key out."""
     values = tomllib.loads(EXAMPLE_TABLE.read_text("utf-8"))
     values["table"]["game"] = str((EXAMPLE_TABLE.parent / values["table"]["game"]).resolve())
     for section, keys in changes.items():
@@ -79,7 +79,8 @@ def test_another_shoe_is_refused_with_the_choices(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", shoes.NAMES)
 def test_a_brand_has_its_files_name(name: str) -> None:
-    """A table's file names the brand, and both folders are searched by that name alone."""
+    """A brand's name is that of its files, since a table's file names the brand and both folders are searched by that
+    name."""
     assert shoes.brand(name).name == name
     assert maker(name).baud == shoes.brand(name).bauds[0]
     assert maker(name).tells_cut_card == ("cut_card" not in shoes.brand(name).buttons)
@@ -112,7 +113,7 @@ def test_locking_on_a_card_that_may_be_lost_is_warned_of(tmp_path: Path, driver:
 
 
 class Listener:
-    """Hears the shoe, until the link is up and a card has come."""
+    """A listener to the shoe that waits until the link is up and a card has come."""
 
     def __init__(self) -> None:
         self.up = asyncio.Event()
@@ -136,7 +137,10 @@ class Listener:
 
 
 def test_what_looks_like_an_answer_to_a_command_is_noise(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody asked the shoe yet. A line in the log at that moment would tell that a report was damaged."""
+    """Bytes that look like an answer count as noise where nobody asked the shoe.
+
+    A line in the log at that moment would reveal that a report was damaged.
+    """
 
     class Port:
         def __init__(self, url: str, baud: int, on_bytes: Callable[[bytes], None], on_link: Any, **_: Any) -> None:
@@ -164,7 +168,10 @@ def test_what_looks_like_an_answer_to_a_command_is_noise(monkeypatch: pytest.Mon
 def test_the_daemon_opens_the_line_of_the_shoe_it_is_told(
     driver: Any, baud: Any, speed: int, gap_shows_within_ms: int, kept_unread_ms: int, frame: bytes
 ) -> None:
-    """The 8 of spades comes over a pty, at the baud to which the port is set, and the right codec reads it."""
+    """The daemon opens the shoe's port at the configured speed, and the codec of the configured brand reads it.
+
+    The 8 of spades comes over a pseudo-terminal, at the baud to which the port is set.
+    """
     far, near = os.openpty()
     tty.setraw(near)
     listener = Listener()

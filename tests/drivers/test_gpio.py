@@ -1,4 +1,4 @@
-"""One contract for the pins driver, tested over the simulated header and over the real RPi.GPIO on the same page."""
+"""Checks the pins driver by the same tests over the simulated header and over the real RPi.GPIO on the same page."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def shim(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @dataclass
 class Header:
-    """A header: its module, the file of its page, and the page and the table seen from the far end."""
+    """A simulated header: its GPIO module, the file of its page, and the page and the table seen from the far end."""
 
     gpio: GpioModule
     page: Path
@@ -62,7 +62,7 @@ class Header:
         self.table = SimulatedPins(self.page, LAMP_TABLE, INPUT_TABLE)
 
     def byte(self, offset: int) -> int:
-        """One byte of the page, at an offset that the page's own description gives."""
+        """Return one byte of the page, at an offset that the page's own description gives."""
         return self.page.read_bytes()[offset]
 
 
@@ -87,7 +87,7 @@ def header(request: pytest.FixtureRequest) -> Header:
 
 
 class Watched:
-    """A module of which each call is followed by a look at the table's lamps."""
+    """A GPIO module that looks at the table's lamps after each call."""
 
     def __init__(self, header: Header) -> None:
         self._header = header
@@ -254,7 +254,10 @@ def test_no_channel_before_the_mode_is_set(header: Header) -> None:
 
 
 def random_call(dice: random.Random) -> tuple[str, list[int], dict[str, int]]:
-    """One call on the module, right or wrong. Its numbers are small, so that calls meet on the same pins."""
+    """Return a random call on the module, right or wrong.
+
+    Its numbers are small, so that calls meet on the same pins.
+    """
     channel = dice.choice([2, 3, 27, 27, 53, 54])
     match dice.choice(["in", "out", "output", "output", "input", "input", "cleanup"]):
         case "in":
@@ -347,7 +350,7 @@ def test_the_pi_5s_own_error_is_refused_too() -> None:
 
 @pytest.fixture
 def no_rpi_loaded() -> Iterator[None]:
-    """See to it that no module called RPi is loaded, before and after the test."""
+    """Make sure that no module called RPi is loaded, before and after the test."""
     forget_rpi()
     yield
     forget_rpi()

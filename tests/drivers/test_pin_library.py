@@ -1,4 +1,4 @@
-"""Which of the two pin libraries a board gets, where an installation brings both."""
+"""Checks which of the two pin libraries a board gets, where an installation brings both."""
 
 from __future__ import annotations
 

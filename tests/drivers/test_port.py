@@ -1,4 +1,5 @@
-"""The shoe's port over a real pseudo-terminal (behind a symlink, as udev names adapters) and a real TCP socket."""
+"""Checks the shoe's port over a real pseudo-terminal (behind a symlink, as udev names adapters) and a real TCP
+socket."""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ from tests.support.waiting import PATIENCE_S
 
 
 class Heard:
-    """What a port told its owner. A test can wait for it."""
+    """A record of what a port told its owner, for which a test can wait."""
 
     def __init__(self) -> None:
         self.links: asyncio.Queue[tuple[bool, str]] = asyncio.Queue()
@@ -55,7 +56,7 @@ class Heard:
 
 
 class Adapter:
-    """A pseudo-terminal behind a symlink. This end of it is the shoe's."""
+    """A pseudo-terminal behind a symlink. The test holds its far end, which is the shoe's."""
 
     def __init__(self, link: Path) -> None:
         self.link = link
@@ -83,7 +84,7 @@ def adapter(tmp_path: Path) -> Iterator[Adapter]:
 
 @asynccontextmanager
 async def running(url: str | Path) -> AsyncIterator[tuple[asyncio.Task[None], Heard]]:
-    """Run a port. Afterwards it must have left no task and no descriptor behind."""
+    """Run a port, and check afterwards that it left no task and no descriptor behind."""
     tasks, descriptors = asyncio.all_tasks(), open_descriptors()
     heard = Heard()
     port = ShoePort(str(url), 4800, heard.on_bytes, heard.on_link, first_retry_s=0.001, longest_retry_s=0.01)
@@ -99,7 +100,7 @@ async def running(url: str | Path) -> AsyncIterator[tuple[asyncio.Task[None], He
 
 
 def open_descriptors() -> set[str]:
-    """The devices and sockets this process has open (a pty's master is the test's own)."""
+    """Return the devices and sockets that this process has open. A pty's master is the test's own."""
     names = set()
     for entry in Path("/proc/self/fd").iterdir():
         try:

@@ -1,7 +1,6 @@
-"""Whether the shoe is there at the far end of its cable, while the port is open: the shoe is asked, or its plug is
-seen.
+"""Checks whether the shoe counts as there at the far end of its cable, while its port is open.
 
-The test says when the beats, the answers and the looks come, in milliseconds.
+The shoe is asked, or its plug is seen. The test says when the beats, the answers and the looks come, in milliseconds.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ class Port:
 
 
 class Line:
-    """A shoe on its line, and what the listener heard: the link with the time of each change, and the reports."""
+    """A shoe on its line, with what the listener heard: the link with the time of each change, and the reports."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, brand: str = "angel_eye", **kind: Any) -> None:
         made: list[Port] = []
@@ -79,7 +78,7 @@ class Line:
         self.heard.append(f"{count} {reason}")
 
     def beats(self, times: int, answer: bytes | None = None) -> None:
-        """Let the loop beat so many times. Each question is answered at once."""
+        """Let the loop beat `times` times. Each question to the shoe is answered at once, where `answer` is given."""
         for _ in range(times):
             self.now_ms += BEAT_MS
             asked = len(self.port.sent)
@@ -88,7 +87,7 @@ class Line:
                 self.port.on_bytes(answer)
 
     def looks(self, levels: str, apart_ms: int = 30) -> None:
-        """Let the watch look at the plug: `+` is a plug that is in, `-` one that is out."""
+        """Let the watching thread look at the plug: `+` is a plug that is in, `-` one that is out."""
         for level in levels:
             self.now_ms += apart_ms
             self.port.line = level == "+"
@@ -191,8 +190,10 @@ def test_a_house_may_give_a_slow_shoe_more_time(line: MakeLine) -> None:
 
 
 def test_a_report_alone_proves_nothing_and_changes_no_moment(line: MakeLine) -> None:
-    """The shoe's result says that a round is complete. The moment at which the line goes down must not tell when that
-    result came."""
+    """Reports do not change the moment at which the line of a silent shoe goes down.
+
+    The shoe's result reveals that a round is complete, and that moment must not tell when the result came.
+    """
     downs = []
     for reports in (0, 1, 5):
         shoe = line()
@@ -207,8 +208,11 @@ def test_a_report_alone_proves_nothing_and_changes_no_moment(line: MakeLine) -> 
 
 
 def test_a_report_after_a_silence_comes_after_the_news_and_people_see_the_line_on_a_beat(line: MakeLine) -> None:
-    """Nobody can say what was missed before the report, so the table must know of the silence first. The report's own
-    moment must tell people nothing."""
+    """A report after a silence is passed on after the news of the silence, and people see the line up on a beat.
+
+    Nobody can say what was missed before the report, so the table must know of the silence first. The report's own
+    moment must reveal nothing to people.
+    """
     shoe = line()
     shoe.beats(1, ACK)
     shoe.beats(8)
@@ -222,7 +226,10 @@ def test_a_report_after_a_silence_comes_after_the_news_and_people_see_the_line_o
 
 @pytest.mark.parametrize("lost", ["the shoe", "the port"])
 def test_the_first_report_after_an_absence_is_new_though_it_looks_like_the_last_one(line: MakeLine, lost: str) -> None:
-    """Ten reports went unheard, and the eleventh has the digit and the bytes of the last report that was heard."""
+    """The first report after an absence counts as new, although it looks like the last one.
+
+    Ten reports went unheard, and the eleventh has the digit and the bytes of the last report that was heard.
+    """
     shoe = line()
     shoe.beats(1, ACK)
     shoe.port.on_bytes(STAND_BY * 3)
@@ -287,7 +294,10 @@ def test_a_beetek_whose_plug_is_out_at_one_look_may_have_lost_a_card(line: MakeL
 
 
 def test_an_angel_eyes_numbers_show_what_a_flicker_took(line: MakeLine) -> None:
-    """At 4800 baud the numbers take 312 ms to come round: a shorter absence loses nothing unseen, a longer one may."""
+    """A short absence of an Angel Eye's plug does not take the line down, and a longer one does.
+
+    At 4800 baud the numbers take 312 ms to repeat: a shorter absence loses nothing unseen, a longer one may.
+    """
     shoe = line(present="cts", ask="off")
     shoe.looks("+")
     shoe.beats(1)
@@ -331,8 +341,10 @@ def test_both_must_be_well_where_the_shoe_is_asked_and_its_plug_is_seen(line: Ma
 
 
 def test_what_comes_though_the_plug_seems_out_is_believed_after_the_news(line: MakeLine) -> None:
-    """The loop in the plug is broken, and the shoe reports. The reports are kept, and the table goes on asking for a
-    count."""
+    """Reports are passed on although the plug seems to be out, after the news that the line is down.
+
+    The loop in the plug is broken, and the shoe reports. The table goes on asking for a count.
+    """
     shoe = line("beetek", present="cts")
     shoe.beats(1)
     shoe.looks("-")

@@ -1,4 +1,4 @@
-"""A shoe without numbers: wherever it went unheard while a card was due, a person must look at the felt."""
+"""Checks that wherever a shoe without numbers went unheard while a card was due, a person must look at the felt."""
 
 from __future__ import annotations
 

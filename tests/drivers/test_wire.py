@@ -1,4 +1,5 @@
-"""The record of a wire: its text, the tap on a live table, what is said again, and the frames that are guessed."""
+"""Checks the record of a wire: its text, the tap on a live table, the replay of a record, and the guessing of
+frames."""
 
 from __future__ import annotations
 

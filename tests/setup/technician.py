@@ -22,11 +22,12 @@ PATIENCE_S = 240.0
 
 
 class Technician:
-    """Answers each question by `says`, whose keys begin a prompt, and any other question with an empty line.
+    """A simulated person who answers the setup's questions.
 
-    A list is the answers to the first question with that prompt, to the second, and so on. `lamps` and `inputs` say
-    what is wired to which pin. The person sees which lamp is lit, and looks at no number that the program tells.
-    `breaks_off` begins the prompt at which the terminal is closed.
+    `says` maps the beginning of a prompt to the answer; any other question is answered with an empty line. A list holds
+    the answers to the first question with that prompt, to the second, and so on. `lamps` and `inputs` say what is wired
+    to which pin. The person sees which lamp is lit, and looks at no number that the program prints. `breaks_off` begins
+    the prompt at which the terminal is closed.
     """
 
     def __init__(
@@ -58,8 +59,10 @@ class Technician:
     def at_terminal(
         self, command: Sequence[str], draw: Callable[[str], None], plugs: tuple[Callable[[], None], Callable[[], None]]
     ) -> int | None:
-        """Run this command to its end, as `runs` does. `draw` has the shoe draw a card; `plugs` pull the plug at the
-        shoe's end, and put it in again."""
+        """Run this command to its end, as `runs` does.
+
+        `draw` makes the shoe draw a card. `plugs` pull the plug at the shoe's end, and put it in again.
+        """
         self._draw, self._drawn, (self._pull, self._put) = draw, 0, plugs
         self._at, end = pty.openpty()
         modes = termios.tcgetattr(end)
@@ -118,7 +121,7 @@ class Technician:
         return answer if isinstance(answer, str) else answer.pop(0)
 
     def _drew_all(self, new: str) -> bool:
-        """Draw the cards while the setup listens, each once the card before was shown. Returns whether the last was
+        """Draw the cards while the setup listens, each once the card before was shown. Return whether the last was
         shown."""
         if not ("Listening at" in new and "is open" in new):  # until then, what a shoe says is thrown away
             return False

@@ -1,4 +1,4 @@
-"""What the setup proposes lies in folders that the shipped unit makes, so a table that takes each proposal starts."""
+"""Checks that what the setup proposes lies in folders that the shipped unit makes, so that the table starts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ def _made(setting: str, below: str) -> Path:
 
 
 def test_a_proposed_file_lies_in_a_folder_that_the_unit_makes() -> None:
-    """Found on a clean Debian: the header's file was proposed in a folder that nobody makes, and no table started."""
+    """Each file that the setup proposes lies in a folder that the systemd unit makes.
+
+    On a clean Debian, the header's file was once proposed in a folder that nobody makes, and no table started.
+    """
     state = _made("StateDirectory", "/var/lib")
     assert Path(wiring._HEADER_FILE).parent == state
     assert Path(wizard._STATE) == state

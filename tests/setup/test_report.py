@@ -1,4 +1,4 @@
-"""The report of a setup: a page of which any single byte was changed is refused. No table is started here."""
+"""Checks the report of a setup: a page of which any single byte was changed is refused. No table is started here."""
 
 from __future__ import annotations
 
@@ -35,8 +35,11 @@ def _accepted(path: Path, good: bytes, place: int, bit: int) -> bool:
 
 
 def test_a_page_with_one_byte_changed_is_refused(tmp_path: Path) -> None:
-    """A bit of each letter of the signature, each bit of its end, whose last bits Base64 leaves unused, and a sample of
-    the rest."""
+    """A report with one changed byte is refused.
+
+    The test changes a bit of each letter of the signature, each bit of its end, whose last bits Base64 leaves unused,
+    and a sample of the rest.
+    """
     path, good = signed_page(tmp_path)
     assert verified(path).by == "Nguyễn"
     begin = good.index(b'"signature": "') + len(b'"signature": "')

@@ -1,5 +1,5 @@
-"""`tablectl setup` at a terminal: a table with simulated wires is found, its wiring walked, its file written and the
-report made."""
+"""Checks `tablectl setup` at a terminal with simulated wires: it finds the table, walks the wiring, writes file and
+report."""
 
 from __future__ import annotations
 
@@ -60,14 +60,14 @@ def _packages_compared(machine: care.Machine, check: Callable[[care.Machine], It
 
 @pytest.fixture(autouse=True)
 def _the_system_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`tests/care` changes a library and a package's file. No test here does, and to read them all takes most of a
-    second."""
+    """Cache the list of the system's libraries and packages, which takes most of a second to read. No test here changes
+    one."""
     monkeypatch.setattr(program, "changed", _libraries_changed)
     monkeypatch.setattr(program, "system", partial(_packages_compared, check=program.system))
 
 
 def _folder(tmp_path: Path) -> Path:
-    """The folder of a configuration as the package leaves it: with the games, and without a table."""
+    """Return a configuration folder as the package leaves it: with the games, and without a table."""
     (tmp_path / "games").symlink_to(ROOT / "config" / "games")
     return tmp_path
 
@@ -94,7 +94,7 @@ def _technician(folder: Path, breaks_off: str | None = None) -> Technician:
 
 
 def _ends_not_ready(technician: Technician, table: str) -> None:
-    """Run a setup to its end. The table is then not ready, as there is no broker here."""
+    """Run a setup to its end. The table is not ready then, because there is no broker here."""
     assert technician.runs("setup", "--table", table) == 1, technician.seen
     assert "The table is NOT ready: the check found a fault at " in technician.seen
 
@@ -152,7 +152,8 @@ def test_each_time_a_person_says_anew_whether_the_earlier_answers_stand(tmp_path
 def test_each_time_a_person_says_anew_whether_the_running_table_is_stopped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A no in an earlier setup once refused every later setup that went on with its answers."""
+    """Every setup asks again whether to stop the running table. A no once refused every later setup with the same
+    answers."""
     _fleet(_folder(tmp_path), "")
     (tmp_path / "setup.answers").write_text('setup.stop = "no"\ntable.id = "royal9-07"\n', "utf-8")
     running = SimpleNamespace(face=SimpleNamespace(phase="no_shoe"))
@@ -451,7 +452,7 @@ def test_networks_without_a_limit_leave_no_line_in_the_unit(tmp_path: Path) -> N
 
 
 class _Scripted(Terminal):
-    """A person who gives these answers, one after the other."""
+    """A terminal at which a person gives these answers, one after the other."""
 
     def __init__(self, *lines: str) -> None:
         super().__init__()
@@ -583,7 +584,7 @@ def test_a_file_of_answers_with_a_word_that_nobody_asks_is_refused_before_anythi
 
 
 def _forged(page: str) -> list[str]:
-    """The page with something else shown: a cell, its heading, the title, the style, a script, or any letter."""
+    """Return forged copies of the page: each shows another cell, heading, title, style, script, or letter."""
     changes = {
         "<td>KS 9S": "<td>KS 9C",
         '"KS 9S"': '"KS 9C"',
