@@ -1,2 +1,1 @@
-"""The daemon that runs one table: its main loop, journal, link to the pit, pins, control socket and configuration
-file."""
+"""The daemon that runs one table: loop, journal, stream to the pit, pins, control socket and configuration file."""

@@ -173,8 +173,7 @@ class Runtime:
         )
 
     def _note_start(self, differs: int | None) -> None:
-        """Journal this start. Journal also a program that differs from the last measured one, and a replay that
-        differed."""
+        """Journal this start, a program that differs from the last measured one, and a replay that differed."""
         self._put(ProgramStarted(self._journal.boot))
         if self._measuring.measured != self._table.measured:
             self._put(self._measuring.measured)

@@ -1,4 +1,4 @@
-"""Checks `tablectl setup` at a terminal with simulated wires: it finds the table, walks the wiring, writes file and
+"""Checks `tablectl setup` at a terminal with simulated wires: it walks the wiring, and writes the file and the
 report."""
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ def _packages_compared(machine: care.Machine, check: Callable[[care.Machine], It
 
 @pytest.fixture(autouse=True)
 def _the_system_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Cache the list of the system's libraries and packages, which takes most of a second to read. No test here changes
-    one."""
+    """Read the system's libraries and packages once for all tests, since that takes most of a second. Unlike
+    `tests/care`, no test here changes one."""
     monkeypatch.setattr(program, "changed", _libraries_changed)
     monkeypatch.setattr(program, "system", partial(_packages_compared, check=program.system))
 
