@@ -1,5 +1,4 @@
-"""Checks `tablectl setup` at a terminal with simulated wires: it walks the wiring, and writes the file and the
-report."""
+"""Checks `tablectl setup` at a terminal with simulated wires: it walks the wiring, and writes file and report."""
 
 from __future__ import annotations
 
@@ -152,8 +151,7 @@ def test_each_time_a_person_says_anew_whether_the_earlier_answers_stand(tmp_path
 def test_each_time_a_person_says_anew_whether_the_running_table_is_stopped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Every setup asks again whether to stop the running table. A no once refused every later setup with the same
-    answers."""
+    """Each setup asks anew whether to stop the running table. An earlier no once refused every later setup."""
     _fleet(_folder(tmp_path), "")
     (tmp_path / "setup.answers").write_text('setup.stop = "no"\ntable.id = "royal9-07"\n', "utf-8")
     running = SimpleNamespace(face=SimpleNamespace(phase="no_shoe"))
