@@ -205,7 +205,7 @@ class HeldBroker:
         self.listener.broker_message(topic or self._topics.ack, payload, retained)
 
     def events(self) -> list[dict[str, Any]]:
-        """Every event published so far, with repeats."""
+        """Return every event published so far, with repeats."""
         return [published.value for published in self.published if published.topic == self._topics.event]
 
     def states(self) -> list[Published]:
