@@ -1,4 +1,5 @@
-"""Alarms about what lasts: people are told of it at once, and then at most every ten minutes."""
+"""Alarms to people about troubles that go on, such as forged messages: one at once, then at most one in ten minutes for
+each kind of trouble."""
 
 from __future__ import annotations
 
@@ -16,14 +17,16 @@ are told of each at most so often."""
 
 
 class Alarms:
-    """What people were told of lately, by its kind. `tell` takes the fact that becomes the alarm."""
+    """Raises alarms, and remembers when each kind of alarm was raised last. An alarm reaches people as a fact, which is
+    given to `tell`."""
 
     def __init__(self, tell: Callable[[OwnFact], None]) -> None:
         self._tell = tell
         self._told_at_s: dict[str, float] = {}
 
     def alarm(self, kind: str, fact: OwnFact, what: str) -> None:
-        """Tell people, unless they were told lately of this kind."""
+        """Log the trouble `what` and tell people of it by `fact`, unless people were told of this `kind` in the last
+        ten minutes."""
         now_s = clock.monotonic_s()
         told_s = self._told_at_s.get(kind)
         if told_s is None or now_s - told_s >= _AGAIN_AFTER_S:

@@ -1,4 +1,5 @@
-"""The delivery guarantee: which events to send now, and how far the pit has got. Pure: the time is an argument.
+"""The delivery guarantee: decides which events to send to the pit now, and how far the pit has got. Pure: the time is
+an argument.
 
 The stream is numbered without gaps. The pit acknowledges cumulatively: its ack names the last event that the pit has
 committed, and that event's chain value.
@@ -7,20 +8,20 @@ committed, and that event's chain value.
 - Nothing counts twice: the pit drops an event whose number it has.
 - An old ack is not believed. The times of acks order them. But a pit's clock can be wrong, and then its times begin
   anew. Nobody can sign a chain value before the table has made it. So an ack of an event that was first sent after the
-  last believed ack is *certainly later* than that ack. Where its time is earlier, times count from it on, and acks of
-  earlier events are refused: some of them may be old.
+  last believed ack is *certainly later* than that ack. Where such an ack has an earlier time, times count anew from
+  that time on, and acks of earlier events are refused, because some of these acks may be old.
 - A wrong journal is found out. Example: an old copy of the journal is put back and goes on with other events. Then the
   chain value in the pit's ack differs from this journal's. The chain value of an event covers all rows before the
   event's own row, and each run of the program begins with a salted row (`ProgramStarted`). So the value differs also
   where the journal lost its last event alone and wrote another event in its place.
-- A pit whose clock went back holds up nobody. On a new connection an old ack that fits this journal is enough to begin:
-  this run has judged the journal by a later ack. The old ack changes nothing else.
+- A pit whose clock went back does not stop the stream. On a new connection an old ack that fits this journal is enough
+  to begin, because this run has already checked the journal against a later ack. The old ack changes nothing else.
 
     OFFLINE ─ connected ─> ASKING ─ an ack that fits, or word that none is retained ─> STREAMING <─> REFUSED
                              ├─── an ack that this journal cannot have earned ──> BEHIND ─────┘ a later one that fits
                              └─ an event that is not as it was signed, until the next connection > ALTERED
 
-Whether an ack is the pit's own is judged before: each ack that comes here was signed by the pit's key.
+This module does not check signatures: each ack that comes here was signed by the pit's key.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ _END_OF_TIME = "9999-12-31T23:59:59.999Z"  # later than every time of an ack
 
 
 class Phase(Enum):
-    """Where the stream stands on this connection."""
+    """The state of the stream of events to the pit, on the present connection to the broker."""
 
     OFFLINE = auto()
     ASKING = auto()  # connected; the pit's last word is not known yet, so nothing is sent
@@ -64,10 +65,10 @@ class Phase(Enum):
 
 
 class Behind(Struct, frozen=True):
-    """The pit's ack does not fit this journal.
+    """The answer to an ack of the pit that does not fit this journal.
 
-    Either the ack is past `head_seq`, the last event that the pit can have from here, or its chain value is another.
-    `at` is the time of the ack by the pit's clock.
+    Either the ack names an event past `head_seq`, the last event that the pit can have from this journal, or the ack's
+    chain value differs from the journal's (`chain_differs`). `at` is the time of the ack by the pit's clock.
     """
 
     acked_seq: int
@@ -77,20 +78,22 @@ class Behind(Struct, frozen=True):
 
 
 class TookBack(Struct, frozen=True):
-    """A later ack of the pit fits this journal again. The ack that did not fit was wrong."""
+    """The answer to an ack of the pit that fits this journal, after an ack that did not fit. So the earlier ack was
+    wrong."""
 
     acked_seq: int
     at: str
 
 
 class Older(Struct, frozen=True):
-    """The ack is older than the last believed ack, so somebody repeats it. `last_at` is the time of the last ack."""
+    """The answer to an ack that is older than the last believed ack, so somebody repeats an old ack. `last_at` is the
+    time of the last believed ack."""
 
     last_at: str
 
 
 class Delivery:
-    """One table's stream to the pit. Times are seconds of a monotonic clock.
+    """The state of one table's stream of events to the pit. Times are seconds of a monotonic clock.
 
     `behind_at` is the time of an ack that did not fit this journal, while the fault for that ack stands; else None.
     """
@@ -117,34 +120,38 @@ class Delivery:
 
     @property
     def unacknowledged(self) -> int:
-        """How many events the pit has not acknowledged."""
+        """Return how many events of the journal the pit has not acknowledged."""
         return self.head_seq - self.acked_seq
 
     def committed(self, head_seq: int, now_s: float) -> None:
-        """The journal has grown to `head_seq`."""
+        """Note that the journal has grown, and that its last event now has the number `head_seq`."""
         if self.unacknowledged == 0 and head_seq > self.head_seq:
             self._silent_since_s = now_s
         self.head_seq = head_seq
 
     def connected(self) -> None:
-        """A new connection: nothing is sent before the pit's last word is known."""
+        """Note a new connection to the broker. Nothing is sent on the connection before the pit's last acknowledgement
+        is known."""
         if self.phase is not Phase.BEHIND:
             self.phase = Phase.ASKING
 
     def disconnected(self, now_s: float) -> None:
-        """The connection is gone. Events that were on their way count as unsent."""
+        """Note that the connection to the broker is gone. Events that were sent and not acknowledged will be sent
+        again."""
         if self.phase is Phase.STREAMING:
             self._streamed_s = now_s
         if self.phase is not Phase.BEHIND:
             self.phase = Phase.OFFLINE
 
     def nothing_retained(self, now_s: float) -> None:
-        """The broker retains no ack for this table. So the acknowledgement that the journal has noted holds."""
+        """Begin to send, because the broker retains no ack for this table. The last acknowledgement that the journal
+        has noted holds."""
         if self.phase is Phase.ASKING:
             self._stream(now_s)
 
     def certainly_later(self, ack: AckWord, own_chain: str | None) -> bool:
-        """Whether the pit signed this ack after every ack that was believed before. Arguments are as for `acked`."""
+        """Tell whether the pit must have signed this ack after every ack that was believed before. The arguments are as
+        in `acked`."""
         if self.phase is Phase.OFFLINE or ack.epoch != self.epoch or own_chain != ack.chain:
             return False
         return self._known_then_seq < ack.seq <= self._known_seq
@@ -152,14 +159,16 @@ class Delivery:
     def acked(
         self, ack: AckWord, own_chain: str | None, now_s: float, latest_at: str = _END_OF_TIME
     ) -> Behind | TookBack | Older | None:
-        """An ack of the pit came.
+        """Take in an ack of the pit, and say what is wrong with the ack, if anything.
 
-        `own_chain` is the chain value of our event `ack.seq`; None where we have no such event. `latest_at` is the
-        latest time that an ack can have by now. An ack of a still later time was wrong, and makes no other ack old.
+        `own_chain` is the chain value of this journal's event `ack.seq`; None where the journal has no such event.
+        `latest_at` is the latest time that an ack can have by now. An ack with a still later time was wrong, and makes
+        no other ack old.
 
-        An ack with an earlier time than the last believed ack is refused, unless it is certainly later. While such an
-        ack names waiting events, the window is counted from there, and none of these events counts as acknowledged. So
-        the events go out whose acks are certainly later, however many events wait.
+        An ack with an earlier time than the last believed ack is refused, unless the ack is certainly later. Where a
+        refused ack names events that wait, none of these events counts as acknowledged, but the window of events to
+        send is counted from the named event on. Otherwise the stream would stop: only acks of events that are sent from
+        now on are certainly later.
 
         An ack of another epoch says nothing about this stream. An ack that goes back is followed: a pit that lost
         events 5 to 9 acknowledges 4, and is sent 5 to 9 again. Returns `Behind` where the ack does not fit this
@@ -198,7 +207,7 @@ class Delivery:
         return TookBack(ack.seq, ack.at)
 
     def _follow(self, ack: AckWord, now_s: float) -> None:
-        """Take over how far the pit says that it has got."""
+        """Count all events up to the number in the pit's ack as acknowledged, and no later event."""
         if ack.seq > self.acked_seq:
             self._silent_since_s = now_s if ack.seq < self.head_seq else None
         elif ack.seq < self.acked_seq and self._silent_since_s is None:
@@ -214,17 +223,18 @@ class Delivery:
             self._stream(now_s)
 
     def pit_came(self, now_s: float) -> None:
-        """A pit's program begins to listen. Nobody heard what was sent while no program listened: that is due again.
+        """Send the unacknowledged events again, because a pit's program begins to listen and nobody heard what was sent
+        before.
 
-        A whole floor has waited for the pit, and where all tables send at once, the broker comes late to what the pit
-        says. So the oldest event goes alone. After each acknowledgement twice as many events may be on their way, up to
-        the window.
+        At first only the oldest event goes out. After each acknowledgement twice as many events may be on their way, up
+        to the window. All tables of a floor have waited for the pit: if all sent their events at once, the pit's own
+        messages would be held up at the broker.
         """
         if self.phase is Phase.STREAMING:
             self._stream(now_s, window=1)
 
     def due(self, now_s: float) -> range:
-        """The numbers of the events to send now, which count as sent from here on. Often there is none."""
+        """Return the numbers of the events to send now, often none. These events count as sent from here on."""
         if self.phase is Phase.REFUSED and now_s >= self._act_at_s:
             self._act_at_s = now_s + RETRY_REFUSED_AFTER_S
             return self._sending(self.acked_seq + 1, min(self.head_seq, self.acked_seq + 1))
@@ -248,7 +258,8 @@ class Delivery:
         return range(first, last + 1)
 
     def published(self, seq: int, reason_code: int, now_s: float) -> bool:
-        """The broker answered for event `seq`. True where the broker refused the event and the stream stopped just now.
+        """Take in the broker's answer for event `seq`. Return True where the broker refused the event and the stream
+        stopped for that reason just now.
 
         The stream goes on only once the broker takes the oldest unacknowledged event. A later event may have been taken
         although an event before it was refused.
@@ -267,9 +278,10 @@ class Delivery:
         return True
 
     def altered(self, now_s: float) -> None:
-        """The journal does not hold an event as it was signed. Neither that event nor any later event is sent.
+        """Stop the stream, because the journal does not hold an event as it was signed. Neither that event nor any
+        later event is sent.
 
-        The next connection reads the journal again.
+        On the next connection the event is read from the journal again.
         """
         if self.phase is Phase.STREAMING:
             self._streamed_s = now_s
@@ -277,7 +289,8 @@ class Delivery:
             self.phase = Phase.ALTERED
 
     def fresh(self, now_s: float) -> bool:
-        """Whether progressives can be bet on: the stream works and the pit keeps up, or did so within the limit."""
+        """Tell whether bets on progressives may be taken: the stream works and the pit keeps up, or both were so less
+        than `stale_after_s` seconds ago."""
         if self._silent_since_s is not None and now_s - self._silent_since_s >= self._stale_after_s:
             return False
         if self.phase is Phase.STREAMING:
@@ -285,11 +298,12 @@ class Delivery:
         return self._streamed_s is not None and now_s - self._streamed_s < self._stale_after_s
 
     def waits_s(self, now_s: float) -> float:
-        """For how long events have waited without progress; 0.0 where none waits."""
+        """Return for how many seconds events have waited without progress in the pit's acks; 0.0 where no event waits."""
         return 0.0 if self._silent_since_s is None else now_s - self._silent_since_s
 
     def next_due_s(self, now_s: float) -> float | None:
-        """How long until `due` may return events though nothing else happens; None where it never will."""
+        """Return in how many seconds `due` may return events again, if nothing else happens; None where nothing will be
+        due."""
         if self.phase in (Phase.STREAMING, Phase.REFUSED) and self.unacknowledged:
             return max(0.0, self._act_at_s - now_s)
         return None

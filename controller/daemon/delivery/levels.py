@@ -1,12 +1,13 @@
-"""The progressive levels as the pit says them, and whether they are fresh enough to bet on. Pure: time is an argument.
+"""The levels (amounts) of the progressive meters as the pit says them, and whether they are fresh enough to bet on.
+Pure: the time is an argument.
 
 The pit says the levels every two seconds, each time with a higher number. The broker retains the last message and hands
 it to every new connection, whether or not the pit still runs. So the first message on a connection tells the amounts,
 and does not prove that a pit runs.
 
-A message that is old by its own time proves nothing either: somebody may send again what the pit once signed. Only a
-table whose clock is set can tell this. The pit's clock, as a table reckons it from an ack, does not tell it: a clock
-that was set back gives words that look old, and its pit may be well.
+Nor does a message with an old time of its own prove that a pit runs, because somebody may send again what the pit once
+signed. Only a table whose own clock is set can tell that a message is old. A table that knows only the pit's clock,
+from an ack, cannot tell: if that clock was set back, new messages look old although the pit is well.
 """
 
 from __future__ import annotations
@@ -25,10 +26,10 @@ _ONE_STEP_WAGERS = 1000
 
 
 class Levels:
-    """What is known of the levels.
+    """What the table knows of the levels of the progressive meters.
 
-    `refused` is the pit's last word with the reason of the refusal; None where the last word was taken.
-    `meters` are the meters that a wager at this table can win. Without such meters, no level is ever stale.
+    `refused` is the pit's last message on the meters with the reason of the refusal; None where the last message was
+    taken. `meters` are the meters that a wager at this table can win. Without such meters, no level is ever stale.
     `wager_cents` is the highest price of a wager that feeds a meter.
     """
 
@@ -49,20 +50,23 @@ class Levels:
 
     @property
     def expected(self) -> bool:
-        """Whether the game at this table has meters, which a pit says again and again."""
+        """Tell whether a wager at this table can win a meter, so that the pit must keep saying the meters' levels."""
         return bool(self._meters)
 
     @property
     def last_at(self) -> str:
-        """The time for which the last number stands."""
+        """Return the number of the last believed message on the meters as text of the time for which that number
+        stands."""
         return Stamp(min(self._seq, latest_ms(Stamp(0, synchronised=False))), synchronised=True).text()
 
     def of_this_game(self) -> dict[str, int]:
-        """The levels that a wager at this table can win. A pit tells the levels of every game."""
+        """Return the levels in cents of the meters that a wager at this table can win. A pit tells the levels of every
+        game."""
         return self._of_this_game(self.cents)
 
     def refusal(self) -> MetersRefused | None:
-        """The pit's last word where it is refused, for people: what it says of this game's meters, and why."""
+        """Return, for people, the pit's last message on the meters where it was refused, with the levels of this game's
+        meters and the reason; else None."""
         if self.refused is None:
             return None
         said, why = self.refused
@@ -72,16 +76,17 @@ class Levels:
         return {meter: each for meter, each in cents.items() if meter in self._meters}
 
     def disconnected(self) -> None:
-        """The connection is gone. The first message on the next connection may be an old one."""
+        """Note that the connection to the broker is gone. The first message on the next connection may be an old one."""
         self._heard_on_connection = False
 
     def heard(
         self, word: MetersWord, now_s: float, now: Stamp, signature: str = "", by_pit: Stamp | None = None
     ) -> str | None:
-        """Take the pit's message. Returns why the message is refused; None where it is taken.
+        """Judge the pit's message on the meters, and take its levels. Return why the message is refused; None where it
+        is taken.
 
-        `now` is by the table's clock. `by_pit` is by the pit's, where only that is known: it tells a word of another
-        day, and no more.
+        `now` is the time by the table's clock. `by_pit` is the time by the pit's clock, where only that clock is known.
+        `by_pit` serves only to refuse a message that is more than a day old or ahead.
         """
         before_seq = self._seq
         why = self._judge(word, now_s, now, by_pit or now)
@@ -117,30 +122,33 @@ class Levels:
         return None
 
     def told(self, now_s: float) -> ToldMeters | None:
-        """The pit's word that has these levels; None before the first."""
+        """Return the pit's message from which the present levels come; None before the first message."""
         if self._said is None:
             return None
         word, signature, came_s = self._said
         return ToldMeters(word.seq, word.at, word.win, signature, int(1000 * (now_s - came_s)))
 
     def said_lately(self, word: MetersWord, now: Stamp) -> bool:
-        """Whether the word is no older than levels may be, by its own time. `now` is by the table's clock.
+        """Tell whether the message's own time is no longer ago than `stale_after_s`. `now` is the time by the table's
+        clock.
 
-        Where the table's clock is not set, any word may be new: then only the order of the words tells.
+        Where the table's clock is not set, every message counts as recent: then only the order of the numbers shows an
+        old one.
         """
         at_ms = moment_ms(word.at)
         assert at_ms is not None, "a word that was read has a moment"
         return not now.synchronised or at_ms >= now.at_ms - 1000 * self._stale_after_s
 
     def hit(self, meter: str, seq: int) -> None:
-        """Event `seq` of this table hit the meter. What the meter showed before that hit bounds no later award."""
+        """Note that event `seq` of this table hit the meter. Levels that the meter showed before the hit no longer
+        count for the highest possible award."""
         cents = self.cents.get(meter, 0)
         peaks = self._peaks.setdefault(meter, [(0, cents)])
         if peaks[-1][1] > cents:
             peaks.append((seq, cents))
 
     def most_cents(self, meter: str, shown_cents: int | None, seq: int) -> int:
-        """The most that the award of a hit, event `seq`, can be.
+        """Return the highest amount in cents that the award for a hit, event `seq`, can have.
 
         That is the most that the meter has shown since the hit (or since the start, where the program started later),
         and one step more: the pit locks the meter when it hears of the hit, and until then other tables' wagers make
@@ -153,11 +161,13 @@ class Levels:
         return max([shown_cents, *since[-1:]]) + self._one_step_cents
 
     def fresh(self, now_s: float) -> bool:
-        """Whether every level that can be won here was said lately."""
+        """Tell whether the pit has said the level of every meter that can be won at this table within the last
+        `stale_after_s` seconds."""
         return not self._meters or (self._lately(now_s) and self._meters <= self.cents.keys())
 
     def unknown(self, now_s: float) -> list[str]:
-        """The meters of this game that a pit lacks which says its levels now."""
+        """Return the meters of this game that are missing in the pit's recent messages; none where the pit has sent no
+        recent message."""
         return sorted(self._meters - self.cents.keys()) if self._lately(now_s) else []
 
     def _lately(self, now_s: float) -> bool:

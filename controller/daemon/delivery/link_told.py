@@ -1,4 +1,4 @@
-"""Loss and return of the pit's link, as facts of the table: who looks later sees from when to when the table did
+"""Facts of the table about the loss and the return of the pit's link. They show later from when to when the table did
 not find its pit well."""
 
 from __future__ import annotations
@@ -13,8 +13,11 @@ _WELL = "well"
 
 
 class LinkTold:
-    """What people were told of the link. `lost`: of a loss, and of no return since. A cut that is over within
-    `stale_after_s` is no loss: the table goes by the pit's last word for so long."""
+    """Tells people once that the link to the pit is lost, and once that it is back.
+
+    `lost` says whether people were told of a loss, and not yet of a return. A cut that is over within `stale_after_s`
+    seconds is no loss, because the table goes by the pit's last message for so long.
+    """
 
     def __init__(self, lost: bool, stale_after_s: float, tell: Callable[[OwnFact], None]) -> None:
         self._lost = lost
@@ -24,7 +27,8 @@ class LinkTold:
         self._lost_s = clock.monotonic_s()  # when the loss was told, or the program started
 
     def look(self, standing: str, now_s: float) -> None:
-        """How the table finds the pit now, by its code."""
+        """Take in how the table finds the pit now, as the code `standing`, and tell people where the link was just lost
+        or came back."""
         if standing == _WELL:
             self._well_s = now_s
             if self._lost:

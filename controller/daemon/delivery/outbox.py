@@ -1,4 +1,5 @@
-"""How full the outbox is, and when people are told of that. Pure. No event that waits is ever dropped."""
+"""How full the outbox is (the events that wait for the pit), and when people are told of that. Pure. No event that
+waits is ever dropped."""
 
 from __future__ import annotations
 
@@ -6,14 +7,15 @@ from controller.table.facts import OutboxFilling, OutboxFull
 
 
 class OutboxWatch:
-    """Tells once that four fifths of `most` events wait for the pit, and again only after fewer than half waited."""
+    """Warns once when four fifths of `most` events wait for the pit, and again only after fewer than half of `most`
+    waited."""
 
     def __init__(self, most: int) -> None:
         self._most = most
         self._told = False
 
     def look(self, waiting: int) -> tuple[OutboxFilling | OutboxFull, ...]:
-        """The facts for the table while so many events wait: `OutboxFilling` once, `OutboxFull` each time."""
+        """Return the facts for the table while `waiting` events wait: `OutboxFilling` once, `OutboxFull` each time."""
         if 2 * waiting < self._most:
             self._told = False
         filling = not self._told and 5 * waiting >= 4 * self._most

@@ -1,7 +1,7 @@
-"""A journal compared with a pit's log. The log is a witness that nobody at the table can change.
+"""Compares a table's journal with a pit's log of its events. The log is a witness that nobody at the table can change.
 
 The log is a file with one event a line, in JSON, in order from the epoch's first event. White space and the order of
-keys do not matter: the canonical form was signed, and is compared.
+keys do not matter, because the canonical form of each event was signed, and that form is compared.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _KEEP_IT = "Keep the journal and the log for the audit, and find out who could w
 
 
 class _Line(Struct, frozen=True):
-    """An event of the log: its line's number, its values, and its canonical bytes."""
+    """One event of the pit's log: the number of its line, its fields, and its canonical bytes."""
 
     number: int
     event: dict[str, Any]
@@ -32,12 +32,13 @@ class _Line(Struct, frozen=True):
 
 
 def compare(journal: Path, log: Path, archive: Path | None = None) -> int:
-    """The number of the log's last event, where the journal has every event of the log exactly as the log has it.
+    """Check that the journal has every event of the pit's log, exactly as the log has it. Return the number of the
+    log's last event.
 
     Only reads, also while the table runs. Raises TableError about the log: `log_unreadable`, `log_empty`,
     `log_unsound`, `log_of_another_journal`; about the journal: `journal_lacks_event`, `journal_shorter_than_log`,
     `journal_differs_from_log`; and as reading a journal does. An event of the log counts against the journal only where
-    the event's signature holds. `archive` is the folder of the journal's archives, as in `journal.verify`.
+    the event's signature holds. `archive` is the folder of the journal's archives, as in `journal_reading.verify`.
     """
     seq = 0
     with reading_messages(journal, archive) as spoken:
@@ -56,7 +57,8 @@ def compare(journal: Path, log: Path, archive: Path | None = None) -> int:
 
 
 def _lines(log: Path, spoken: Spoken) -> Iterator[_Line]:
-    """The log's events. Each is of this journal's stream, and its number follows the number before."""
+    """Yield the log's events. Raises TableError where an event is of another journal, or is not numbered on from the
+    event before."""
     for seq, (number, text) in enumerate(_texts(log), 1):
         line = _parsed(number, text)
         if line is None:
@@ -76,7 +78,8 @@ def _lines(log: Path, spoken: Spoken) -> Iterator[_Line]:
 
 
 def _texts(log: Path) -> Iterator[tuple[int, bytes]]:
-    """The log's lines and their numbers, without the empty ones."""
+    """Yield the log's lines with their line numbers, without the empty lines. Raises TableError where the log cannot be
+    read."""
     try:
         with log.open("rb") as file:
             yield from ((number, text) for number, text in enumerate(file, 1) if text.strip())
@@ -101,7 +104,7 @@ def _check_signature(line: _Line, log: Path, spoken: Spoken) -> None:
 
 
 def _last_seq(seq: int, rest: Iterator[_Line], log: Path, spoken: Spoken) -> int:
-    """The number of the log's last event. Checks the signature of each event from `seq` on."""
+    """Read the log to its end, and return the number of its last event. The signature of each further event is checked."""
     for line in rest:
         seq += 1
         _check_signature(line, log, spoken)
@@ -139,7 +142,8 @@ def _differing(journal: Path, line: _Line, message: Message) -> TableError:
 
 
 def _differ(name: str, *events: dict[str, Any]) -> bool:
-    """Whether a field differs between two events. Canonical bytes are compared: to Python, 1 and true are equal."""
+    """Tell whether the field `name` differs between two events. Their canonical bytes are compared, because in Python 1
+    and true are equal."""
     one, other = (canonical({name: event[name]} if name in event else {}) for event in events)
     return one != other
 
@@ -149,6 +153,7 @@ def _unsound(log: Path, number: int, why: str) -> TableError:
 
 
 def _shown(value: object) -> str:
-    """A text of the log, short and in letters that play no tricks on a terminal."""
+    """Return a value from the log as a text of at most 40 characters and some dots, in characters that are safe to
+    print on a terminal."""
     text = value if isinstance(value, str) and value.isascii() and value.isprintable() else ascii(value)
     return text if len(text) <= 40 else f"{text[:40]}..."

@@ -1,4 +1,4 @@
-"""What the pit says, judged: its key, its acknowledgements, the steps of awards, and the meters."""
+"""Judges the pit's messages to one table: its key, its acknowledgements, the steps of awards, and the meters."""
 
 from __future__ import annotations
 
@@ -54,11 +54,11 @@ WIN_SHOWN_S = 60
 
 
 class PitSaid:
-    """Judges the messages of the pit for one table.
+    """Judges the messages of the pit for one table, and tells the table of those that are believed.
 
-    `heard` is what was heard of the pit, `clock` the pit's clock by its own words. `forged` counts the messages that
-    the pinned key has not signed, by the topic's last word. `unbelieved_ack` is the last acknowledgement, while no key
-    is pinned to judge it by, and whether the broker had retained it.
+    `heard` notes when and how the pit was heard. `clock` is the pit's clock, as the pit's own messages tell it.
+    `forged` counts the messages that the pinned key has not signed, by the last part of their topic. `unbelieved_ack`
+    is the last acknowledgement and whether the broker had retained it, while no key is pinned by which to judge it.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class PitSaid:
         self._win: Win | None = None  # the last win that the pit named
 
     def see_pit_key(self, payload: bytes, retained: bool) -> bool:
-        """A key is offered as the pit's. Where a pit begins to listen, the pit says its key, and then its acks.
+        """Judge a key that is offered as the pit's. A pit that begins to listen sends its key first, and then its acks.
 
         Returns whether a pit began to listen.
         """
@@ -139,7 +139,7 @@ class PitSaid:
             self._see_win(said.win, said.seq, now, retained)
 
     def _see_win(self, win: Win, word_seq: int, now: Stamp, retained: bool) -> None:
-        """The pit tells of a win that it did not name in its word before."""
+        """Tell the table of a win that the pit's message names for the first time."""
         self._win = win
         at_ms = moment_ms(win.at)
         assert at_ms is not None, "a win that was read has a moment"
@@ -147,9 +147,9 @@ class PitSaid:
         self._ask(SeeWin(win, young and win.table != self._table_id, word_seq))
 
     async def judge_ack(self, payload: bytes, retained: bool, is_over: Callable[[], bool]) -> None:
-        """Follow the pit's acknowledgement, unless the connection that brought it `is_over`.
+        """Judge the pit's acknowledgement and follow it. It is dropped where the connection that brought it `is_over`.
 
-        The next connection begins with the acknowledgement that the broker retains.
+        The broker retains the acknowledgement, and sends it again on the next connection.
         """
         message = parse_object(payload)
         ack = AckWord.read(message)
@@ -176,7 +176,7 @@ class PitSaid:
         self._follow(ack, own_chain, payload, retained)
 
     def _follow(self, ack: AckWord, own_chain: str | None, payload: bytes, retained: bool) -> None:
-        """Take over how far the pit says that it has got, unless the ack's time speaks against it."""
+        """Count events as acknowledged up to the ack's event, unless the time of the ack shows that it is old or wrong."""
         now_s = clock.monotonic_s()
         if self._delivery.certainly_later(ack, own_chain):
             self.clock.heard(ack.at, now_s)
@@ -208,7 +208,8 @@ class PitSaid:
         self._sending.let_go()
 
     async def see_award(self, payload: bytes) -> None:
-        """Judge a step of an award: the step must be the pit's, and of a hit that this journal holds."""
+        """Judge a step of an award, and tell the table of it. The pit must have signed the step, and this journal must
+        hold the hit that it is for."""
         message = parse_object(payload)
         said = AwardStep.read(message)
         hit = None
@@ -244,7 +245,8 @@ class PitSaid:
         self._ask(SeeAward(step, *self._possible_cents(won, told.seq)))
 
     def question(self, payload: bytes) -> MeasureWord | None:
-        """The pit's question what runs at this table; None where the message is none, or not the pit's."""
+        """Return the pit's question which program files run at this table; None where the message is no such question,
+        or not the pit's."""
         message = parse_object(payload)
         asked = MeasureWord.read(message)
         if asked is None or (asked.table, asked.epoch) != (self._table_id, self._delivery.epoch):
@@ -258,7 +260,7 @@ class PitSaid:
         return asked
 
     def _possible_cents(self, hit: Hit, seq: int) -> tuple[int, int]:
-        """The least and the most cents that the award of this hit, event `seq`, can be."""
+        """Return the least and the most cents that the pit can award for this hit, which is event `seq`."""
         if hit.fixed is not None:
             return hit.fixed.cents, hit.fixed.cents
         won = hit.progressive
@@ -266,7 +268,10 @@ class PitSaid:
         return 0, int(ratio(won.share) * self._levels.most_cents(won.meter, won.shown_cents, seq))
 
     def is_the_pits(self, topic: str, message: dict[str, object]) -> bool:
-        """Whether the pinned key signed the message. While no key is pinned, no message is the pit's, nor forged."""
+        """Tell whether the pinned key signed the message. Where it did not, people are told of a forgery.
+
+        While a person has yet to pin a key, no message counts as the pit's, and none as forged.
+        """
         if self._trust.signed(message):
             return True
         if not self._trust.undecided:
@@ -279,9 +284,10 @@ class PitSaid:
         return False
 
     def _refused_for_its_time(self, kind: str, payload: bytes, at: str, last_at: str, now: Stamp) -> None:
-        """A word of the pit was refused. Where its time is the reason, people are told how the clocks stand.
+        """Note how the clocks of table and pit seem to stand, where a message of the pit was refused because of its
+        time `at`.
 
-        `last_at` is the time of a word that was believed before. `now` is the time by which the word was judged.
+        `last_at` is the time of a message that was believed before. `now` is the time by which the message was judged.
         """
         if not self.heard.is_news(kind, payload):
             return
@@ -292,6 +298,6 @@ class PitSaid:
 
 
 def _is_of_hit(step: AwardStep, hit: Hit) -> bool:
-    """Whether the step is of this hit."""
+    """Tell whether the award's step names the same seat, tier and meter as the hit."""
     meter = None if hit.progressive is None else hit.progressive.meter
     return (hit.seat, hit.tier, meter) == (step.seat, step.tier, step.meter)

@@ -1,12 +1,13 @@
-"""Whose word the table takes for the pit's: what the key has signed that a person pinned. Pure.
+"""The pit's key: which messages the table takes for the pit's. They must be signed by the key that a person pinned.
+Pure.
 
 The pit offers its key on a topic of its own, where other clients could offer a key too. So a person compares the
 offered key's fingerprint with the fingerprint that the pit shows, and pins the key. After that the key changes only by
 a rotation, which the former key has signed.
 
-A former key may have been stolen: perhaps the pit has a new key for that reason. Its thief signs rotations too. A table
-that was there when the pit rotated its key has the new key, and the former key is nothing to it. A table that was away
-cannot tell the pit's rotation from the thief's. So that table asks a person, and believes neither key meanwhile.
+A former key may have been stolen, which may be why the pit has a new key. The thief can sign rotations too. A table
+that was connected when the pit rotated its key has the new key, and no longer believes the former key. A table that was
+away cannot tell the pit's rotation from the thief's. So that table asks a person, and believes neither key meanwhile.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _MOST_OFFERS = 16
 
 
 class Offer(Enum):
-    """How a key that came on the pit's topic stands to the pinned key."""
+    """How a key that came on the pit's topic relates to the pinned key."""
 
     MALFORMED = auto()
     UNPINNED = auto()  # no key is pinned yet: a person has to compare the offered key
@@ -37,7 +38,8 @@ class Offer(Enum):
 
 
 class PitTrust:
-    """The pit's key as the table knows it: `pinned`, and what was `offered` last. None where there is none.
+    """The pit's key as the table knows it: the key that is `pinned`, and the key that was `offered` last. Each is None
+    where there is none.
 
     `successor` is the key to which the pinned key handed over while the table was away. Until a person pins a key,
     neither the successor nor the pinned key is believed. `offers` are the last keys that were offered: where a thief
@@ -53,18 +55,18 @@ class PitTrust:
 
     @property
     def undecided(self) -> bool:
-        """Whether a person has to pin a key before the pit is believed."""
+        """Tell whether a person has to pin a key before the pit's messages are believed."""
         return self.pinned is None or self.successor is not None
 
     def pin(self, key: bytes) -> None:
-        """A person has compared this key at both ends."""
+        """Pin this key as the pit's, because a person has compared its fingerprint at the table and at the pit."""
         self.pinned, self.successor = key, None
 
     def offer(self, payload: bytes, present: bool) -> Offer:
-        """A key came on the pit's topic.
+        """Judge a key that came on the pit's topic.
 
-        A key that the pinned key hands over to is pinned in its place, where the table was `present`: it has heard the
-        pit until now.
+        A key to which the pinned key has handed over becomes the pinned key only where the table was `present`, that
+        is, where the table has heard the pit until now.
         """
         message = parse_object(payload)
         word = PitKeyWord.read(message)
@@ -87,12 +89,13 @@ class PitTrust:
         return Offer.ROTATED
 
     def signed(self, message: Mapping[str, object]) -> bool:
-        """Whether the pinned key signed the message, and is believed."""
+        """Tell whether the pinned key signed the message, and that key is believed at present."""
         return self.pinned is not None and self.successor is None and signature_holds(message, self.pinned)
 
 
 def _handed_over(pinned: bytes, word: PitKeyWord) -> bytes:
-    """The key to which the rotations lead from the pinned key."""
+    """Return the key to which the signed rotations in `word` lead from the pinned key; the pinned key itself where none
+    does."""
     key = pinned
     for rotation in word.rotations:
         if rotation.former == key.hex() and _holds(rotation):
@@ -106,11 +109,12 @@ def _holds(rotation: Rotation) -> bool:
 
 
 class PitClock:
-    """The time by which the pit's words are judged: the table's clock, or the pit's where the table's is not set.
+    """The time by which the pit's messages are judged: the table's clock, or the pit's clock where the table's is not
+    set.
 
     The pit's ack of an event tells the pit's time, where nobody can have signed that ack before. With that time a table
-    without a set clock tells words of another day from today's, and forgets a time of the pit that was wrong. It does
-    not tell whether levels are fresh: the times of a pit whose clock was set back stand, while the table reckons on.
+    without a set clock can refuse messages of another day, and can forget a time of the pit that was wrong. That time
+    does not show whether levels are fresh: if the pit's clock was set back, the table's reckoning of it runs ahead.
     Example: the pit's clock stood ten years ahead for two seconds. The ack of the table's next event tells the right
     time.
     """
@@ -119,20 +123,25 @@ class PitClock:
         self._ahead_ms: int | None = None  # the pit's time, less the monotonic clock
 
     def heard(self, at: str, now_s: float) -> None:
-        """The pit signed this time just now."""
+        """Note that the pit signed the time `at` just now."""
         at_ms = moment_ms(at)
         assert at_ms is not None, "a word that was read has a moment"
         self._ahead_ms = at_ms - round(1000 * now_s)
 
     def now(self, own: Stamp, now_s: float) -> Stamp:
-        """Now. `own` is by the table's clock. Where nothing is known of either clock, the stamp is not synchronised."""
+        """Return the present time: `own`, by the table's clock, where that clock is set; else by the pit's clock, where
+        that is known.
+
+        Where neither clock is known, the returned stamp says that it is not synchronised.
+        """
         if own.synchronised or self._ahead_ms is None:
             return own
         return Stamp(min(self._ahead_ms + round(1000 * now_s), _LAST_MOMENT_MS - MOST_AHEAD_MS), synchronised=True)
 
 
 def leaps(word: AckWord | AwardStep | MeasureWord | MetersWord | WagerWord, now: Stamp) -> str | None:
-    """Why nobody can have said this message by now; None where somebody can.
+    """Return why this message's time or number is still in the future, so that nobody can have said it by now; None
+    where somebody can.
 
     The number of a message is a time too, so neither may be ahead of the clock. For example: at 12:00 on 3 May a
     message with the time 5 May is refused, and so is a message with a number that stands for 5 May.
@@ -147,12 +156,13 @@ def leaps(word: AckWord | AwardStep | MeasureWord | MetersWord | WagerWord, now:
 
 
 def latest_ms(now: Stamp) -> int:
-    """The latest time that a message can have by now. Where the table's clock is not set, any time is possible."""
+    """Return the latest time that a message can have by now, in ms since 1970: a day ahead. Where the clock is not set,
+    any time is possible."""
     return now.at_ms + MOST_AHEAD_MS if now.synchronised else _LAST_MOMENT_MS
 
 
 def latest_at(now: Stamp) -> str:
-    """`latest_ms` as text, for comparison with the `at` of a message."""
+    """Return `latest_ms` as text, for comparison with the `at` of a message."""
     return Stamp(latest_ms(now), now.synchronised).text()
 
 

@@ -1,4 +1,5 @@
-"""The wagers that bet recognition sees, judged before the table is told of them."""
+"""Judges the wagers that bet recognition (a system that sees the chips on the layout) reports, before the table is told
+of them."""
 
 from __future__ import annotations
 
@@ -37,10 +38,10 @@ _ANSWERED = {
 
 
 class RecognitionSaid:
-    """Hears bet recognition for one table, whose journal's epoch is `epoch`.
+    """Judges the messages of bet recognition for one table, whose journal's epoch is `epoch`.
 
-    `trust` is what is known of its key. `asked` counts the wagers that the table has not answered yet. `connected` says
-    whether the broker is there to be answered on.
+    `trust` knows the key of bet recognition. `asked` counts the wagers that the table has not answered yet. `connected`
+    tells whether the broker is connected, so that an answer can be sent.
     """
 
     def __init__(
@@ -64,11 +65,12 @@ class RecognitionSaid:
         self.asked = 0
 
     def adopted(self, key: str | None) -> None:
-        """The journal has this key of bet recognition, in hex."""
+        """Take over bet recognition's key from the journal, in hex; None where no key is adopted."""
         self._trust.adopted = key
 
     def see(self, payload: bytes) -> None:
-        """Tell the table of a wager that bet recognition saw. Its other wagers stand where this one is refused."""
+        """Judge a wager that bet recognition saw, and tell the table of it. Where the wager is refused, wagers that
+        were told before stand."""
         message = parse_object(payload)
         judged = self._trust.judge(message, stamp_now())
         if isinstance(judged, Doubt):
@@ -91,12 +93,12 @@ class RecognitionSaid:
             self._refuse_wager(word, code)
 
     def _refuse_wager(self, word: WagerWord, code: str) -> None:
-        """Tell bet recognition that the word changed nothing, and why."""
+        """Tell bet recognition that its message `word` changed nothing, and why, as a code."""
         if self._connected():
             self._broker.publish(self._topics.wager_refused, refused_wager(word.wager, word.seq, code))
 
     def _doubt_wager(self, doubt: Doubt) -> None:
-        """Tell people of a message in the name of bet recognition that is not believed."""
+        """Count a message on the wagers' topic that is not believed, and tell people of it."""
         topic = self._topics.wager
         self._doubted[doubt.value] += 1
         _log.warning("a message on %s is refused: it is no wager of bet recognition: %s", topic, doubt.value)
@@ -110,7 +112,8 @@ class RecognitionSaid:
         self._alarms.alarm(f"wager {doubt.value}", fact, f"a message on {topic} is not believed")
 
     def status(self, expected: bool) -> Recognition:
-        """Whose word the table takes for bet recognition's, and what it did not believe, for people."""
+        """Return, for people, the fingerprint of bet recognition's adopted key, and how many messages were not
+        believed, by reason."""
         adopted = self._trust.adopted
         key = shown(None if adopted is None else bytes.fromhex(adopted))
         return Recognition(expected, key, dict(self._doubted))

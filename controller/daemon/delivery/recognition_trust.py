@@ -1,7 +1,8 @@
-"""Whose word the table takes for bet recognition's: what the key has signed that two people adopted. Pure.
+"""Decides which messages the table takes for bet recognition's: those signed by the key that two people adopted. Pure.
 
-A word makes the table pay for chips, so nothing but that signature proves it: not the broker's account, nor the topic.
-The table's state decides later whether the word's number is new, and whether its round is the next one.
+A message of bet recognition makes the table pay for chips, so only that signature proves it. Neither the broker's
+account nor the topic does. The table's state decides later whether the message's number is new, and whether its round
+is the next one.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from controller.daemon.delivery.pit_trust import leaps
 
 
 class Doubt(Enum):
-    """Why a message on the table's `wager` topic is not believed."""
+    """The reason why a message on the table's `wager` topic is not believed."""
 
     NO_KEY = "no_key"  # no key is adopted at this table, so nobody's word can be bet recognition's
     UNSIGNED = "unsigned"
@@ -27,15 +28,15 @@ class Doubt(Enum):
 
 
 class RecognitionTrust:
-    """Judges the messages of bet recognition by the key that two people adopted: `adopted`, None where there is
-    none."""
+    """Judges the messages of bet recognition by its key `adopted`, which two people adopted; None where no key is
+    adopted."""
 
     def __init__(self, table: str, adopted: str | None) -> None:
         self._table = table
         self.adopted = adopted  # in hex
 
     def judge(self, message: Mapping[str, object], now: Stamp) -> WagerWord | Doubt:
-        """The word of bet recognition for this table, or why the message is not believed."""
+        """Return the message as bet recognition's word for this table, or the reason why the message is not believed."""
         if self.adopted is None:
             return Doubt.NO_KEY
         if not signature_holds(message, bytes.fromhex(self.adopted)):

@@ -1,4 +1,5 @@
-"""The events on their way: sent in their order, read from the disk where they must be, and let go once acknowledged."""
+"""Sends the events to the pit in their order, reads them from the disk where necessary, and forgets them once they are
+acknowledged."""
 
 from __future__ import annotations
 
@@ -37,8 +38,9 @@ _T = TypeVar("_T")
 class Sending:
     """Sends the events of one journal that `delivery` says are due.
 
-    `altered` is the event that was last found altered in the journal, of which people were told. `unread` says why the
-    journal cannot be read; empty where it can. `refused` is the event that the broker refused last, and why, a code.
+    `altered` is the number of the event that was last found altered in the journal, and of which people were told.
+    `unread` says why the journal cannot be read; empty where it can. `refused` is the event that the broker refused
+    last, and the reason code.
     """
 
     def __init__(
@@ -67,34 +69,38 @@ class Sending:
         self.refused = 0, 0
 
     def connected(self) -> None:
-        """A new connection began. It brings no answer for what was published on an older connection."""
+        """Begin a new connection. Answers to what was published on an older connection no longer come."""
         self._on_the_way.clear()
 
     def keep(self, messages: Sequence[Message]) -> None:
-        """The journal has these new events. Those of the window need not be read from the disk."""
+        """Keep those new events in memory that may be sent soon (within the window), so that they need not be read from
+        the disk."""
         for message in messages:
             if message.seq <= self._delivery.acked_seq + WINDOW:
                 self._outbox[message.seq] = message
 
     def send_new(self) -> None:
-        """Send what is due at once, unless an earlier event waits that has yet to be read from the disk."""
+        """Send the due events now, unless an unacknowledged event is not in memory and has to be read from the disk
+        first."""
         if len(self._outbox) == self._delivery.unacknowledged:
             self._send(self._delivery.due(clock.monotonic_s()))
 
     def let_go(self) -> None:
-        """The pit has got further: what it has need not be sent again."""
+        """Forget the events that the pit has acknowledged, because they need not be sent again."""
         self.look_at_outbox()
         for seq in [seq for seq in self._outbox if seq <= self._delivery.acked_seq]:
             del self._outbox[seq]
 
     @property
     def oldest_at(self) -> str | None:
-        """When the oldest event was made that the pit has not acknowledged; None where nobody knows, or none waits."""
+        """Return when the oldest unacknowledged event was made; None where no event waits, or where it is not in
+        memory."""
         oldest = self._outbox.get(self._delivery.acked_seq + 1)
         return oldest.head.at if oldest else None
 
     def answered(self, token: int, reason_code: int) -> bool:
-        """The broker took or refused what was published under this token. Returns whether that was an event."""
+        """Take in the broker's answer to the message that was published under `token`. Return whether that message was
+        an event."""
         seq = self._on_the_way.pop(token, None)
         if seq is None:
             return False
@@ -112,8 +118,8 @@ class Sending:
     def look_at_outbox(self) -> None:
         """Tell the table where too many events wait. Called only where the number of waiting events has changed.
 
-        A fact without an event may be the shoe's result of cards that lie face down. Nothing may be said at the moment
-        when such a fact is committed.
+        A fact without an event may be the shoe's result for cards that still lie face down. The table must say nothing
+        at the moment when such a fact is committed, because that moment would give it away.
         """
         for fact in self._watch.look(self._delivery.unacknowledged):
             self._tell(fact)
@@ -127,7 +133,7 @@ class Sending:
         return message
 
     async def _read(self, work: Callable[[], _T]) -> _T:
-        """Read from the journal. Where the disk fails, try again: the stream waits meanwhile, and the table goes on."""
+        """Read from the journal, and try again where the disk fails. The stream waits meanwhile, and the table goes on."""
         while True:
             try:
                 read = await self._on_journal(work)
@@ -160,9 +166,9 @@ class Sending:
                 self._on_the_way[token] = seq
 
     async def mark_acked(self) -> None:
-        """Mark in the journal how far the pit has got, once nothing else is to do.
+        """Mark in the journal how far the pit has acknowledged. Called once nothing else is to be done.
 
-        Without the mark a restart sends events again, and nothing worse.
+        Without the mark, a restart sends some events again, which does no harm.
         """
         seq = self._delivery.acked_seq
         if seq > self._marked_seq:
@@ -173,7 +179,8 @@ class Sending:
                 _log.warning("the pit's acknowledgement could not be marked: %s", error)
 
     def _found_altered(self, seq: int) -> None:
-        """Event `seq` is not in the journal as it was signed, so the event was altered: a journal has no gaps."""
+        """Stop the stream and tell people, because event `seq` is not in the journal as it was signed. A journal has no
+        gaps, so somebody altered the event."""
         self._delivery.altered(clock.monotonic_s())
         if seq != self.altered:
             self.altered = seq

@@ -1,8 +1,8 @@
-"""How the table finds the pit: one code, and the details that people are told with it. Pure: the time is an argument.
+"""How the table finds the pit: one code, with details for people. Pure: the time is an argument.
 
 The broker retains the pit's last messages and hands them to every new connection, so a retained message does not prove
 that a pit runs. Nor does a message that is repeated. The pit is *heard* only by a message that the pit's key has
-signed, that the broker did not retain, and that is not the message before once more. For example: a table that gets the
+signed, that the broker did not retain, and that differs from the message before. For example: a table that gets the
 retained acknowledgement of yesterday, and nothing else for ten seconds, finds no pit.
 """
 
@@ -22,13 +22,13 @@ _OTHERS_HEARD_WITHIN_S = 10.0
 
 
 class PitHeard(Struct):
-    """What was heard of the pit. Times are seconds of a monotonic clock.
+    """When and how the table heard the pit. Times are seconds of a monotonic clock.
 
-    `since_s` is when the connection to the broker was made, or was lost. `adopted` is what the pit's last
-    acknowledgement on this connection says of this journal, None without any. `other_s` is when a message came last
-    that another key than the pit's had signed. `meters_old` is when the pit said its last word on the meters, where
-    that is too long ago by this table's clock. `moving`: the table has left a broker on which no pit is heard, and is
-    not at the next broker yet.
+    `since_s` is when the connection to the broker was made, or was lost. `adopted` tells whether the pit's last
+    acknowledgement on this connection is of this journal; None before any. `other_s` is when the last message came that
+    another key than the pit's had signed. `meters_old` is when the pit sent its last message on the meters, where that
+    is too long ago by this table's clock. `moving` is true while the table has left a broker on which no pit is heard,
+    and is not at the next broker yet.
     """
 
     since_s: float
@@ -42,41 +42,44 @@ class PitHeard(Struct):
     _last: dict[str, bytes] = field(default_factory=dict)  # the last message of each kind
 
     def link(self, connected: bool, now_s: float) -> None:
-        """The connection to the broker is there, or is not."""
+        """Note that the connection to the broker was made, or was lost."""
         if (connected or self.connected) != self.moving:  # a move's own end and beginning are no news
             self.since_s = now_s
         self.moving = self.moving and self.connected and not connected
         self.connected, self.adopted, self.meters_old, self._refused = connected, None, None, None
 
     def moves(self) -> None:
-        """The table goes to another broker, for no pit is heard on this one. The silence goes on there."""
+        """Note that the table goes to another broker, because no pit is heard on this one. The time without a pit
+        counts on at the next broker."""
         self.since_s, self.heard_s, self.moving = max(self.since_s, self.heard_s), -math.inf, True
 
     def is_news(self, kind: str, message: bytes) -> bool:
-        """Whether this message differs from the last message of its kind. A signed message that is repeated does not
-        prove that the pit runs."""
+        """Tell whether this message differs from the last message of its kind. A signed message that is repeated does
+        not prove that the pit runs."""
         last, self._last[kind] = self._last.get(kind), message
         return message != last
 
     def refuses(self, clocks: Standing, now_s: float) -> None:
-        """A signed word was refused for its time. `clocks` says how the clocks of table and pit seem to stand."""
+        """Note that a signed message was refused because of its time. `clocks` says how the clocks of table and pit
+        seem to stand."""
         self._refused = clocks, now_s
 
     def word(self, now_s: float) -> None:
-        """The pit said something just now."""
+        """Note that the pit sent a new message just now."""
         self.heard_s = now_s
 
     def present(self, now_s: float) -> bool:
-        """Whether the table has heard the pit on this connection until now, and nobody else in the pit's name.
+        """Tell whether the table has heard the pit on this connection until now, and nobody with another key in the
+        pit's name.
 
-        A pit stops for its rotation, so its last word may be some minutes ago. The pit says its levels every two
-        seconds: where a pit with another key is there, its words came lately.
+        A pit stops for its rotation, so its last message may be some minutes ago. A pit says its levels every two
+        seconds, so a pit with another key that is connected now was heard within the last seconds.
         """
         heard = self.connected and self.heard_s >= self.since_s and now_s - self.heard_s < _AWAY_FROM_S
         return heard and now_s - self.other_s >= _OTHERS_HEARD_WITHIN_S
 
     def standing(self, stale_after_s: float, waits_s: float, says_meters: bool, now_s: float) -> Standing:
-        """How the pit is found on a connection on which nothing is refused.
+        """Return how the table finds the pit, on a connection on which no event is refused.
 
         `waits_s` is for how long events have waited without progress; 0.0 where none waits. With `says_meters` the pit
         has meters to say at this table, so it should be heard all the time.

@@ -1,8 +1,8 @@
-"""The table's side of the stream to the pit.
+"""The table's end of the stream of events to the pit, over an MQTT broker.
 
 `guarantee.py` decides what to send and when. This module carries out these decisions with the broker and the journal,
-and judges the pit's messages. What the table or a person has to know becomes a fact. Example: the broker refuses an
-event, and the table gets `PublishRefused`.
+and has the pit's messages judged. What the table or a person has to know becomes a fact. Example: the broker refuses an
+event, and the table gets the fact `PublishRefused`.
 """
 
 from __future__ import annotations
@@ -52,12 +52,13 @@ _MOST_UNJUDGED = 1000
 
 
 class PitStream:
-    """One table's stream and state, on one broker. `tell` takes the facts that the table must know.
+    """One table's stream of events and its retained state, on one broker. `tell` takes the facts that the table must
+    know.
 
     `stale_after_s`, `most_unacknowledged` and `trust_first_key` are as in the table file's `[pit]`, and `game_file` is
-    the path of the game's file in `[table]`. `pit_key` is the
-    pit's pinned key in hex, `recognition` what is known of bet recognition's; `behind_at` is as in `Delivery`.
-    `measure` takes the pit's question what runs. `link_lost`: people were told that the pit is not heard.
+    the path of the game's file in `[table]`. `pit_key` is the pit's pinned key in hex. `recognition` judges the
+    messages of bet recognition by its key. `behind_at` is as in `Delivery`. `measure` takes the pit's question which
+    program files run at the table. `link_lost` says whether people were told that the pit is not heard.
     """
 
     def __init__(
@@ -108,7 +109,7 @@ class PitStream:
         )
 
     def _begin(self) -> None:
-        """Set the state of a stream that has heard nothing of any broker yet."""
+        """Set the state of a stream that has not been connected to any broker yet."""
         self._acks: list[tuple[bytes, bool]] = []  # acks to be judged, and whether the broker had retained each
         self._awards: list[bytes] = []  # steps of awards to be judged
         self._moves = 0  # how often in a row the table left a broker on which no pit was heard
@@ -123,34 +124,37 @@ class PitStream:
         self._state: Callable[[], TableState]  # from `run` on
 
     def checkpoint_signed(self, note: Note, at_end: bool) -> None:
-        """The table has signed this checkpoint of its journal; `at_end`: at the end of a shoe."""
+        """Take in a checkpoint of the journal that the table has just signed. `at_end` says whether a shoe has ended."""
         self._witness.signed(note, at_end)
 
     @property
     def up(self) -> bool:
-        """Whether events flow."""
+        """Tell whether events flow to the pit."""
         return self._delivery.phase is Phase.STREAMING
 
     @property
     def offered_pit_keys(self) -> tuple[str, ...]:
-        """The last keys that were offered as the pit's, in hex."""
+        """Return the last keys that were offered as the pit's, in hex."""
         return tuple(key.hex() for key in self._trust.offers)
 
     def latest_seq(self, own: Stamp) -> int:
-        """The highest number that a word of the pit can have by now. `own` is now by the table's clock."""
+        """Return the highest number that a message of the pit can have by now. `own` is the present time by the table's
+        clock."""
         return latest_ms(self._said.clock.now(own, clock.monotonic_s())) + MOST_LEAP_MS
 
     def fresh(self) -> bool:
-        """Whether progressives can be bet on: a pit is heard, and its levels are known."""
+        """Tell whether bets on progressives may be taken: the pit is believed and keeps up, and its levels are fresh."""
         now_s = clock.monotonic_s()
         return not self._trust.undecided and self._delivery.fresh(now_s) and self.levels.fresh(now_s)
 
     def recognition_status(self, expected: bool) -> Recognition:
-        """Whose word the table takes for bet recognition's, and what it did not believe. `expected` as in the face."""
+        """Return, for people, bet recognition's key and how many messages were not believed. `expected` is passed on
+        into the result."""
         return self._recognition.status(expected)
 
     async def run(self, state: Callable[[], TableState]) -> None:
-        """Keep connected and deliver, until cancelled. `state` is the table's part of its retained state."""
+        """Keep connected to the broker and deliver events, until cancelled. `state` returns the table's part of its
+        retained state."""
         self._state = state
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._broker.run(self))
@@ -159,10 +163,10 @@ class PitStream:
             tasks.create_task(self._witness.run())
 
     def committed(self, messages: Sequence[Message], pit_key: str | None, recognition_key: str | None) -> None:
-        """The journal has these new events, if any, and these keys of the pit and of bet recognition.
+        """Take in what the journal has committed: new events, if any, and the keys of the pit and of bet recognition.
 
-        The events are sent at once, unless an acknowledgement waits to be judged, or an earlier event waits to be sent
-        that has yet to be read from the disk.
+        The events are sent now, unless an acknowledgement waits to be judged, or an earlier event has to be read from
+        the disk first.
         """
         self._recognition.adopted(recognition_key)
         if pit_key != self._journalled_key:  # while a rotation is being journalled, the journal still has the old key
@@ -183,7 +187,8 @@ class PitStream:
             self._sending.look_at_outbox()
 
     def _pinned(self, pit_key: str | None) -> None:
-        """Take over a newly pinned key. The pit's last acknowledgement can then be judged by that key."""
+        """Take over a newly pinned key of the pit. An acknowledgement that waited for a key can then be judged by that
+        key."""
         if pit_key is None or (bytes.fromhex(pit_key) == self._trust.pinned and not self._trust.undecided):
             return
         _log.info("the pit's key is pinned: %s", fingerprint(bytes.fromhex(pit_key)))
@@ -197,16 +202,16 @@ class PitStream:
             self._something_happened.set()
 
     def _nothing_waits(self) -> bool:
-        """Whether all that has happened is dealt with."""
+        """Tell whether the delivering task has dealt with all that has happened."""
         return self._at_rest and not self._something_happened.is_set()
 
     # What the broker tells.
 
     def broker_connected(self) -> None:
-        """A new connection: publish the table's state, and learn the pit's last acknowledgement.
+        """Begin on a new connection: publish the table's state, and wait for the pit's last acknowledgement.
 
-        The broker sends what it retains before it answers the state's publish. So once that publish is answered and no
-        acknowledgement has come, the broker retains none.
+        The broker sends what it retains before it answers the publish of the state. So once that publish is answered
+        and no acknowledgement has come, the broker retains none.
         """
         self._connected, self.told.why_down = True, ""
         self._came_s = clock.monotonic_s()
@@ -218,7 +223,7 @@ class PitStream:
         self._barrier = self._broker.publish(self._topics.state, self._state_sent, retain=True)
 
     def broker_disconnected(self, why: str) -> None:
-        """The connection is gone."""
+        """Note that the connection to the broker is gone, and `why`."""
         self._connected, self.told.why_down = False, why
         self._heard.link(False, clock.monotonic_s())
         self._barrier = None
@@ -229,12 +234,17 @@ class PitStream:
         self.levels.disconnected()
 
     def broker_id_taken(self) -> None:
-        """Another client took this table's place at the broker, so it has a copy of the table's certificate."""
+        """Tell people that another client took this table's place at the broker, so that client has a copy of the
+        table's certificate."""
         what = f"another client connected to the broker as table {self._table_id}"
         self._alarms.alarm("client_id_taken", ClientIdTaken(), what)
 
     def broker_message(self, topic: str, payload: bytes, retained: bool) -> None:
-        """A message came: an acknowledgement, a step of an award or the levels; or a wager of bet recognition."""
+        """Pass on a message from the broker by its topic: one of the pit's (such as an acknowledgement, an award or
+        levels), or a wager of bet recognition.
+
+        A message that is too long, or of no topic of this table, is refused.
+        """
         topics = self._topics
         if len(payload) > MOST_PAYLOAD_BYTES.get(topic.rpartition("/")[2], 0):
             _log.warning("a message of %d bytes on %.100r is refused unread", len(payload), topic)
@@ -264,11 +274,11 @@ class PitStream:
             _log.warning("a message on %s is not for this table and is refused", topic)
 
     def broker_unreadable(self, topic: str, why: str) -> None:
-        """A message cannot be read. The log says so."""
+        """Log that a message from the broker cannot be read."""
         _log.warning("a message on %r is refused: it cannot be read (%s)", topic, why)
 
     def broker_answered(self, token: int, reason_code: int) -> None:
-        """The broker took or refused a message that the table published."""
+        """Take in that the broker took or refused a message that the table published under `token`."""
         if token in (self._barrier, self._state_token) and reason_code >= REFUSED_FROM:
             _log.warning("the broker refuses the table's state (0x%02x): look at its access list", reason_code)
         if token == self._barrier:
@@ -279,7 +289,8 @@ class PitStream:
             self._something_happened.set()
 
     async def _keep_delivering(self) -> None:
-        """Judge the pit's acks and send the events that are due, whenever something happened or a time has come."""
+        """Judge the pit's acks and send the events that are due, whenever something has happened or a sending time has
+        come."""
         while True:
             wait_s = self._delivery.next_due_s(clock.monotonic_s())
             self._at_rest = True
@@ -316,9 +327,10 @@ class PitStream:
                 self._state_sent = state
 
     def _seek_pit(self) -> None:
-        """Leave a broker on which no pit is heard for the next. The line between that broker and the pit may be cut.
+        """Move to the next broker where no pit is heard on this one, because the line between this broker and the pit
+        may be cut.
 
-        Each stay is twice as long as the stay before: where no broker has a pit, a move helps nobody.
+        Each stay is twice as long as the stay before: where no broker has a pit, moving does not help.
         """
         if not (self._connected and self._broker.has_others):
             return

@@ -1,5 +1,5 @@
-"""What the stream tells of itself: people read how it is and how the table finds the pit, and the pit its part of the
-table's state."""
+"""What the stream tells of itself: its status and how the table finds the pit, for people, and a part of the table's
+retained state, for the pit."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _NOT_AUTHORISED = 0x87  # MQTT 5
 
 
 class StreamTold:
-    """Tells of one table's stream.
+    """Describes one table's stream to the pit.
 
-    `boot` is the number of this run on the journal, and `fresh` whether progressives can be bet on. The other arguments
-    are as in `PitStream`. `why_down` is why there is no connection; empty where there is one.
+    `boot` is the number of this run on the journal, and `fresh` tells whether bets on progressives may be taken. The
+    other arguments are as in `PitStream`. `why_down` is why there is no connection; empty where there is one.
     """
 
     def __init__(
@@ -55,11 +55,11 @@ class StreamTold:
         self.why_down = "not connected yet"
 
     def win(self, win: Win) -> None:
-        """The screen tells this win for a while."""
+        """Show this win on the table's screen for a minute."""
         self._win = convert(win, WinShown, from_attributes=True), clock.monotonic_s() + WIN_SHOWN_S
 
     def status(self) -> PitLink:
-        """How the stream is, for people."""
+        """Return the whole state of the stream to the pit, for people."""
         delivery = self._delivery
         return PitLink(
             connected=self._said.heard.connected,
@@ -83,7 +83,8 @@ class StreamTold:
         )
 
     def state(self, table: TableState) -> State:
-        """The table's whole state for the pit. `table` is what the table itself says in it."""
+        """Return the table's whole state for the pit: what the table itself says (`table`), and what is known of the
+        stream."""
         return State(
             **asdict(table),
             online=True,
@@ -99,7 +100,7 @@ class StreamTold:
         )
 
     def standing(self) -> Standing:
-        """How the table finds the pit at this moment."""
+        """Return how the table finds the pit at this moment: a code, with details for people."""
         now_s, delivery, trust = clock.monotonic_s(), self._delivery, self._trust
         if not self._said.heard.connected:
             return Standing("no_broker", {"for_s": int(now_s - self._said.heard.since_s), "why": self.why_down})
@@ -138,12 +139,12 @@ class StreamTold:
                 return found
 
     def found(self, now_s: float) -> Standing:
-        """How the pit is found on a connection on which nothing is refused."""
+        """Return how the table finds the pit, on a connection on which no event is refused."""
         waits_s = self._delivery.waits_s(now_s)
         return self._said.heard.standing(self._stale_after_s, waits_s, self._levels.expected, now_s)
 
     def _win_shown(self) -> WinShown | None:
-        """The win that the screen tells now."""
+        """Return the win that the screen shows now; None where there is none."""
         win, until_s = self._win or (None, 0.0)
         return win if clock.monotonic_s() < until_s else None
 
@@ -151,7 +152,8 @@ class StreamTold:
         return {"offered": shown(self._trust.offered) or "", "pinned": shown(self._trust.pinned) or ""}
 
     def _why_not(self) -> str:
-        """Why no events flow, and what to do; or that the link is cut often; empty where events flow."""
+        """Return why no events flow and what to do, or that the link is cut often. The text is empty where events flow
+        well."""
         if self._sending.unread:
             return f"the stream waits, for the journal cannot be read: {self._sending.unread}"
         if self._delivery.phase is Phase.ALTERED:

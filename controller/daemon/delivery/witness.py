@@ -1,14 +1,14 @@
 """The pit as a witness of this table's journal: what the table shows the pit, and what the pit has cosigned.
 
-A pit that cosigns says so: it retains a word on the table's topic `cosigned`, from the beginning on. To another pit the
+A pit that cosigns says so: from the start it retains a message on the table's topic `cosigned`. To any other pit the
 table shows nothing. A checkpoint with its proof has some 1,000 bytes, and 2,000 in a journal of many years. So the
 table shows one at each shoe's end, after every fifteen rounds, and once on each connection: no more than 200 bytes a
-round. It was signed while nothing lay face down (`checkpointing`), and it is published on the beat. A pit that has
-cosigned this journal can still say of a checkpoint that no proof joins it: the proof was spoiled on its way. Then the
-table shows that one once more.
+round. Each checkpoint was signed while no card lay face down (`checkpointing`), and is published on the beat (one of
+four fixed moments in each second). A pit that has cosigned this journal may still refuse a checkpoint because its proof
+was spoiled on its way. Then the table shows that checkpoint once more.
 
 What the pit has cosigned must be the tree of this journal. Where it is not, the journal is an older copy, or a second
-table writes under its name: people are told.
+table writes under its name, and people are told.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ SHOWN_EVERY = 15
 
 
 class Witness:
-    """What the pit has cosigned of one journal. `is_the_pits` judges whether the pinned key signed a message."""
+    """Shows the pit the checkpoints of one journal, and judges what the pit has cosigned. `is_the_pits` tells whether
+    the pinned key signed a message."""
 
     def __init__(
         self,
@@ -64,21 +65,24 @@ class Witness:
         self._due = False
 
     def disconnected(self) -> None:
-        """The connection is gone. On the next the pit says anew what it has cosigned."""
+        """Note that the connection to the broker is gone. On the next connection the pit says anew what it has
+        cosigned."""
         self._word = self._size = None
 
     def signed(self, note: Note, at_end: bool) -> None:
-        """The table has signed this checkpoint; `at_end`: at the end of a shoe."""
+        """Take in a checkpoint that the table has just signed. `at_end` says whether a shoe has ended."""
         self._signed = note
         self._since_shown += 1
         self._due = self._due or at_end or self._since_shown >= SHOWN_EVERY
 
     def heard(self, payload: bytes) -> None:
-        """The pit said what it has cosigned. It is judged at the next beat, once a key is pinned."""
+        """Keep the pit's message of what it has cosigned. The message is judged at the next beat (within a quarter of a
+        second), once a key is pinned."""
         self._word = payload
 
     async def run(self) -> None:
-        """Judge what the pit says, and show it what is due, until cancelled. Where the disk fails, try again later."""
+        """Judge the pit's messages and show the pit the checkpoints that are due, until cancelled. Where the disk
+        fails, try again later."""
         while True:
             await next_beat()
             try:
@@ -130,7 +134,7 @@ class Witness:
             self._alarms.alarm("journal_forked", JournalForked(word.size, rows), what)
 
     def _cosigned(self, note: Note, word: CosignedWord) -> Note | None:
-        """The table's own note with the pit's cosignature; None where the pit cosigned another tree."""
+        """Return the table's own note with the pit's cosignature; None where the pit cosigned another tree."""
         line = (PIT_WITNESS, base64.b64decode(word.cosignature))
         whole = Note(note.text, (*note.signatures, line))
         pinned = self._trust.pinned
