@@ -298,7 +298,8 @@ class Delivery:
         return self._streamed_s is not None and now_s - self._streamed_s < self._stale_after_s
 
     def waits_s(self, now_s: float) -> float:
-        """Return for how many seconds events have waited without progress in the pit's acks; 0.0 where no event waits."""
+        """Return for how many seconds events have waited without progress in the pit's acks; 0.0 where no event
+        waits."""
         return 0.0 if self._silent_since_s is None else now_s - self._silent_since_s
 
     def next_due_s(self, now_s: float) -> float | None:

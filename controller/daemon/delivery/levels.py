@@ -76,7 +76,8 @@ class Levels:
         return {meter: each for meter, each in cents.items() if meter in self._meters}
 
     def disconnected(self) -> None:
-        """Note that the connection to the broker is gone. The first message on the next connection may be an old one."""
+        """Note that the connection to the broker is gone. The first message on the next connection may be an old
+        one."""
         self._heard_on_connection = False
 
     def heard(

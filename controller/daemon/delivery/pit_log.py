@@ -104,7 +104,8 @@ def _check_signature(line: _Line, log: Path, spoken: Spoken) -> None:
 
 
 def _last_seq(seq: int, rest: Iterator[_Line], log: Path, spoken: Spoken) -> int:
-    """Read the log to its end, and return the number of its last event. The signature of each further event is checked."""
+    """Read the log to its end, and return the number of its last event. The signature of each further event is
+    checked."""
     for line in rest:
         seq += 1
         _check_signature(line, log, spoken)

@@ -176,7 +176,8 @@ class PitSaid:
         self._follow(ack, own_chain, payload, retained)
 
     def _follow(self, ack: AckWord, own_chain: str | None, payload: bytes, retained: bool) -> None:
-        """Count events as acknowledged up to the ack's event, unless the time of the ack shows that it is old or wrong."""
+        """Count events as acknowledged up to the ack's event, unless the time of the ack shows that it is old or
+        wrong."""
         now_s = clock.monotonic_s()
         if self._delivery.certainly_later(ack, own_chain):
             self.clock.heard(ack.at, now_s)

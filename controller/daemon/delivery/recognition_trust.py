@@ -36,7 +36,8 @@ class RecognitionTrust:
         self.adopted = adopted  # in hex
 
     def judge(self, message: Mapping[str, object], now: Stamp) -> WagerWord | Doubt:
-        """Return the message as bet recognition's word for this table, or the reason why the message is not believed."""
+        """Return the message as bet recognition's word for this table, or the reason why the message is not
+        believed."""
         if self.adopted is None:
             return Doubt.NO_KEY
         if not signature_holds(message, bytes.fromhex(self.adopted)):

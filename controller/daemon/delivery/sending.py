@@ -133,7 +133,8 @@ class Sending:
         return message
 
     async def _read(self, work: Callable[[], _T]) -> _T:
-        """Read from the journal, and try again where the disk fails. The stream waits meanwhile, and the table goes on."""
+        """Read from the journal, and try again where the disk fails. The stream waits meanwhile, and the table goes
+        on."""
         while True:
             try:
                 read = await self._on_journal(work)

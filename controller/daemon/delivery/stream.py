@@ -124,7 +124,8 @@ class PitStream:
         self._state: Callable[[], TableState]  # from `run` on
 
     def checkpoint_signed(self, note: Note, at_end: bool) -> None:
-        """Take in a checkpoint of the journal that the table has just signed. `at_end` says whether a shoe has ended."""
+        """Take in a checkpoint of the journal that the table has just signed. `at_end` says whether a shoe has
+        ended."""
         self._witness.signed(note, at_end)
 
     @property
@@ -143,7 +144,8 @@ class PitStream:
         return latest_ms(self._said.clock.now(own, clock.monotonic_s())) + MOST_LEAP_MS
 
     def fresh(self) -> bool:
-        """Tell whether bets on progressives may be taken: the pit is believed and keeps up, and its levels are fresh."""
+        """Tell whether bets on progressives may be taken: the pit is believed and keeps up, and its levels are
+        fresh."""
         now_s = clock.monotonic_s()
         return not self._trust.undecided and self._delivery.fresh(now_s) and self.levels.fresh(now_s)
 
