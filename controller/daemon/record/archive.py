@@ -1,9 +1,10 @@
-"""An archive: a run of the journal's rows in a file of their own, compressed, and signed with the table's key.
+"""An archive: a run of successive rows of a table's journal in a file of their own, compressed, and signed with the
+table's key.
 
 The first line is the header, in JSON: whose rows these are, the first and the last row, the chain's heads at both ends,
 and the SHA-256 of the rest. The rest is xz with a line of JSON for each row: `tail -n +2 FILE | xz -dc` shows the rows
-without this program. The heads in between are left out. A reader computes them again, and must come to the head at the
-end of the run.
+without this program. The chain's heads between the two ends are left out. A reader computes these heads again, and must
+come to the head at the end of the run.
 """
 
 from __future__ import annotations
@@ -34,9 +35,11 @@ _XZ = [{"id": lzma.FILTER_LZMA2, "preset": 6, "dict_size": 1 << 20}]
 
 
 class Run(Struct, frozen=True):
-    """Rows `first_row` to `last_row` of a journal, with messages `first_seq` to `last_seq`.
+    """A run of successive rows of a journal, for an archive: rows `first_row` to `last_row`, with messages `first_seq`
+    to `last_seq`.
 
-    Without messages `last_seq` is `first_seq` - 1. The heads are the chain's before the first row and after the last.
+    Without messages `last_seq` is `first_seq` - 1. `head_before` is the chain's head before the first row, and
+    `head_after` its head after the last row.
     """
 
     table: str
@@ -51,11 +54,11 @@ class Run(Struct, frozen=True):
 
     @property
     def file_name(self) -> str:
-        """The name of the archive of these rows."""
+        """Return the file name of the archive of these rows."""
         return f"{self.table}-{self.epoch}-{self.first_row:010d}-{self.last_row:010d}.archive"
 
     def header(self) -> dict[str, object]:
-        """The part of the header that the journal notes too."""
+        """Return the header of the archive's file, without its signature and the SHA-256 of its rows."""
         return {
             "archive": _FORM,
             "table": self.table,
@@ -71,15 +74,15 @@ class Run(Struct, frozen=True):
 
 
 def beside(journal: Path) -> Path:
-    """The folder of a journal's archives where the table's file names none."""
+    """Return the folder for a journal's archives, where the table's file names none: it lies beside the journal."""
     return journal.with_name(journal.name + ".archive")
 
 
 def write_archive(folder: Path, run: Run, rows: Sequence[StoredRow], signer: Signer) -> Path:
-    """Write the rows' archive, have it on the disk for good, read it back, and return its path.
+    """Write the archive of these rows, sync the file to the disk, read the file back, and return its path.
 
     A power cut may have ended an earlier attempt, and left an archive of that name. Such a file is never written over.
-    Where the file holds exactly these rows, the file is the archive. Raises OSError where the disk fails, TableError
+    Where the file holds exactly these rows, it is used as the archive. Raises OSError where the disk fails, TableError
     `archive_in_the_way` or `archive_damaged`.
     """
     path = folder / run.file_name
@@ -100,7 +103,8 @@ def write_archive(folder: Path, run: Run, rows: Sequence[StoredRow], signer: Sig
 
 
 def read_archive(path: Path, run: Run) -> list[StoredRow]:
-    """The rows of the archive, which must be this run's: header, signature, chain and numbers are checked.
+    """Read an archive and return its rows. They must be the rows of `run`: header, signature, chain and numbers are
+    checked.
 
     Raises TableError `archive_missing`, `archive_unreadable` or `archive_damaged`.
     """
@@ -166,7 +170,8 @@ def _check_header(path: Path, line: bytes, packed: bytes, run: Run) -> None:
 
 
 def _chained(lines: list[dict[str, Any]], run: Run) -> list[StoredRow]:
-    """The lines as rows, each with the chain head after it and the numbers of its messages."""
+    """Return an archive's lines as rows. The chain head after each row, and the number of its first message, are
+    computed again."""
     rows: list[StoredRow] = []
     head, seq = run.head_before, run.first_seq
     for said in lines:
@@ -188,7 +193,8 @@ def _chained(lines: list[dict[str, Any]], run: Run) -> list[StoredRow]:
 
 
 def _write_new(path: Path, run: Run, data: bytes) -> None:
-    """Write the whole file or nothing: under its own name a file is complete and synced."""
+    """Write the data under another name, sync the file, and give the file its own name. So a file at `path` is always
+    complete."""
     half = path.with_name(f"{run.table}-{run.epoch}.archive.new")  # a power cut may have left one
     half.unlink(missing_ok=True)
     handle = os.open(half, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)

@@ -1,4 +1,5 @@
-"""Archiving while the table runs: old shoes leave the journal for their archives, a portion at a time, between rounds.
+"""Archiving while the table runs: the rows of old shoes go from the journal into archives, a portion at a time, between
+rounds.
 
 The table does not wait for archiving: the copy is made on a thread of its own, and the journal's thread only deletes
 the rows that the copy holds. A shoe is closed every hour or so, and is one portion. A journal that grew while the pit
@@ -29,9 +30,10 @@ _T = TypeVar("_T")
 
 
 class Archivist:
-    """Keeps a journal short. `keep_shoes` and `most_bytes` are as in the table file's `[journal]`.
+    """Keeps a journal short by archiving its old shoes. `keep_shoes` and `most_bytes` are as in the table file's
+    `[journal]`.
 
-    `quiet`: whether the table is between rounds. `tell` takes facts for the table.
+    `quiet` tells whether the table is between rounds. `tell` takes facts for the table.
     """
 
     def __init__(
@@ -54,7 +56,7 @@ class Archivist:
         """Why the last portion could not be archived, in words for people."""
 
     async def run(self) -> None:
-        """Archive what may go, until cancelled."""
+        """Archive the journal's old rows between rounds, until cancelled."""
         pause_s = _LOOK_EVERY_S
         while True:
             await asyncio.sleep(pause_s)
@@ -62,7 +64,8 @@ class Archivist:
                 pause_s = await self._portion_or_why_not()
 
     async def _portion_or_why_not(self) -> float:
-        """Archive one portion. Returns the pause before the next. A failure is told once, until a portion succeeds."""
+        """Archive one portion, and return the pause in seconds before the next. A failure is told once, and again only
+        after a portion succeeded."""
         try:
             went = await self._portion()
         except (OSError, TableError) as error:
@@ -75,7 +78,8 @@ class Archivist:
         return _BETWEEN_PORTIONS_S if went else _LOOK_EVERY_S
 
     async def _portion(self) -> bool:
-        """Archive the oldest rows that may go, if there are any. Returns whether there may be more to do."""
+        """Archive the oldest rows that may go, if there are any. Otherwise shorten the file. Return whether there may
+        be more to do."""
         journal, most = self._journal, self._most_bytes
         used = await self._on_journal(lambda: journal.used_bytes)
         keep = 0 if used > most else self._keep_shoes
@@ -89,7 +93,8 @@ class Archivist:
         return True
 
     def _look_at_size(self, used: int, nothing_may_go: bool) -> None:
-        """Tell that the journal is larger than allowed: once, and again only after it was smaller in between."""
+        """Tell the table that the journal is larger than allowed and nothing may be archived: once, and again only
+        after the journal was smaller."""
         if used <= self._most_bytes:
             self._large_told = False
         elif nothing_may_go and not self._large_told:
@@ -98,7 +103,8 @@ class Archivist:
 
 
 async def _to_its_end(copy: Coroutine[Any, Any, _T]) -> _T:
-    """The copy's result. A table that is stopped waits for it: no thread may write for a closed journal."""
+    """Return the copy's result. A table that is stopped still waits for the copy to end, because no thread may write
+    for a closed journal."""
     task = asyncio.create_task(copy)
     try:
         return await asyncio.shield(task)

@@ -1,10 +1,10 @@
 """A backup: a table's journal, its archives, its keys, its certificate and its configuration in one packed file.
 
-The head says whose table this is, how far its journal goes, and which files it holds. Each file has a name of
-the closed list `NAMES`, and no path: whoever restores a backup knows where the file of a name belongs. A backup with
-`moved_by` is a move and no copy: the journal was set aside at its old place when the backup was made, so the table told
-nothing after that. Only such a backup may go on in its epoch. Any other backup may lack events that the table has told
-since.
+The head (the first part of the file) says whose table this is, how far its journal goes, and which files it holds. Each
+file has a name from the fixed list `NAMES`, or an archive's name, and no path: whoever restores a backup knows where
+the file of a name belongs. A backup with `moved_by` is a move and no copy: the journal was set aside at its old place
+when the backup was made, so the table told nothing after that. Only such a backup may go on in its epoch. Any other
+backup may lack events that the table has told since.
 
 The table's key signs the head. A passphrase seals the private keys inside. So whoever reads a backup without the
 passphrase can neither change what it says nor speak as the table.
@@ -35,9 +35,10 @@ _OF_KIND = {"table": "table.toml", "game": "game.toml", "key": "key", "note": "k
 
 
 class Backup(Struct, frozen=True):
-    """What a backup says that it holds. `rows` and `head` are its journal's, as `verify` counts them; `at` is when it
-    was made. `files` are the names. `salt` is the seal's; `says` is the head as it was signed, with its signature. A
-    backup of an earlier version has neither, and its certificate's files have their former paths as names."""
+    """What a backup says of its contents. `rows` and `head` are its journal's, as `verify` counts them. `at` is when
+    the backup was made. `files` are the names of its files. `salt` is the salt of the passphrase's seal, and `says` the
+    head as it was signed, with its signature. A backup of an earlier version has neither salt nor signature, and its
+    certificate's files have their former paths as names."""
 
     table: str
     epoch: str
@@ -51,12 +52,13 @@ class Backup(Struct, frozen=True):
     says: Mapping[str, object] | None
 
     def about(self, name: str) -> str:
-        """What the seal says that a secret is."""
+        """Return the text that binds the sealed secret `name` to this table and epoch."""
         return f"{self.table}/{self.epoch}/{name}"
 
 
 def is_backup(path: Path) -> bool:
-    """Whether the file begins as a backup does. A file that cannot be read is none."""
+    """Tell whether the file begins as a backup does, with the two bytes of gzip. A file that cannot be read counts as
+    no backup."""
     try:
         with path.open("rb") as file:
             return file.read(2) == b"\x1f\x8b"
@@ -65,7 +67,8 @@ def is_backup(path: Path) -> bool:
 
 
 def write_backup(to: Path, backup: Backup, files: Mapping[str, Path], signer: Signer, seal: Seal) -> None:
-    """Write the backup of these files by their names, for its user alone, and have it on the disk, read back.
+    """Write a backup of these files, given by their names, that only the user who writes it may read. Sync it, and read
+    it back.
 
     Raises OSError (FileExistsError where `to` exists), and TableError `backup_damaged`.
     """
@@ -88,23 +91,26 @@ def write_backup(to: Path, backup: Backup, files: Mapping[str, Path], signer: Si
 
 
 def read_backup(path: Path, into: Path) -> tuple[Backup, dict[str, Path]]:
-    """What a backup says, and its files by their names, unpacked into a folder. Nothing is compared but their SHA-256.
+    """Unpack a backup into the folder `into`. Return what the backup says, and its files by their names. Only the
+    SHA-256 of each file is checked.
 
-    Raises TableError `backup_damaged`; OSError where `path` cannot be read, or `into` not be written.
+    Raises TableError `backup_damaged`; OSError where `path` cannot be read, or `into` cannot be written.
     """
     backup, files = read_packed(path, _read, into)
     return backup, dict(zip(backup.files, files, strict=True))
 
 
 def opened(backup: Backup, name: str, path: Path, seal: Seal | None) -> bytes:
-    """A secret of a backup, which lies unpacked at `path`. Raises TableError `passphrase_wrong`, and OSError."""
+    """Return a secret of a backup in the clear. Its sealed form lies unpacked at `path`; without `seal` it was never
+    sealed. Raises TableError `passphrase_wrong`, and OSError."""
     with path.open("rb") as file:
         content = file.read(MOST_SEALED_BYTES)
     return content if seal is None else seal.open(content, backup.about(name))
 
 
 def _read(head: dict[str, Any]) -> tuple[Backup, list[Member]]:
-    """Raises ValueError, TypeError or LookupError where this is no head of a backup."""
+    """Return what a backup's head says, and its files as members. Raises ValueError, TypeError or LookupError where
+    this is no head of a backup."""
     says = dict(head)
     form, listed = says.pop("backup"), says.pop("files")
     if form not in (_WITH_PATHS, _FORM):

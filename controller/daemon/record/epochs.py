@@ -1,4 +1,5 @@
-"""Which journals a table's key has begun: a note beside the key, by which the table knows that a journal is missing.
+"""Which journals a table's key has begun: a note in a file beside the key, from which the table sees that a journal is
+missing.
 
 Each journal has an epoch of its own. The note has a line of JSON for each journal that was begun, the latest last. An
 empty note is written before a new key is made. So a key without a note was made by a version that wrote no notes, and
@@ -20,10 +21,11 @@ from controller.daemon.record.journal import Journal, rescued
 def open_journal(
     path: Path, key_path: Path, table_id: str, archive: Path | None = None, new_by: str | None = None
 ) -> tuple[SigningKey, Journal]:
-    """The table's key, and the last journal that the key has begun. A new key begins its first journal.
+    """Return the table's key, and the last journal that the key has begun, opened. A new key begins its first journal.
 
     `archive` is as in `Journal`. Where a person wants a new journal, `new_by` is the person's name, and no journal may
     stand at `path`.
+
     Raises TableError as `Journal` and `load_or_make_key` do, and `journal_lost`, `journal_of_another_epoch`,
     `journal_note_unusable`.
     """
@@ -47,7 +49,7 @@ def open_journal(
 
 
 def note_of(key_path: Path) -> Path:
-    """The file beside a key that notes which epochs the key has begun."""
+    """Return the path of the file beside a key that notes which epochs the key has begun."""
     return key_path.with_name(f"{key_path.name}.journals")
 
 
@@ -56,7 +58,7 @@ def _begun(path: Path) -> bool:
 
 
 def _read(note: Path, journal: Path) -> list[str] | None:
-    """The epochs, in the order they were begun; None without a note."""
+    """Return the epochs that the note lists, in the order in which they were begun; None where there is no note."""
     try:
         lines = note.read_text("utf-8").splitlines()
         return [str(json.loads(line)["epoch"]) for line in lines]

@@ -1,8 +1,8 @@
-"""Facts to JSON and back. The journal keeps facts in this form.
+"""Writes facts as JSON and reads them back. The journal keeps facts in this form.
 
-A card and a K9 are text (`KS`), odds are text (`3:2`), an enum is its value. The name of the fact's class stands under
-`fact`, and nowhere inside of another fact, but for the reports that a shoe's opening carries. Bytes that cannot be read
-back raise TableError `fact_unreadable`: there is never half a fact.
+A card and a K9 are text (`KS`), odds are text (`3:2`), an enum is its value. The name of a fact's class stands under
+`fact`. A fact inside another fact has no such name, except for the reports that a shoe's opening carries. Bytes that
+cannot be read back raise TableError `fact_unreadable`, so no fact is ever read in part.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from controller.table.facts import AwardRefused, Fact, OwnFact, ShoeFact, ShoeOp
 
 
 def _text(value: object) -> str:
-    """What JSON has in place of a value that it does not know."""
+    """Return the text that stands in JSON for a value of a type that JSON does not have, such as odds."""
     return ratio_text(value) if isinstance(value, Fraction) else str(value)
 
 
 def _value(type_: Any, json_value: Any) -> Any:
-    """The value of a type that JSON does not know."""
+    """Return the value of a type that JSON does not have, such as odds, from what stands for it in JSON."""
     if type_ is Game:
         return msgspec.convert(json_value, _GAME, dec_hook=_value, str_keys=True)
     return ratio(json_value) if type_ is Fraction else type_.parse(json_value)
@@ -48,7 +48,7 @@ _ENCODER = msgspec.json.Encoder(enc_hook=_text, order="sorted")
 
 
 def fact_to_json(fact: Fact) -> bytes:
-    """The fact's canonical bytes."""
+    """Return the fact as canonical JSON."""
     match fact:
         case ShoeOpened(rules=rules, measured=measured):
             value = _values(fact)
@@ -71,12 +71,13 @@ def _values(fact: Fact) -> dict[str, Any]:
 
 
 def _unnamed(values: dict[str, Any]) -> dict[str, Any]:
-    """The values of a fact that stands inside another fact, without the name of its class, which is known there."""
+    """Return the values of a fact that stands inside another fact, without the name of its class, which the place
+    already tells."""
     return {name: value for name, value in values.items() if name != "fact"}
 
 
 def _said(value: object) -> object:
-    """What a bet says: its fields without those that have their defaults."""
+    """Return a part of a bet as values for JSON. Fields that have their defaults are left out."""
     match value:
         case tuple():
             return [*map(_said, value)]
@@ -90,25 +91,27 @@ def _said(value: object) -> object:
 
 @lru_cache(8)
 def _said_bets(bets: tuple[Bet, ...]) -> object:
-    """Return what a game's bets say. A journal has the same bets in each of its shoes, and to work out what they say
-    takes most of the time of reading a shoe's opening."""
+    """Return a game's bets as values for JSON. The result is cached: a journal has the same bets in each of its shoes,
+    and making these values takes most of the time of reading a shoe's opening."""
     return _said(bets)
 
 
 @cache
 def _fields(type_: type[Struct]) -> tuple[FieldInfo, ...]:
-    """Return the fields of a type. msgspec works its annotations out anew for each who asks: most of a millisecond."""
+    """Return the fields of a type. The result is cached, because msgspec works out a type's annotations anew at each
+    call, in almost a millisecond."""
     return fields(type_)
 
 
 @cache
 def _decoder() -> msgspec.json.Decoder[Any]:
-    """Make the decoder of all facts, when the first fact is read: a new table reads none, and need not wait for it."""
+    """Return the decoder of all facts. It is made only when the first fact is read, because a new table reads none and
+    need not wait for it."""
     return msgspec.json.Decoder(_ANY, dec_hook=_value)
 
 
 def _of_now(data: bytes) -> Fact | None:
-    """The fact in bytes that this version writes."""
+    """Return the fact, where this version would write exactly these bytes for it; else None."""
     with suppress(msgspec.ValidationError):
         fact: Fact = _decoder().decode(data)
         return fact if fact_to_json(fact) == data else None
@@ -116,7 +119,7 @@ def _of_now(data: bytes) -> Fact | None:
 
 
 def _of_before(data: bytes) -> Fact:
-    """The fact in bytes of an earlier version."""
+    """Return the fact from bytes that an earlier version of the program wrote."""
     value: Any = json.loads(data)
     if data not in (canonical(value), canonical(json.loads(data, object_pairs_hook=_numbered))):
         raise ValueError("these bytes are not canonical, and a journal writes no others")
@@ -128,12 +131,13 @@ def _of_before(data: bytes) -> Fact:
 
 
 def _numbered(pairs: list[tuple[str, object]]) -> dict[Any, object]:
-    """An object with numbers for keys, such as seats: the journal has them in the order of the numbers."""
+    """Return a JSON object as a dict, with numbers for keys where all keys are numbers, such as seats. The journal
+    orders such keys by number."""
     return {int(key): value for key, value in pairs} if all(key.isdecimal() for key, _ in pairs) else dict(pairs)
 
 
 def fact_from_json(data: bytes) -> Fact:
-    """The fact in these bytes. Raises TableError `fact_unreadable` where this program knows no such fact."""
+    """Return the fact from its JSON. Raises TableError `fact_unreadable` where this program knows no such fact."""
     try:
         fact = _of_now(data) or _of_before(data)
     except Exception as error:

@@ -1,9 +1,10 @@
-"""The journal: every fact in the order it was believed, the events it made, and how far the pit has acknowledged.
+"""The journal of a table: every fact in the order it was believed, the events it made, and how far the pit has
+acknowledged.
 
 The journal is one SQLite file. A fact and its events are one row and its messages, in one transaction that is committed
 before anything acts on them. Each row is chained to the row before by a salted hash (`contract.envelope.chain_head`).
 Rows are kept for ever. The rows of old shoes go to archives (`archive.py`), and the file notes which rows each archive
-holds, and where the archive is. The outbox is the events after the pit's acknowledgement.
+holds, and where the archive is. The outbox is the events after the last one that the pit has acknowledged.
 
 Every method waits for the disk. The daemon calls all methods but `write_archive` on its one commit thread.
 """
@@ -62,16 +63,17 @@ _PAGES_GIVEN_BACK_AT_ONCE = 500
 
 
 def rescued(path: Path, epoch: str) -> Path:
-    """The path at which a journal whose file was removed is written again. From there the copy takes its place."""
+    """Return the path of the copy that is written of a journal whose file was removed. The copy is then moved to the
+    journal's place."""
     return path.with_name(f"{path.name}.rescued-{epoch}")
 
 
 class Journal:
-    """An open journal, written by this process alone.
+    """An open journal of a table, which only this process writes.
 
-    `epoch` names this journal's stream. `boot` counts its openings. `head_seq` is the last event's number,
-    `acked_seq` the number of the last event that `mark_acked` has marked. `archived_rows` says how many of the first
-    rows are in archives.
+    `epoch` names this journal's stream of events. `boot` counts how often the journal was opened. `head_seq` is the
+    last event's number, `acked_seq` the number of the last event that `mark_acked` has marked. `archived_rows` says how
+    many of the first rows are in archives.
     """
 
     def __init__(
@@ -83,7 +85,8 @@ class Journal:
         archive: Path | None = None,
         epoch: str | None = None,
     ) -> None:
-        """Open the journal at `path`, or begin one there. With `epoch`, open no journal but the one of this epoch.
+        """Open the journal at `path`, or begin one there. With `epoch`, open only the journal of this epoch, and begin
+        none.
 
         `archive` is the folder of the journal's archives; without it, they are beside the journal.
 
@@ -165,10 +168,10 @@ class Journal:
                 self._db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
     def append(self, entries: Sequence[Entry]) -> list[Message]:
-        """Commit the entries, all or none, and return their messages.
+        """Commit the entries (facts with their events), all or none, and return the events as signed messages.
 
-        Raises OSError where the disk fails. Raises JournalGoneError, having committed nothing, where the file is not at
-        its place: `put_back` writes the file again.
+        Raises OSError where the disk fails. Raises JournalGoneError, having committed nothing, where the journal's file
+        is not at its place: `put_back` writes the file again.
         """
         row, head, seq = self._row, self._head, self.head_seq
         made: list[Message] = []
@@ -197,11 +200,11 @@ class Journal:
         return made
 
     def missing(self) -> JournalGoneError | None:
-        """Which part of the file is not at its place; None where all is well. Raises OSError."""
+        """Return which part of the journal's file is not at its place; None where all is well. Raises OSError."""
         return self._file.missing() if self._open else JournalGoneError(self._path.name, "not_opened")
 
     def put_back(self) -> str | None:
-        """Write the whole journal to its place again.
+        """Write the whole journal to its place again, after its file was removed or replaced.
 
         The process that has a removed or replaced file open can still read all that was committed to the file. A file
         that stands in its place by now gets another name, which is returned; None where no file stood there. Raises
@@ -235,7 +238,7 @@ class Journal:
         return kept_as
 
     def _copied(self) -> Path:
-        """A whole copy of the journal, on the disk."""
+        """Write a whole copy of the journal beside it, and return the copy's path."""
         copy = rescued(self._file.path, self.epoch)
         copy_database(self._db, copy)
         return copy
@@ -244,7 +247,7 @@ class Journal:
         """Copy the content of the write-ahead log into the file, and sync the file.
 
         A failed sync is reported once: the kernel then takes the unwritten pages of the log for written, and the next
-        sync passes them over. The pages can still be read, so they are written to another place.
+        sync passes them over. The pages can still be read, so this method writes them to another place.
         """
         busy, *_ = self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         if busy:
@@ -254,17 +257,17 @@ class Journal:
 
     @property
     def last_stamp(self) -> Stamp | None:
-        """When the last fact came; None before the first."""
+        """Return the time at which the last fact came; None where the journal has no fact."""
         last = self._db.execute(
             "SELECT at_ms, clock_synchronised, boot_id, since_boot_ms FROM fact ORDER BY row DESC LIMIT 1"
         ).fetchone()
         return None if last is None else Stamp(last[0], bool(last[1]), *last[2:])
 
     def messages_after(self, seq: int, limit: int) -> list[Message]:
-        """The messages numbered after `seq`, in order, at most `limit`, also from archives.
+        """Return the messages numbered after `seq`, in order, at most `limit` of them, also from archives.
 
-        They end before the first message that is not as it was signed. Raises OSError where the disk fails, or where an
-        archive that is needed is missing or damaged.
+        The list ends before the first message that is not as it was signed. Raises OSError where the disk fails, or
+        where an archive that is needed is missing or damaged.
         """
         found: list[Message] = []
         while len(found) < limit and (archived := self._archived(seq + 1 + len(found))):
@@ -272,14 +275,16 @@ class Journal:
         return found + self._messages(range(seq + 1 + len(found), min(seq + limit, self.head_seq) + 1))
 
     def message(self, seq: int) -> Message | None:
-        """The message of this number as it was signed; None where there is none. Raises OSError as `messages_after`."""
+        """Return the message numbered `seq`; None where there is none as it was signed. Raises OSError as
+        `messages_after`."""
         return next((message for message in self.messages_after(seq - 1, 1) if message.seq == seq), None)
 
     def _archived(self, seq: int) -> list[Message]:
-        """The messages from `seq` on of the archive that holds message `seq`; empty where no archive does.
+        """Return the messages from `seq` on out of the archive that holds message `seq`; none where no archive holds
+        it.
 
-        Commits wait meanwhile. Unpacking the 240 rows of a short shoe takes 6 ms on a PC's core, once for each archive.
-        A pit that went back takes longer to acknowledge so many events.
+        Commits wait while an archive is read. Unpacking the 240 rows of a short shoe takes 6 ms on a PC's core, once
+        for each archive. A pit that went back takes longer to acknowledge so many events.
         """
         with self._telling():
             first = self._db.execute("SELECT min(seq) FROM message").fetchone()[0]
@@ -297,10 +302,11 @@ class Journal:
         return []
 
     def _messages(self, seqs: range) -> list[Message]:
-        """These messages from the disk, each checked against its signature and its place in the chain.
+        """Return the messages with these numbers from the file, each checked against its signature and its place in the
+        chain.
 
-        They end before the first message that is not as this table made it: the pit would refuse that message and all
-        later ones.
+        The list ends before the first message that is not as this table made it, because the pit would refuse that
+        message and all later ones.
         """
         good: list[Message] = []
         with self._telling(), suppress(TableError):
@@ -322,7 +328,8 @@ class Journal:
         return good
 
     def mark_acked(self, seq: int) -> None:
-        """Mark everything through `seq` as acknowledged by the pit. Raises OSError where the disk fails.
+        """Mark in the journal that the pit has acknowledged all events up to number `seq`. Raises OSError where the
+        disk fails.
 
         The mark is not synced: the next fact's commit syncs it. Where the mark is lost, events are sent again, and the
         pit drops them.
@@ -333,13 +340,14 @@ class Journal:
 
     @property
     def origin(self) -> str:
-        """The name of this journal as a log whose tree others witness."""
+        """Return the name (table and epoch) by which witnesses know this journal and its Merkle tree."""
         return f"{self._table_id}/{self.epoch}"
 
     def checkpoint(self) -> Note:
-        """The table's signed word about the tree of all rows by now, which is kept. Raises OSError.
+        """Sign and keep a checkpoint, that is, the size and the root of the Merkle tree of all rows by now. Raises
+        OSError.
 
-        As with `mark_acked`, a later commit syncs it: a note that is lost can be made again.
+        The kept checkpoint is synced by a later commit only, because a checkpoint that is lost can be made again.
         """
         with self._unsynced(), self._transaction():
             edge = self._tree_now().grow()
@@ -349,14 +357,14 @@ class Journal:
         return note
 
     def consistency(self, old: int, size: int) -> list[bytes]:
-        """Why the tree of `size` rows begins with that of the first `old`. Raises OSError where an archive is missing,
-        or as the disk fails."""
+        """Return the Merkle proof that the tree of `size` rows begins with the tree of the first `old` rows. Raises
+        OSError where an archive is missing, or where the disk fails."""
         with self._telling():
             return consistency_proof(old, size, self._archives_explained)
 
     def note_at(self, size: int) -> Note | None:
-        """The table's signed word about the tree of its first rows, so many; None where it has fewer rows. Raises as
-        `consistency` does."""
+        """Return a signed checkpoint of the tree of the first `size` rows; None where the tree has fewer rows. Raises
+        as `consistency` does."""
         with self._telling():
             if not 0 < size <= self._tree_now().place_of(self._row) + 1:
                 return None
@@ -366,17 +374,18 @@ class Journal:
 
     @property
     def tree_size(self) -> int:
-        """How many rows the tree has by now. Raises OSError."""
+        """Return how many rows the journal's Merkle tree has by now. Raises OSError."""
         with self._telling():
             return max(self._tree_now().place_of(self._row) + 1, 0)
 
     def keep_cosigned(self, size: int, note: Note) -> None:
-        """Keep the last checkpoint that a witness cosigned. Raises OSError."""
+        """Keep `note`, a checkpoint of the first `size` rows, as the last that a witness cosigned. Raises OSError."""
         with self._unsynced():
             keep_note(self._db, "cosigned", size, note)
 
     def last_note(self, kind: str) -> Note | None:
-        """The last checkpoint that is "signed" or "cosigned"; None where there is none. Raises OSError."""
+        """Return the last kept checkpoint of this kind, "signed" or "cosigned"; None where there is none. Raises
+        OSError."""
         with self._telling():
             return kept_note(self._db, kind)
 
@@ -393,7 +402,7 @@ class Journal:
 
     @property
     def used_bytes(self) -> int:
-        """The bytes that the file's rows take, without the room that archived rows left in the file."""
+        """Return how many bytes of the file are in use, without the room that archived rows left in the file."""
         pages, free, page_bytes = self._pages()
         return (pages - free) * page_bytes
 
@@ -405,10 +414,11 @@ class Journal:
             )
 
     def next_to_archive(self, keep_shoes: int, at_most_rows: int) -> Run | None:
-        """The oldest rows that may go to an archive, at most so many: whole shoes where they fit.
+        """Return the oldest rows that may go to an archive, at most `at_most_rows` of them, and whole shoes where they
+        fit.
 
         The last shoe stays, and so do the `keep_shoes` before it, and every shoe with an event that the pit has not
-        acknowledged. Raises OSError where the disk fails.
+        acknowledged. Returns None where no row may go. Raises OSError where the disk fails.
         """
         with self._telling():
             return self._next_to_archive(keep_shoes, at_most_rows)
@@ -437,10 +447,11 @@ class Journal:
         return Run(*whose, first, end - 1, seq + 1, last_seq, before, head_after)
 
     def write_archive(self, run: Run) -> Path:
-        """Copy the rows of `next_to_archive` into their archive, and return its path. The rows also stay here.
+        """Copy the rows that `next_to_archive` returned into their archive, and return its path. The rows also stay in
+        the journal.
 
-        May be called on any thread: it reads over a connection of its own. Raises OSError where the disk fails, and
-        TableError where the rows are damaged, or where an archive is in the way or cannot be read back.
+        May be called on any thread, because it reads over a connection of its own. Raises OSError where the disk fails,
+        and TableError where the rows are damaged, or where an archive is in the way or cannot be read back.
         """
         with reading(self._path) as db:
             rows = []
@@ -453,7 +464,8 @@ class Journal:
         return write_archive(self._archive, run, rows, self._signer)
 
     def leave_to_archive(self, run: Run, archive: Path) -> None:
-        """Delete the rows that `write_archive` put into `archive`, and note where the rows are: both or neither.
+        """Delete the rows that `write_archive` put into `archive`, and note in which archive they are, in one
+        transaction.
 
         Raises OSError where the disk fails.
         """
@@ -484,8 +496,8 @@ class Journal:
         self.archived_rows = run.last_row
 
     def give_back_room(self, most_bytes: int) -> bool:
-        """Make the file a little shorter where it is longer than `most_bytes` and has unused room. Returns whether it
-        did.
+        """Make the file a little shorter where it is longer than `most_bytes` and has unused room. Returns whether the
+        file became shorter.
 
         A file that was begun in form 1 keeps its length, and its room is used again. Raises OSError.
         """
@@ -497,7 +509,7 @@ class Journal:
         return self._pages()[0] < pages
 
     def open_shoe(self) -> Iterator[Row]:
-        """The rows from the last shoe's opening on (all rows where none was opened), for replay.
+        """Yield the rows from the last shoe's opening on (all rows where no shoe was opened), for replay.
 
         Raises TableError `journal_damaged` at a row that does not fit its chain.
         """
@@ -505,16 +517,16 @@ class Journal:
             yield from open_shoe_rows(self._db, self._path)
 
     def open_shoe_begun_by(self) -> str | None:
-        """The version of the program that opened the open shoe; None where no shoe was opened.
+        """Return the version of the program that opened the open shoe; None where no shoe was opened.
 
-        The version can be read where the rest of the shoe's first row cannot.
+        The version can be read even where this program cannot read the rest of that row.
         """
         with explained(self._path):
             row = self._db.execute(f"SELECT fact FROM fact WHERE {OPENED_A_SHOE} ORDER BY row DESC LIMIT 1").fetchone()
             return None if row is None else json.loads(row[0]).get("version")
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the journal's file, so that another process may open the journal."""
         if self._open:
             self._let_go()
 
@@ -525,7 +537,8 @@ class Journal:
 
     @contextmanager
     def _commit(self) -> Iterator[None]:
-        """A transaction that is on the disk when it ends. Raises OSError where the disk fails."""
+        """Run the block in a transaction that is on the disk when the block ends. Raises OSError where the disk
+        fails."""
         try:
             if self._log_in_doubt:
                 self._begin_log_anew()
@@ -537,7 +550,7 @@ class Journal:
 
     @contextmanager
     def _telling(self) -> Iterator[None]:
-        """Turn SQLite's errors into OSError, in words for people."""
+        """Turn SQLite's errors in the block into OSError, in words for people."""
         try:
             yield
         except sqlite3.Error as error:
@@ -545,7 +558,8 @@ class Journal:
 
     @contextmanager
     def _unsynced(self) -> Iterator[None]:
-        """A block whose writes the next commit syncs. Raises OSError where the disk fails."""
+        """Run a block whose writes are not synced to the disk before the next commit. Raises OSError where the disk
+        fails."""
         with self._telling():
             self._db.execute("PRAGMA synchronous = NORMAL")
             self._db.execute("PRAGMA wal_autocheckpoint = 0")  # else a sync could fail, and nobody would hear of that

@@ -1,7 +1,7 @@
 """The journal's file on the disk. One process holds the file, and finds out when the file is gone from its place.
 
-The lock is on the file itself, and not on a name beside the file: such a name can be removed, and a second name of the
-same file would have another lock. The lock is flock's, which SQLite's own locks do not touch.
+The lock is on the file itself, and not on a separate lock file, because a lock file can be removed, and a second name
+of the same journal would have another lock file. The lock is flock's, which SQLite's own locks do not touch.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _MODE = 0o600
 
 
 class JournalFailedError(OSError):
-    """The disk would not read or write the journal. The record gets the `code`; the text is for people."""
+    """The error that the disk would not read or write the journal. `code` is for the record; the text is for people."""
 
     def __init__(self, code: str, what: str) -> None:
         super().__init__(what)
@@ -29,7 +29,7 @@ class JournalFailedError(OSError):
 
 
 class JournalGoneError(JournalFailedError):
-    """The journal's file is not at its place. `Journal.put_back` writes the file again.
+    """The error that the journal's file is not at its place. `Journal.put_back` writes the file again.
 
     `file` is the name of the missing file: the journal's, or its write-ahead log's. The code is "removed", "replaced"
     or "not_opened".
@@ -41,7 +41,7 @@ class JournalGoneError(JournalFailedError):
 
 
 def code_of(error: OSError | TableError) -> str:
-    """What the record says of an error: a code, such as SQLITE_FULL, ENOSPC or archive_in_the_way."""
+    """Return the code by which the record names an error, such as SQLITE_FULL, ENOSPC or archive_in_the_way."""
     if isinstance(error, JournalFailedError | TableError):
         return error.code
     return errno.errorcode.get(error.errno or 0, "unknown")
@@ -51,7 +51,7 @@ _Identity = tuple[int, int]
 
 
 class JournalFile:
-    """The file at `path`, begun empty where there is none, and held by this process until `close`.
+    """The journal's file at `path`, locked by this process until `close`. Where there is no file, an empty one is made.
 
     Close this object after SQLite's connection: closing any descriptor of a file gives up SQLite's locks on that file.
     Raises TableError: `journal_in_use`, `journal_linked`, `journal_unusable`.
@@ -93,7 +93,8 @@ class JournalFile:
             )
 
     def for_its_user_alone(self) -> None:
-        """Let nobody else read the file, nor what SQLite keeps beside it. Raises TableError `journal_unusable`."""
+        """Let no other user read the file, nor the files that SQLite keeps beside it. Raises TableError
+        `journal_unusable`."""
         for suffix in ("", "-wal", "-shm"):
             file = self.path.with_name(self.path.name + suffix)
             try:
@@ -105,30 +106,33 @@ class JournalFile:
                 raise _unusable(file, error) from error
 
     def log_begun(self) -> None:
-        """SQLite has opened its write-ahead log: from now on `missing` looks for the log too. Raises TableError."""
+        """Note that SQLite has opened its write-ahead log, so that from now on `missing` looks for the log too. Raises
+        TableError."""
         try:
             self._log = _identity(self._log_path.stat())
         except OSError as error:
             raise _unusable(self._log_path, error) from error
 
     def missing(self) -> JournalGoneError | None:
-        """Which file is not at its place; None where both are there. Raises OSError where the disk does not say."""
+        """Return which file is not at its place, the journal's or its log's; None where both are there. Raises OSError
+        where the disk does not say."""
         return _amiss(self.path, self._self) or (None if self._log is None else _amiss(self._log_path, self._log))
 
     def stands(self) -> bool:
-        """Whether the file itself is at its place, whatever became of its log. Raises OSError."""
+        """Tell whether the journal's file itself is at its place, whatever became of its log. Raises OSError."""
         return _amiss(self.path, self._self) is None
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file, and so give up its lock."""
         os.close(self._handle)
 
 
 def set_aside(path: Path, itself: bool = True) -> Path | None:
-    """Give the file at `path`, and what SQLite keeps beside it, another name in the same folder: all of them or none.
+    """Give the file at `path`, and the files that SQLite keeps beside it, another name in the same folder: all of them
+    or none.
 
     Returns the new path; None where neither the file nor its write-ahead log was there. Without `itself` the file keeps
-    its name. Raises OSError, also where a table controller runs on that file.
+    its name, and only SQLite's files are renamed. Raises OSError, also where a table controller has that file open.
     """
     log, index = (path.with_name(path.name + ending) for ending in ("-wal", "-shm"))
     old = [each for each in ([path, log] if itself else [log]) if each.exists()]

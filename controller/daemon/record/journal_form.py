@@ -1,4 +1,5 @@
-"""The form of a journal's file: its tables, whose file it is, and what is wrong with a file."""
+"""The form of a journal's SQLite file: its tables, whose journal it is, and the errors about a file that is not
+sound."""
 
 from __future__ import annotations
 
@@ -100,7 +101,7 @@ FROM_FORM = {
 
 
 def whose_journal(db: sqlite3.Connection, path: Path) -> tuple[str, str, bytes]:
-    """The journal's table, epoch and public key."""
+    """Return the journal's table, epoch and public key."""
     table, epoch, public_key = db.execute("SELECT table_id, epoch, public_key FROM journal").fetchone()
     if len(public_key) != _KEY_BYTES:
         raise _unsound(path, "its entry for the table's key is no key")
@@ -112,7 +113,7 @@ def form_of(db: sqlite3.Connection) -> int:
 
 
 def check_form(db: sqlite3.Connection, path: Path) -> int:
-    """The journal's form. Raises TableError where this program does not know that form."""
+    """Return the number of the journal's form. Raises TableError where this program does not know that form."""
     version = form_of(db)
     if version > SCHEMA_VERSION:
         raise TableError(
@@ -127,7 +128,7 @@ def check_form(db: sqlite3.Connection, path: Path) -> int:
 
 @contextmanager
 def explained(path: Path) -> Iterator[None]:
-    """SQLite's complaints about a file, in words for people."""
+    """Turn SQLite's errors in the block, about the journal at `path`, into TableError in words for people."""
     try:
         yield
     except (sqlite3.Error, TypeError, ValueError, MemoryError) as error:  # MemoryError: a size that is nonsense
@@ -143,7 +144,7 @@ def explained(path: Path) -> Iterator[None]:
 
 
 def failed(error: sqlite3.Error, path: Path) -> JournalFailedError:
-    """Why the disk failed: SQLite's own code, and words for people."""
+    """Return an error that says why the disk failed, with SQLite's own code and words for people."""
     code = getattr(error, "sqlite_errorname", type(error).__name__)
     if _full(error, path):
         return JournalFailedError("SQLITE_FULL", f"the disk is full ({code})")
@@ -151,7 +152,8 @@ def failed(error: sqlite3.Error, path: Path) -> JournalFailedError:
 
 
 def _full(error: sqlite3.Error, path: Path) -> bool:
-    """Whether the disk is full. SQLite says so of the files that it writes, and of its shared memory only "I/O"."""
+    """Tell whether the disk is full. SQLite reports a full disk as such for the files that it writes, but only as "I/O"
+    for its shared memory."""
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
     if code != sqlite3.SQLITE_IOERR_SHMSIZE:
         return bool(code == sqlite3.SQLITE_FULL)
@@ -161,7 +163,8 @@ def _full(error: sqlite3.Error, path: Path) -> bool:
 
 
 def _about_content(error: sqlite3.OperationalError) -> bool:
-    """Whether the error is about the file's content (no such table, no text), not about the disk or the rights."""
+    """Tell whether the error is about the file's content (no such table, no text), and not about the disk or the
+    rights."""
     return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) == sqlite3.SQLITE_ERROR
 
 

@@ -1,4 +1,5 @@
-"""Reading a journal from outside of the daemon: each row is held against the chain and its signatures."""
+"""Reads and checks a journal without the daemon, also while the daemon writes it. Each row is checked against the
+chain, and each message against its signature."""
 
 from __future__ import annotations
 
@@ -46,9 +47,10 @@ kind = 'ShoeOpened' AND NOT EXISTS
 
 
 class Verified(Struct, frozen=True):
-    """What `verify` found good: how many rows and messages, and the epoch and chain head at the end.
+    """What `verify` has checked: the journal's table and epoch, how many rows and messages are good, and the chain head
+    at the end.
 
-    Also how many of the rows are in archives, and in how many archives.
+    `archived_rows` says how many of the rows are in archives, and `archives` in how many.
     """
 
     table: str
@@ -61,8 +63,8 @@ class Verified(Struct, frozen=True):
 
 
 def verify(path: Path, archive: Path | None = None, *folders: Path) -> Verified:
-    """Read the whole journal and its archives, and check each row: numbering, chain, message ids, signatures,
-    and that the tree which the journal keeps is the tree of its rows.
+    """Read the whole journal and its archives, and check each row: numbering, chain, message ids, signatures. Check too
+    that the Merkle tree which the journal keeps is the tree of its rows.
 
     Archives are looked for in the folder `archive` alone; without it, where the journal says that they are, in these
     `folders`, or beside the journal. Only reads, also while the table runs. Raises TableError `journal_damaged` naming
@@ -91,15 +93,17 @@ def verify(path: Path, archive: Path | None = None, *folders: Path) -> Verified:
 
 
 def archives_of(path: Path, *folders: Path) -> list[Path]:
-    """The archives that the journal names, the oldest first. Each is where the journal says, or in one of `folders`, or
-    beside the journal; a missing archive is named where it should be. Raises as `verify`."""
+    """Return the paths of the archives that the journal names, the oldest first. Each is looked for where the journal
+    says, in `folders`, and beside the journal. For a missing archive the path that the journal says is returned. Raises
+    as `verify`."""
     with reading(path) as db:
         return [file_of_run(run, recorded, *folders, beside(path)) for run, recorded in archived_runs(db)]
 
 
 def copied(path: Path, copy: Path, *folders: Path) -> list[Path]:
-    """Write a whole copy of the journal, and return the archives that the copy names. Only reads, also while the table
-    runs. `folders`, and what is raised, are as in `verify`; OSError where the copy cannot be written."""
+    """Write a whole copy of the journal to `copy`, and return the paths of the archives that the copy names. Only reads
+    the journal, also while the table runs. `folders`, and the errors raised, are as in `verify`; OSError where the copy
+    cannot be written."""
     with reading(path) as db:
         copy_database(db, copy)
         return [file_of_run(run, recorded, *folders, beside(path)) for run, recorded in archived_runs(db)]
@@ -113,20 +117,22 @@ def copy_database(db: sqlite3.Connection, copy: Path) -> None:
 
 
 def read_rows(path: Path, archive: Path | None = None) -> Iterator[Row]:
-    """Every row of a journal and its archives, with chain and signatures checked. Only reads, also while the table
-    runs.
+    """Yield every row of a journal and its archives, with chain and signatures checked. Only reads, also while the
+    table runs.
 
-    `archive`, and what is raised, are as in `verify`.
+    `archive`, and the errors raised, are as in `verify`.
     """
     with reading(path) as db:
         yield from _signed_rows(db, path, archive)
 
 
 def read_latest(path: Path, most: int | None, *folders: Path) -> Iterator[tuple[bytes, Row]]:
-    """The latest rows, `most` of them and up to an archive's or a shoe's rows more, or all; with each the fact's stored
-    bytes. Where an archive is gone, only the rows after it. Checked as by `read_rows`, and only reads, too.
+    """Yield the latest rows of a journal, each with its fact's stored bytes, checked as by `read_rows`.
 
-    Whoever is slow over the rows does not keep the table from its journal: see `_portions`."""
+    There are at least `most` rows, where the journal has so many: the first row is the first of an archive or of a
+    shoe. With None all rows are yielded. Rows before a missing archive, and in it, are left out. Only reads. A slow
+    caller does not keep the table from its journal: see `_portions`.
+    """
     with reading(path) as db:
         wanted = 1 if most is None else max(1, last_row_of(db)[0] - most + 1)
         runs = [(run, file_of_run(run, recorded, *folders, beside(path))) for run, recorded in archived_runs(db)]
@@ -146,8 +152,9 @@ def read_latest(path: Path, most: int | None, *folders: Path) -> Iterator[tuple[
 
 
 def _portions(path: Path, first: int, last: int, *folders: Path) -> Iterator[StoredRow]:
-    """The rows from `first` to `last`, with the journal closed between two portions: a reader keeps the table from
-    emptying the log that SQLite writes first. Meanwhile rows may have gone into an archive."""
+    """Yield the rows from `first` to `last`. The journal is closed between two portions, because an open reader keeps
+    the table from emptying SQLite's write-ahead log. Between two portions rows may move into an archive, and are read
+    there."""
     while first <= last:
         with reading(path) as db:
             runs = archived_runs(db, "WHERE last_row >= ?", first)
@@ -165,15 +172,17 @@ def _portions(path: Path, first: int, last: int, *folders: Path) -> Iterator[Sto
 
 
 def read_open_shoe(path: Path) -> Iterator[Row]:
-    """The rows from the last shoe's opening on, as `Journal.open_shoe`. Only reads, also while the table runs."""
+    """Yield the rows from the last shoe's opening on, as `Journal.open_shoe` does. Only reads, also while the table
+    runs."""
     with reading(path) as db:
         yield from open_shoe_rows(db, path)
 
 
 def read_shoe(path: Path, shoe: int, *folders: Path) -> Iterator[Row]:
-    """The rows of this shoe, in the journal or in its archives, checked as by `read_rows`; empty where there is none.
+    """Yield the rows of the shoe numbered `shoe`, from the journal or its archives, checked as by `read_rows`; none
+    where there is no such shoe.
 
-    An archive that is not where the journal says is looked for in these folders, and beside the journal. Only reads,
+    An archive that is not where the journal says is looked for in these `folders`, and beside the journal. Only reads,
     also while the table runs.
     """
     with reading(path) as db:
@@ -203,23 +212,24 @@ def read_shoe(path: Path, shoe: int, *folders: Path) -> Iterator[Row]:
 
 
 def _last_shoe(rows: Sequence[StoredRow]) -> int:
-    """The shoe that the last event in this archive is about."""
+    """Return the number of the shoe that the last event of an archive names, given the archive's rows; 0 where no event
+    names one."""
     bodies = (json.loads(body) for row in reversed(rows) for body in reversed(row.messages))
     return next((says["shoe"] for says in bodies if says["shoe"]), 0)
 
 
 def _from(db: sqlite3.Connection, path: Path, row: int) -> tuple[bytes, int, int]:
-    """What the rows from `row` on are checked against: the chain's head before them, the number of the first row, and
-    the number of the last message before it."""
+    """Return what the rows from `row` on are checked against: the chain's head before them, the number `row`, and the
+    number of the last message before them."""
     head, seq = head_before(db, path, row)
     return head, row, seq
 
 
 def read_events(path: Path, after: int, rounds: int, *folders: Path, since: str = "") -> list[bytes]:
-    """The events numbered above `after`, in order, of at most the last `rounds` finished rounds, and of no time before
-    `since`.
+    """Return the events numbered above `after`, in order, of at most the last `rounds` finished rounds, and made no
+    earlier than `since`.
 
-    Events in archives are among them, as far back as the archives are found, which are looked for as by `read_shoe`.
+    Events in archives are returned too, as far back as the archives are found, which are looked for as by `read_shoe`.
     Events in the journal's own file are not checked. Only reads, also while the table runs.
     """
     found: list[bytes] = []
@@ -243,7 +253,7 @@ def _events_backwards(
 
 
 class Origin(Struct, frozen=True):
-    """Whose a journal is, and up to which of its events the pit has acknowledged."""
+    """Whose a journal is (table, epoch and public key), and up to which of its events the pit has acknowledged."""
 
     table: str
     epoch: str
@@ -252,7 +262,8 @@ class Origin(Struct, frozen=True):
 
 
 def read_origin(path: Path) -> Origin:
-    """The origin of this journal. Only reads, also while the table runs."""
+    """Return whose the journal at `path` is, and how far the pit has acknowledged. Only reads, also while the table
+    runs."""
     with reading(path) as db:
         (acked_seq,) = db.execute("SELECT acked_seq FROM journal").fetchone()
         return Origin(*whose_journal(db, path), acked_seq)
@@ -264,7 +275,8 @@ def open_shoe_rows(db: sqlite3.Connection, path: Path) -> Iterator[Row]:
 
 
 class Spoken(Struct, frozen=True):
-    """What a journal says that its table sent: whose journal it is, and its messages in order. Nothing is checked."""
+    """The messages that a table has sent, in order, as its journal has them, and whose journal it is. Nothing is
+    checked."""
 
     table: str
     epoch: str
@@ -274,9 +286,10 @@ class Spoken(Struct, frozen=True):
 
 @contextmanager
 def reading_messages(path: Path, archive: Path | None = None) -> Iterator[Spoken]:
-    """The messages of a journal and its archives as they stand at this moment. Only reads, also while the table runs.
+    """Open a journal and its archives, as they stand at this moment, to read their messages. Only reads, also while the
+    table runs.
 
-    `archive`, and what is raised, are as in `verify`.
+    `archive`, and the errors raised, are as in `verify`.
     """
     with reading(path) as db:
         yield Spoken(*whose_journal(db, path), _spoken(db, path, archive))
@@ -290,7 +303,7 @@ def _spoken(db: sqlite3.Connection, path: Path, archive: Path | None) -> Iterato
 
 @contextmanager
 def reading(path: Path) -> Iterator[sqlite3.Connection]:
-    """The journal as it stands at this moment, to be read only."""
+    """Open the journal at `path` read-only, as it stands at this moment, and close it after the block."""
     if not path.is_file():
         raise TableError("journal_missing", f"There is no journal at {path}.", "Check the path.")
     address = f"{path.absolute().as_uri()}?mode=ro"
@@ -301,7 +314,8 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def _signed_rows(db: sqlite3.Connection, path: Path, archive: Path | None, *folders: Path) -> Iterator[Row]:
-    """Every row, checked against its chain, and each of its messages against its place and the journal's key."""
+    """Yield every row of a journal and its archives, checked against the chain. Each of its messages is checked against
+    its place and the journal's key."""
     yield from _signed(db, path, _rows(path, chain(archived_rows(db, path, archive, *folders), kept_rows(db, 1))))
 
 
@@ -310,7 +324,8 @@ def _signed(db: sqlite3.Connection, path: Path, rows: Iterable[Row]) -> Iterator
 
 
 def _signed_by(whose: tuple[str, str, bytes], path: Path, rows: Iterable[Row]) -> Iterator[Row]:
-    """These rows, each of their messages checked against its place and the journal's key."""
+    """Yield these rows, with each of their messages checked against its place and the journal's key. `whose` is the
+    journal's table, epoch and public key."""
     table, epoch, public_key = whose
     for row in rows:
         for seq, body in enumerate(row.messages, row.first_seq):
@@ -329,7 +344,8 @@ def check_message(path: Path, row: int, previous_head: bytes, body: bytes, id_: 
 def _rows(
     path: Path, stored: Iterable[StoredRow], head: bytes = GENESIS, first: int = 1, last_seq: int = 0
 ) -> Iterator[Row]:
-    """The rows with the facts that they hold, each checked against its place after this head, row and message."""
+    """Yield the stored rows with their facts read. Each row must follow the chain's `head`, the row number `first` and
+    the message number `last_seq`."""
     for row, previous in chained(path, stored, head, first):
         if row.messages and row.first_seq != last_seq + 1:
             raise row_damaged(path, row.number, "its messages are not numbered on from those before")
@@ -341,7 +357,8 @@ def _rows(
 
 
 def chained(path: Path, stored: Iterable[StoredRow], head: bytes, first: int) -> Iterator[tuple[StoredRow, bytes]]:
-    """The rows from number `first` on, each checked against its chain, and the head before it."""
+    """Yield the rows from number `first` on, each checked against the chain, and with each row the chain head before
+    it."""
     for number, row in enumerate(stored, first):
         if row.number != number:
             raise row_damaged(path, number, "it is missing")
@@ -354,7 +371,7 @@ def chained(path: Path, stored: Iterable[StoredRow], head: bytes, first: int) ->
 
 
 def kept_rows(db: sqlite3.Connection, first: int, last: int = _LAST_ROW) -> Iterator[StoredRow]:
-    """These rows as far as the journal's own file has them, without rows in archives."""
+    """Yield the rows from `first` to `last` that are in the journal's own file, without rows in archives."""
     path = Path(db.execute("PRAGMA database_list").fetchone()[2])
     how_it_came = "boot_id, since_boot_ms, via" if form_of(db) > 1 else "'', 0, ''"
     # A portion at a time: where a row is bad, an open statement would keep the closed file from its next reader.
@@ -375,14 +392,15 @@ def kept_rows(db: sqlite3.Connection, first: int, last: int = _LAST_ROW) -> Iter
 
 
 def archived_rows(db: sqlite3.Connection, path: Path, archive: Path | None, *folders: Path) -> Iterator[StoredRow]:
-    """The rows that archives hold, each archive checked."""
+    """Yield the journal's rows that are in archives. Each archive is checked."""
     for run, recorded in archived_runs(db):
         file = archive / run.file_name if archive else file_of_run(run, recorded, *folders, beside(path))
         yield from read_archive(file, run)
 
 
 def archived_runs(db: sqlite3.Connection, where: str = "", *values: int) -> list[tuple[Run, Path]]:
-    """What the journal notes of its archives: which rows each archive holds, and where the archive is."""
+    """Return the journal's notes of its archives, the oldest first: which rows each archive holds, and where the
+    archive is."""
     if form_of(db) < 2:
         return []
     whose = db.execute("SELECT table_id, epoch, public_key FROM journal").fetchone()
@@ -397,7 +415,8 @@ def archived_runs(db: sqlite3.Connection, where: str = "", *values: int) -> list
 
 
 def file_of_run(run: Run, recorded: Path, *folders: Path) -> Path:
-    """The archive's file: where the journal says that it is, or else in one of these folders."""
+    """Return the path of the archive of these rows: where the journal says (`recorded`), or else in one of these
+    folders."""
     candidates = (recorded, *(folder / run.file_name for folder in folders))
     return next((path for path in candidates if path.exists()), recorded)
 
@@ -407,7 +426,7 @@ def messages_of(rows: Iterable[StoredRow]) -> Iterator[Message]:
 
 
 def head_before(db: sqlite3.Connection, path: Path, row: int) -> tuple[bytes, int]:
-    """The chain's head and the last message's number before that row."""
+    """Return the chain's head before `row`, and the number of the last message before `row`."""
     if row == 1:
         return GENESIS, 0
     archived = archived_runs(db, "WHERE last_row < ? AND last_row >= (SELECT max(last_row) FROM archive)", row)
@@ -427,7 +446,8 @@ def last_row_of(db: sqlite3.Connection) -> tuple[int, bytes]:
 
 
 def head_seq_at(db: sqlite3.Connection, path: Path, row: int) -> int:
-    """The last event's number. The pit cannot have acknowledged any event after it."""
+    """Return the number of the journal's last event. Raises TableError where a later event is marked as acknowledged by
+    the pit."""
     head_seq: int
     head_seq, acked_seq = db.execute(
         "SELECT (SELECT coalesce(max(seq), 0) FROM message), acked_seq FROM journal"

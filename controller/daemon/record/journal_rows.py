@@ -1,4 +1,4 @@
-"""What stands in a journal: a fact before it is kept, the row that is kept, and a message of a row."""
+"""The parts of a journal: a fact before it is kept, the row that is kept, and a message (a signed event) of a row."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _T = TypeVar("_T")
 
 
 class Entry(Struct, frozen=True):
-    """A fact to be journalled, when it came and the events it made.
+    """A fact to be written into the journal, when it came and the events it made.
 
     `via` is the way on which the fact came: the shoe with its brand (`shoe beetek`), `controller`, `pit`, a button's
-    name, or who was on the socket.
+    name, or who was on the control socket.
     """
 
     stamp: Stamp
@@ -32,7 +32,8 @@ class Entry(Struct, frozen=True):
 
 
 class Row(Struct, frozen=True):
-    """A fact as it stands in the journal, and the bytes of its messages; `via` as in `Entry`."""
+    """A row of the journal: a fact, when it came, and the bytes of its messages. `via` is as in `Entry`,
+    `previous_head` the chain head before the row."""
 
     number: int
     stamp: Stamp
@@ -44,7 +45,7 @@ class Row(Struct, frozen=True):
 
 
 class Head(Struct, frozen=True):
-    """What an event of every version of the contract says of itself: its type, its time and its place."""
+    """The fields that an event has in every version of the contract: its type, its time and its place."""
 
     type: str
     at: str
@@ -54,30 +55,31 @@ class Head(Struct, frozen=True):
 
 
 class Message(Struct, frozen=True, dict=True):  # what it says is read once
-    """A message of the outbox: its number in the stream and its bytes."""
+    """A signed event for the pit: its number in the stream and its bytes."""
 
     seq: int
     body: bytes
 
     @cached_property
     def head(self) -> Head:
-        """What the body says of itself."""
+        """Return the fields of this event that every version of the contract has."""
         return decode(self.body, type=Head)
 
     @cached_property
     def event(self) -> Event | None:
-        """The event that this version made; None for an event of a version that told it in other words."""
+        """Return the event, where this version of the program knows its form; None for an event in the form of another
+        version."""
         return read(self.says)
 
     @cached_property
     def says(self) -> dict[str, Any]:
-        """The body, read once."""
+        """Return the event's fields, decoded from JSON once."""
         value: dict[str, Any] = json.loads(self.body)
         return value
 
 
 class OnJournal(Protocol):
-    """Does work in the one thread that may touch the journal."""
+    """A function that runs other functions on the one thread that may touch the journal."""
 
     def __call__(self, work: Callable[[], _T]) -> Awaitable[_T]:
-        """The result of `work`."""
+        """Run `work` on the journal's thread, and return its result."""

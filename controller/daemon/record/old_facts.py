@@ -1,8 +1,9 @@
-"""The facts of earlier versions of the program, rewritten in this version's form: their names, and a shoe's rules.
+"""Rewrites the facts of earlier versions of the program in this version's form: their names, and a shoe's rules.
 
-Before a bet was data, a shoe's rules named the spots. What a spot pays stood in `pays`, `dragon_bonus`, `royal9` and,
-at Baccarat Royal, in three keys of that game. Here such rules become the bets that they described, and an open shoe
-goes on under these bets. Royal 9 was the only progressive bet: the facts of wagers, hits and awards had its name.
+In earlier versions a shoe's rules only named the spots. What a spot pays stood in `pays`, `dragon_bonus`, `royal9` and,
+at Baccarat Royal, in three keys of that game. This module turns such rules into the bets that they described, and an
+open shoe goes on under these bets. Royal 9 was the only progressive bet, so the facts of wagers, hits and awards had
+its name.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ RENAMED = {"Royal9WagersDiffered": "WagersDiffered", "HandVoided": "RoundVoided"
 
 
 def fact_as_now(fact: dict[str, Any]) -> dict[str, Any]:
-    """The JSON of a fact in the names of this version. A fact of this version comes back as it is.
+    """Return the JSON of a fact with the names of this version. A fact of this version comes back as it is.
 
     Raises KeyError or TypeError where the fact has no known form.
     """
@@ -84,7 +85,8 @@ def fact_as_now(fact: dict[str, Any]) -> dict[str, Any]:
 
 
 def as_bets(rules: dict[str, Any]) -> dict[str, Any]:
-    """The JSON of a table's rules with its bets. Rules that have bets come back as they are.
+    """Return the JSON of a table's rules in this version's form, with a list of bets. Rules that already have bets come
+    back as they are.
 
     Raises KeyError or TypeError where the rules have no known form.
     """
@@ -104,7 +106,7 @@ def as_bets(rules: dict[str, Any]) -> dict[str, Any]:
 
 
 def _rows(rules: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """The bet of each spot. The keys that described the bets are removed from `rules`."""
+    """Return the bet of each spot. The keys that described the bets are removed from `rules`."""
     pays, dragon, royal9 = (rules.pop(key) for key in ("pays", "dragon_bonus", "royal9"))
     rows: dict[str, list[dict[str, Any]]] = {spot: [] for spot in rules["wagers"]["spots"]}
     on_tie: dict[str, Any] = {"result": "push"}
@@ -144,7 +146,11 @@ def _rows(rules: dict[str, Any]) -> dict[str, dict[str, Any]]:
 def _against_the_dealer(
     outcomes: dict[str, list[str]], dead_totals: list[int], higher_pays: str
 ) -> list[dict[str, Any]]:
-    """A row for each cell of the outcomes: "push", "lose", a ratio, or "higher", where the totals decide."""
+    """Return the bet's rows, in order, for a Lucky 9 hand against the dealer's, from the old table of outcomes.
+
+    A cell of the table is "push", "lose", a ratio, or "higher", where the totals decide and the cell becomes three
+    rows.
+    """
     dealers = [kind for name, kind in _KINDS.items() if name != "split9"]
     dead = {"dead": {"cards": [3], "total": dead_totals}} if dead_totals else {}
     rows: list[dict[str, Any]] = []

@@ -1,7 +1,8 @@
-"""Replay: the state of a table, made again from its journal.
+"""Replay: rebuilds the state of a table from its journal.
 
-Only the open shoe's facts are folded. A fact whose step failed is followed in the journal by `StepFailed`. Such a fact
-is passed over, as it was when it happened. Each event that is made again is compared with the stored event.
+Only the open shoe's facts are replayed. A fact that could not be applied is followed in the journal by `StepFailed`.
+Such a fact is passed over, as it was when it happened. Each event that a fact makes again is compared with the stored
+event.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ sentences for people that events had until contract 2."""
 
 
 def replay(rows: Iterable[Row], rules: TableRules, table_id: str, epoch: str) -> tuple[Table, int | None]:
-    """The table after these rows, and the first row whose events differ from the stored events (None: no row's do).
+    """Return the table's state after these rows, and the number of the first row whose events differ from the stored
+    events (None where no row's do).
 
     `rules` are those of a table that has opened no shoe yet.
     """
@@ -46,8 +48,8 @@ def replay(rows: Iterable[Row], rules: TableRules, table_id: str, epoch: str) ->
 
 
 def replay_open_shoe(journal: Journal, rules: TableRules, table_id: str, version: str) -> tuple[Table, int | None]:
-    """`replay` of the journal's open shoe. Raises TableError `shoe_of_another_version` where this program, of
-    this version, cannot fold the shoe's facts, and what else reading a journal raises."""
+    """Replay the journal's open shoe, and return the same as `replay`. Raises TableError `shoe_of_another_version`
+    where this program, of the version `version`, cannot apply the shoe's facts, and the errors of reading a journal."""
     try:
         return replay(journal.open_shoe(), rules, table_id, journal.epoch)
     except TableError as error:
@@ -64,14 +66,14 @@ def replay_open_shoe(journal: Journal, rules: TableRules, table_id: str, version
 
 
 def with_failures(rows: Iterable[Row]) -> Iterator[tuple[Row, bool]]:
-    """Each row, and whether its step failed: the next row says so."""
+    """Yield each row, and whether its fact could not be applied, which the next row says."""
     for row, following in pairwise(chain(rows, (None,))):
         assert row is not None
         yield row, following is not None and isinstance(following.fact, StepFailed)
 
 
 def refold(table: Table, row: Row) -> Stepped:
-    """The step over a row's fact, made again.
+    """Apply a row's fact to the table again, and return the new table and its events.
 
     Raises TableError `replay_failed` where the fact does not fit the table: another version of the program believed the
     fact, or the journal was made up.
@@ -99,5 +101,5 @@ def _made(row: Row, events: Iterable[Event], table_id: str, epoch: str) -> list[
 
 
 def _compared(messages: Iterable[dict[str, object]]) -> list[dict[str, object]]:
-    """The messages without the fields that are not compared."""
+    """Return the messages without the fields that are not compared, such as the signature."""
     return [{name: value for name, value in message.items() if name not in _NOT_COMPARED} for message in messages]

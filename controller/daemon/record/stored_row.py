@@ -1,5 +1,5 @@
 """A row in the form in which the journal's file and the archives hold rows: the bytes of the fact, how the fact came,
-the messages, and the row's place in the chain. No function here reads a fact."""
+the messages, and the row's place in the chain. The fact's bytes are not decoded here."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from controller.contract.envelope import Stamp, chain_head
 
 
 class StoredRow(Struct, frozen=True):
-    """A row's bytes. `head` is the chain head after the row. `via` is as in `journal.Entry`.
+    """A row of the journal with its fact as bytes. `head` is the chain head after the row. `via` is as in
+    `journal_rows.Entry`.
 
     `first_seq` is the number of the row's first message; 0 where the row has none.
     """
@@ -27,12 +28,12 @@ class StoredRow(Struct, frozen=True):
     messages: tuple[bytes, ...]
 
     def head_after(self, previous: bytes) -> bytes:
-        """The chain head that this row must have, after the head before it."""
+        """Compute the chain head after this row, from the chain head before the row."""
         return chain_head(previous, stamped(self.stamp, self.via, self.fact), self.messages, self.salt)
 
 
 def stamped(stamp: Stamp, via: str, fact: bytes) -> bytes:
-    """The bytes that the chain covers of a fact: when and how the fact came, and the fact.
+    """Return the bytes of a fact over which the chain's hash goes: when and how the fact came, and the fact.
 
     A row of form 1 has no time but that of the wall clock.
     """

@@ -3,10 +3,11 @@
 A chain head is a salted hash over its row and all rows before it. So a leaf tells nothing of its row, and whoever is
 shown the row can find the leaf again. The tree is computed between rounds, and not by a commit.
 
-The journal's file keeps the hash of each whole subtree of 256 rows and more, and what the tree's edge was at the end of
-each archive. So neither a checkpoint nor the next one's proof needs the rows of an archive, but for a proof from the
-middle of one. A journal that was begun in an earlier form has a tree from its first row on; where rows were in archives
-by then, from the last of these rows on, whose head covers all the rows before it.
+The journal's file keeps the hash of each whole subtree of 256 rows and more, and the tree's edge (the hashes of its
+largest whole subtrees) at the end of each archive. So neither a checkpoint nor the next one's proof needs the rows of
+an archive, but for a proof from the middle of one. A journal that was begun in an earlier form has a tree from its
+first row on; where rows were in archives by then, from the last of these rows on, whose head covers all the rows before
+it.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _KEPT_LEVEL = 8  # subtrees from this level on are kept: some 50 bytes for each 
 
 
 class Tree:
-    """The tree of an open journal, of form 3 or later.
+    """The Merkle tree of an open journal, of form 3 or later.
 
     `folders` are where archives are looked for besides the place that the journal names. `first_row` is the row of the
     tree's first leaf.
@@ -37,11 +38,12 @@ class Tree:
         self._edge: Edge | None = None
 
     def place_of(self, row: int) -> int:
-        """The leaf of a row, counted from 0."""
+        """Return the number of the leaf for a row of the journal, counted from 0."""
         return row - self.first_row
 
     def grow(self) -> Edge:
-        """The tree of all rows by now. Inside a transaction, which then also holds the subtrees that became whole."""
+        """Return the tree of all rows by now. Must be called inside a transaction, in which the hashes of subtrees that
+        became whole are stored too."""
         edge = self._edge or self._kept_edge()
         for head in self._heads(self.first_row + edge.size):
             edge, made = edge.grown(leaf_hash(head))
@@ -49,17 +51,22 @@ class Tree:
         return edge
 
     def grown_to(self, edge: Edge) -> None:
-        """The transaction in which the tree grew to this edge is committed. The tree grows on from there: of rows that
-        are archived before, only the last head is left."""
+        """Go on from this edge the next time, because the transaction in which the tree grew to this edge is committed.
+
+        Otherwise rows that were archived since would be missing: in the journal only the head of an archive's last row
+        is left.
+        """
         self._edge = edge
 
     def keep_edge(self, last_row: int) -> None:
-        """Keep what the tree's edge is after this row: the rows before go to an archive. Inside a transaction."""
+        """Store the tree's edge after the row `last_row`, because the rows up to that row go to an archive. Must be
+        called inside a transaction."""
         size = self.place_of(last_row) + 1
         self._keep(Node(level, place, self.whole(level, place)) for level, place in wholes(0, max(size, 0)))
 
     def whole(self, level: int, place: int) -> bytes:
-        """The hash of a whole subtree. Raises TableError where that needs an archive which is missing."""
+        """Return the hash of the whole subtree at this level and place. Raises TableError where an archive that is
+        needed is missing."""
         kept = self._db.execute("SELECT hash FROM subtree WHERE level = ? AND place = ?", (level, place)).fetchone()
         if kept is not None:
             return bytes(kept[0])
@@ -72,7 +79,7 @@ class Tree:
         return edge.root()
 
     def _kept_edge(self) -> Edge:
-        """The tree as far as its edge is kept."""
+        """Return the tree as far as the journal's file stores its hashes."""
         (blocks,) = self._db.execute("SELECT count(*) FROM subtree WHERE level = ?", (_KEPT_LEVEL,)).fetchone()
         (archived,) = self._db.execute("SELECT coalesce(max(last_row), 0) FROM archive").fetchone()
         return edge_of(max(blocks << _KEPT_LEVEL, self.place_of(archived) + 1, 0), self.whole)
@@ -83,7 +90,8 @@ class Tree:
         )
 
     def _heads(self, first: int, last: int | None = None) -> list[bytes]:
-        """The chain heads after these rows, to the last row where none is named."""
+        """Return the chain heads after the rows from `first` to `last`; to the journal's last row where `last` is
+        None."""
         end = 2**63 - 1 if last is None else last
         found = dict(
             self._db.execute(

@@ -1,4 +1,4 @@
-"""Whether the tree that a journal's file keeps is the tree of its rows."""
+"""Checks that the Merkle tree that a journal's file keeps is the tree of its rows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from controller.daemon.record.journal_form import form_of, row_damaged
 
 
 class TreeCheck:
-    """Whether what the journal's file keeps of its tree is the tree of its rows, whose heads come one by one."""
+    """Checks that the hashes and checkpoints that a journal's file keeps are those of the tree of its rows. The rows'
+    chain heads are given one by one."""
 
     def __init__(self, db: sqlite3.Connection, path: Path) -> None:
         self._path = path
@@ -31,7 +32,8 @@ class TreeCheck:
             self._roots.append((size, point.root))
 
     def row(self, number: int, head: bytes) -> None:
-        """The head after the next row. Raises TableError `journal_damaged`."""
+        """Take the chain head after row `number`, and check what is kept for it. Raises TableError
+        `journal_damaged`."""
         if number < self._first_row:
             return
         leaf = leaf_hash(head)
@@ -45,6 +47,6 @@ class TreeCheck:
                 raise row_damaged(self._path, number, "a checkpoint names another tree than that of the rows")
 
     def end(self, last_row: int) -> None:
-        """There are no more rows. Raises TableError `journal_damaged`."""
+        """Check that nothing is kept for rows after the last row. Raises TableError `journal_damaged`."""
         if self._kept or self._roots:
             raise row_damaged(self._path, last_row, "the tree that is kept is of more rows")
