@@ -1,1 +1,2 @@
-"""What people look at and type: the command line, the pages, the doctor, and what a bet is worth."""
+"""Everything that people look at and type: the command line, the web pages, the doctor (checks of a machine), and the
+calculation of what a bet is worth."""

@@ -1,4 +1,5 @@
-"""The browsers on a page: each gets the page's parts as server-sent events, and then only the parts that are new."""
+"""The browsers on a page: each gets all parts of the page as server-sent events, and then only the parts that
+change."""
 
 from __future__ import annotations
 
@@ -28,27 +29,31 @@ _GZIP_HEAD = b"\x1f\x8b\x08\0\0\0\0\0\0\xff"
 
 
 class Kiosks:
-    """When each attached monitor's page last painted, by the name with which its browser was started.
+    """When the page on each attached monitor last painted, by the name with which its browser was started.
 
-    The program that starts the browser asks for the page's age all the time, and makes the name known so. A name counts
-    only at the place it was asked for from, so nobody elsewhere can speak for a kiosk, nor crowd it out.
+    The program that starts the browser asks for the page's age again and again. By asking, it makes the name known. A
+    name counts only for requests from the machine that asked, so no other machine can speak for a kiosk, or push it out
+    of the list.
     """
 
     def __init__(self) -> None:
         self._painted_s: dict[bytes, dict[str, float | None]] = {}
 
     def knows(self, place: bytes, name: str) -> bool:
-        """Whether a program at this place has asked for this page."""
+        """Tell whether a program at this network address (`place`) has asked for the age of the page with this name."""
         return name in self._painted_s.get(place, {})
 
     def painted(self, place: bytes, name: str) -> None:
-        """Note that the page has just painted, where the name is known."""
+        """Note that the page has just painted, where its name is known at this network address (`place`)."""
         if self.knows(place, name):
             self._painted_s[place][name] = time.monotonic()
 
     def age_s(self, place: bytes, name: str) -> float | None:
-        """How long ago the page painted; None where it has not. Where a place has too many names, the name asked for
-        longest ago is forgotten; of too many places, the one that asked longest ago."""
+        """Return how many seconds ago the page painted; None where it has not painted. From now on the name is known.
+
+        At most 20 names of a place (a network address) are known, and at most 20 places. Where there are more, the one
+        that was asked for longest ago is forgotten.
+        """
         named = self._painted_s.pop(place, {})
         self._painted_s[place] = named
         named[name] = painted_s = named.pop(name, None)
@@ -59,22 +64,22 @@ class Kiosks:
         return None if painted_s is None else time.monotonic() - painted_s
 
     def paints(self, within_s: float) -> bool | None:
-        """Whether a page on this machine's own monitor has painted within this time. None: no kiosk runs here, as far
-        as this program has seen."""
+        """Tell whether a page on this machine's own monitor has painted within this time. Return None where no kiosk on
+        this machine has asked yet."""
         own = [painted for place, named in self._painted_s.items() if place in OWN_PLACES for painted in named.values()]
         now_s = time.monotonic()
         return any(each is not None and now_s - each < within_s for each in own) if own else None
 
 
 class _Part:
-    """A part of the page, and its text in each choice of languages that a browser has asked for."""
+    """One part of the page, with its JSON text kept for each choice of languages that a browser has asked for."""
 
     def __init__(self, content: object) -> None:
         self.content = content
         self._texts: dict[tuple[str, ...], str] = {}
 
     def text(self, languages: tuple[str, ...]) -> str:
-        """The part as JSON, in these languages."""
+        """Return the part as JSON, in these languages."""
         if (text := self._texts.get(languages)) is None:
             said = spoken(self.content, languages)
             text = self._texts[languages] = json.dumps(said, ensure_ascii=False, separators=(",", ":"))
@@ -82,8 +87,8 @@ class _Part:
 
 
 class Audience:
-    """The browsers on one page. Those of the same languages share each part's text, so many cost little more than
-    one."""
+    """The browsers on one page. Browsers with the same languages share each part's text, so many of them cost little
+    more than one."""
 
     def __init__(self) -> None:
         self._parts: dict[str, _Part] = {}
@@ -92,22 +97,23 @@ class Audience:
 
     @property
     def browsers(self) -> int:
-        """How many browsers are on the page."""
+        """Return how many browsers are on the page."""
         return self._of_place.total()
 
     def has_room(self, place: bytes) -> bool:
-        """Whether one more browser of this place may come."""
+        """Tell whether one more browser at this network address (`place`) may open the page's stream."""
         return self._of_place[place] < MOST_OF_A_PLACE
 
     def show(self, part: str, content: object) -> None:
-        """The part has this content from now on, which nobody changes any more."""
+        """Show this content in the part of the page from now on. The caller must not change `content` afterwards."""
         if part not in self._parts or self._parts[part].content != content:
             self._parts[part] = _Part(content)
             news, self._news = self._news, asyncio.Event()
             news.set()
 
     async def events(self, place: bytes = b"", languages: tuple[str, ...] = SIDE_BY_SIDE) -> AsyncGenerator[str, None]:
-        """Every part now, then each new part, and a beat while nothing is new. A slow browser skips what is old."""
+        """Yield every part of the page, then each part that changes, and an empty `beat` event each second in which
+        nothing changes. A slow browser skips contents that are out of date."""
         self._of_place[place] += 1
         sent: dict[str, _Part] = {}
         try:
@@ -127,7 +133,7 @@ class Audience:
 
 
 async def packed(events: AsyncGenerator[str, None]) -> AsyncGenerator[bytes, None]:
-    """The events as one gzip stream, in which each message is a piece that can be read as soon as it has come."""
+    """Yield the events as one gzip stream. A browser can unpack each message as soon as it has come."""
     head = _GZIP_HEAD
     async with aclosing(events):
         async for message in events:
@@ -137,6 +143,7 @@ async def packed(events: AsyncGenerator[str, None]) -> AsyncGenerator[bytes, Non
 
 @lru_cache(maxsize=64)
 def _piece(message: str) -> bytes:
-    """The message as a piece of any gzip stream: it refers to nothing before it, so all browsers share it."""
+    """Return the message compressed, as a piece of any gzip stream. The piece refers to nothing before it, so all
+    browsers can share it."""
     packer = zlib.compressobj(wbits=-zlib.MAX_WBITS)
     return packer.compress(message.encode()) + packer.flush(zlib.Z_FULL_FLUSH)

@@ -1,4 +1,4 @@
-"""The journal's last checkpoint as a code for the film of the table, which another department keeps.
+"""The journal's last checkpoint as a QR code, to be caught on the film of the table, which another department keeps.
 
 The film is then a witness of the journal: nobody can later show another journal of so many rows. The players' page
 shows the code once a shoe is over, and `/checkpoint` shows it at any time, for one round that somebody asks about.
@@ -19,12 +19,14 @@ _DRAWN = """\
 
 
 def checkpoint_view(checkpoint: str, shown: bool) -> object:
-    """The code of a checkpoint, where the players' page shows it now; else None. A text too long has no code."""
+    """Return the QR code of a checkpoint for the players' page, where it is `shown` now; else None. None too for a text
+    too long for a code."""
     return to_builtins(qr_code(checkpoint)) if shown else None
 
 
 def checkpoint_page(checkpoint: str) -> str:
-    """A page with the code alone, as large as the screen has room for, and what it says. It renews itself."""
+    """Return a page with nothing but the checkpoint's QR code, as large as the screen allows, and its text. The page
+    renews itself."""
     code = qr_code(checkpoint)
     drawn = "" if code is None else _DRAWN.format(code)
     return f"""<!doctype html>

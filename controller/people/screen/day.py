@@ -1,4 +1,5 @@
-"""The rounds of the house's gaming day at this table, from the events that the table tells of its past."""
+"""Counts who won the rounds of the house's gaming day at this table, from the events that the table tells of its
+past."""
 
 from __future__ import annotations
 
@@ -17,13 +18,15 @@ Where = tuple[int | None, int | None]
 
 
 def begun(now: datetime, begins: time) -> datetime:
-    """When the gaming day of this moment began. Both are of the machine's own clock and zone."""
+    """Return when the gaming day that contains the moment `now` began. `begins` is the house's time of day, in the
+    machine's own zone."""
     day = now.date() if now.time() >= begins else now.date() - timedelta(days=1)
     return datetime.combine(day, begins).astimezone(UTC)
 
 
 def noted(outcomes: Mapping[Where, str], messages: Iterable[Mapping[str, Any]]) -> dict[Where, str]:
-    """Who won each round, with what these events add and correct. A simulated or void round is no round of the day."""
+    """Return who won each round, after these further events add, correct or void rounds. Simulated and void rounds are
+    not counted."""
     now = dict(outcomes)
     for event in map(read, messages):
         match event:
@@ -39,7 +42,8 @@ def noted(outcomes: Mapping[Where, str], messages: Iterable[Mapping[str, Any]]) 
 
 
 class Day:
-    """The gaming day that goes on, of the table whose past is at `path`. It begins at the time `begins`, HH:MM."""
+    """The present gaming day of the table that tells its past on the socket at `path`. The day begins at the time
+    `begins`, HH:MM."""
 
     def __init__(self, path: Path, begins: str) -> None:
         self._path = path
@@ -49,11 +53,12 @@ class Day:
         self._outcomes: dict[Where, str] = {}
 
     def since(self) -> str:
-        """When the day began, as events tell a time."""
+        """Return when the present gaming day began, as text in the form that events have."""
         return begun(datetime.now().astimezone(), self._begins).strftime("%Y-%m-%dT%H:%M:%S.000Z")
 
     async def catch_up(self, epoch: str) -> None:
-        """Ask for the day's new events of this epoch. Raises OSError or ValueError where there is no proper answer."""
+        """Ask the table for the day's new events of this epoch, and count them. Raises OSError or ValueError where
+        there is no proper answer."""
         if (of := (epoch, self.since())) != self._of:
             self._of, self._last_seq, self._outcomes = of, 0, {}
         events = [event async for event in told(self._path, f"{self._last_seq} {of[1]}")]
@@ -62,5 +67,5 @@ class Day:
             self._last_seq = events[-1]["seq"]
 
     def view(self) -> dict[str, int]:
-        """How many rounds of the day each side won, and how many were ties."""
+        """Return how many rounds of the day each side won, and how many were ties."""
         return dict(Counter(self._outcomes.values()))

@@ -1,4 +1,5 @@
-"""Who comes in at a server of pages: how long a request may take, how many connections there are, and by which name."""
+"""Limits on who may use the web server: how long a request may take, how many connections there are, and by which host
+names."""
 
 from __future__ import annotations
 
@@ -17,10 +18,10 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 
 class Connection(H11Protocol):
-    """One connection. Where there are too many, the address that has most gives one up.
+    """One connection to the web server. Where there are too many, the address that has the most of them loses one.
 
-    That is the connection that has waited longest for its request; where all are being answered, it is the newest. So
-    half a request keeps nobody out, and one address keeps no other address out.
+    The connection that has waited longest for its request is closed; where all are being answered, the newest is
+    closed. So a client that sends only half a request keeps nobody out, and one address keeps no other address out.
     """
 
     asked_within_s = 10.0
@@ -58,7 +59,7 @@ class Connection(H11Protocol):
 
     @property
     def _is_answered(self) -> bool:
-        """Whether a request has come whole, and its answer is under way."""
+        """Tell whether a whole request has come, and its answer is under way."""
         return bool(self.cycle) and not (self.cycle.more_body or self.cycle.response_complete)
 
     def _await_request(self) -> None:
@@ -80,7 +81,8 @@ class Connection(H11Protocol):
 
 
 def place_of(client: tuple[str, int] | None) -> bytes:
-    """Where a connection comes from. A machine may take any of the 2^64 addresses of its IPv6 network."""
+    """Return where a connection comes from: its IPv4 address, or the first 64 bits of its IPv6 address. A machine may
+    take any of the 2^64 addresses of its IPv6 network."""
     address = ip_address(client[0] if client else 0)
     return address.packed[:8] if isinstance(address, IPv6Address) else address.packed
 
@@ -90,9 +92,10 @@ OWN_PLACES = frozenset({place_of(("127.0.0.1", 0)), place_of(("::1", 0))})
 
 
 class Known:
-    """Answers a request that asks by an address in numbers or by one of the server's names, and refuses any other name.
+    """Answers a request whose host is an address in numbers or one of the server's names, and refuses any other name.
 
-    A page of elsewhere may let its own name lead to this server, and would then read here with a browser of the house.
+    Otherwise a foreign web page could let its own name point to this server, and read the pages here through a browser
+    of the house.
     """
 
     def __init__(self, app: ASGIApp, names: Collection[str]) -> None:

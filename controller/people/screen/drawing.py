@@ -1,4 +1,5 @@
-"""The rules of drawing as tables of a few lines, made of a table's placard: "3 | draws on 0–7, 9; stands on 8"."""
+"""The game's drawing rules as tables of a few lines, made from a table's placard (what holds for the whole shoe).
+Example of a line: "3 | draws on 0–7, 9; stands on 8"."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ _ORDER = ("choose", "draw", "stand")
 
 
 def numbers(values: Iterable[int]) -> str:
-    """Numbers as people print them: `"0–3, 5"`."""
+    """Return whole numbers as people print them: `"0–3, 5"`."""
     said = []
     for _, run in groupby(enumerate(sorted(values)), lambda placed: placed[1] - placed[0]):
         first, *rest = (value for _, value in run)
@@ -24,7 +25,8 @@ def numbers(values: Iterable[int]) -> str:
 
 
 def tables(drawing: Drawing, language: str) -> dict[str, Lines]:
-    """The tables that this game needs, by their names: what no round comes to is left out.
+    """Return the tables of drawing rules that this game needs, by their names. Rules for cases that cannot occur are
+    left out.
 
     `banker` is for a Banker who does the same whatever Player did. Otherwise there are `banker_stood`, for a Player who
     stood, and `banker_drew`, which goes by Player's third card.
@@ -50,7 +52,7 @@ def _by_third_card(on: Sequence[str], does: dict[str, str]) -> str:
 
 
 def _lines(texts: Sequence[str]) -> Lines:
-    """A line for each run of totals with which the hand does the same."""
+    """Return one line for each run of successive totals with which the hand does the same."""
     lines = []
     for text, run in groupby(enumerate(texts), lambda placed: placed[1]):
         lines.append((numbers(total for total, _ in run), text))

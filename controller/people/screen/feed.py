@@ -1,4 +1,5 @@
-"""The screen's end of the table's feed: the last lines, and whether the table is still heard."""
+"""The screen's end of the table's feed (the lines that the table sends of its state): the last lines, and whether the
+table is still heard."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ _OTHER_VERSION = (
 
 
 class Feed:
-    """The last lines of the table's feed at `path`. `changed` is called after each line, and when the table goes
+    """Listens to the table's feed on the socket at `path`. `changed` is called after each line, and when the table goes
     silent.
 
     `live` says whether the table is heard. The last lines stay in `said` while the table is not heard.
@@ -42,7 +43,7 @@ class Feed:
         self._told = ""
 
     async def run(self) -> None:
-        """Listen, and connect again after whatever ends a connection, until cancelled."""
+        """Listen to the feed until cancelled. Connect again whenever a connection ends."""
         while True:
             try:
                 await self._listen()

@@ -51,7 +51,8 @@ ONCE_IN_SHOES = 10_000
 
 
 class RoundRow(Struct, frozen=True):
-    """A round that is over. `cards` are shown; `hands` are counted. `left`: how many cards were left in the shoe."""
+    """A finished round, for the technician's page. `cards` is a text to show, and `hands` the same cards for counting.
+    `left` is how many cards were left in the shoe."""
 
     shoe: int | None
     round: int | None
@@ -64,12 +65,13 @@ class RoundRow(Struct, frozen=True):
 
 
 def rounds_of(messages: Iterable[Mapping[str, Any]]) -> list[RoundRow]:
-    """The rounds as corrected, void rounds too, the first one first."""
+    """Return the rounds that the events tell, the first one first, with their corrections. Void rounds are among
+    them."""
     return _rounds(_sent(messages))
 
 
 def past_view(messages: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """What the technician's page gets of the past."""
+    """Return all figures of the past that the technician's page shows."""
     told = _sent(messages)
     rounds = _rounds(told)
     stops = list(_stops(told))
@@ -91,7 +93,7 @@ def past_view(messages: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _row_told(row: RoundRow) -> dict[str, Any]:
-    """The row without its hands, as JSON values."""
+    """Return the round as JSON values, without its hands."""
     return {name: said for name, said in asdict(row).items() if name != "hands"} | {"marks": [*row.marks]}
 
 
@@ -142,7 +144,7 @@ def _corrected(row: RoundRow, outcome: str, named: _Named) -> RoundRow:
 
 
 def _hands(event: Round | SeatsRound | Correction | SeatsCorrection) -> _Named:
-    """Each hand's name, cards and total."""
+    """Return the name, the cards and the total of each hand in the event."""
     if isinstance(event, Round | Correction):
         return [(name, hand.cards, hand.total) for name, hand in (("player", event.player), ("banker", event.banker))]
     seats = [
@@ -164,7 +166,8 @@ def _moment(at: str) -> datetime:
 
 
 def _stops(events: Iterable[Sent]) -> Iterator[tuple[str, datetime, float]]:
-    """Each stop that a person has ended: its code, when it began, its minutes."""
+    """Yield each stop of the table that a person has ended: its fault code, when it began, and its length in
+    minutes."""
     standing: tuple[str, datetime] | None = None
     for each in events:
         if isinstance(each.event, Fault):
@@ -176,8 +179,8 @@ def _stops(events: Iterable[Sent]) -> Iterator[tuple[str, datetime, float]]:
 
 
 def _hours(rounds: Iterable[RoundRow], stops: Iterable[tuple[str, datetime, float]]) -> list[dict[str, Any]]:
-    """For each clock hour in which the table dealt or stood: its rounds, and the minutes of the stops that began
-    then."""
+    """Return, for each of the last 24 clock hours in which a round ended or a stop began, the number of rounds, and the
+    minutes of the stops that began in that hour."""
     ended = Counter(row.at[:13] for row in rounds if row.outcome != "void")
     minutes: defaultdict[str, float] = defaultdict(float)
     for _, began, lasted in stops:
@@ -187,7 +190,8 @@ def _hours(rounds: Iterable[RoundRow], stops: Iterable[tuple[str, datetime, floa
 
 
 def _seconds(rounds: Sequence[RoundRow]) -> dict[str, Any]:
-    """How long a round takes, from the end of the round before; and the last of these times, for a plot."""
+    """Return how many seconds a round takes, from the end of the round before: the median, and the last 120 of these
+    times, for a plot."""
     apart = [
         (_moment(after.at) - _moment(before.at)).total_seconds()
         for before, after in pairwise(rounds)
@@ -212,7 +216,7 @@ def _by_code(stops: Iterable[tuple[str, datetime, float]]) -> list[dict[str, Any
 
 
 def _rates(events: Iterable[Sent], rounds: Sequence[RoundRow], stops: Sequence[object]) -> dict[str, Any]:
-    """How many misreads, corrections and stops there are for each thousand rounds."""
+    """Return how many misreads, corrections and stops there are for each thousand rounds."""
     misreads = corrections = 0
     for each in events:
         misreads += isinstance(each.event, Fault) and each.event.code in _MISREADS
@@ -230,7 +234,8 @@ def _rates(events: Iterable[Sent], rounds: Sequence[RoundRow], stops: Sequence[o
 
 
 class _AwardRow(Struct, frozen=True):
-    """A hit: what the table showed for it, and what the pit awarded, if it has."""
+    """A hit, with the amount that the table showed for it, and the amount that the pit awarded, if it has awarded
+    one."""
 
     at: str
     seat: int
@@ -241,7 +246,7 @@ class _AwardRow(Struct, frozen=True):
 
 
 def _awards(events: Iterable[Sent]) -> list[dict[str, Any]]:
-    """Each hit with its award, the last hit first."""
+    """Return the last 20 hits with their awards, the last hit first."""
     hits: dict[object, _AwardRow] = {}
     for each in events:
         match each.event:
@@ -271,7 +276,7 @@ def _shown_cents(hit: Hit) -> int | None:
 
 
 def _shoes(events: Iterable[Sent], rounds: Iterable[RoundRow]) -> list[dict[str, Any]]:
-    """Each shoe in the events, the last shoe first: its rounds, who won them, and how the shoe ended."""
+    """Return each shoe in the events, the last shoe first: its rounds, who won them, and why the shoe was closed."""
     opened: dict[int | None, str] = {}
     closed: dict[int | None, str] = {}
     for each in events:
@@ -300,14 +305,14 @@ def _shoes(events: Iterable[Sent], rounds: Iterable[RoundRow]) -> list[dict[str,
 
 
 class FairShoe(Struct):
-    """A sequential test of the ranks that were dealt.
+    """A sequential statistical test whether the ranks that were dealt are those of fair shoes.
 
-    In a fair shoe any unseen card is as likely as any other to come next, also where unseen cards were burned. So the
-    chance of a rank is exactly its unseen cards among all unseen cards. A guess is compared with that chance: the guess
-    leans towards the ranks that came too often before. The product of guess over chance, card by card, is a bet against
-    fairness. It starts at 1, and on a fair shoe it is not expected to gain. A new window begins with each shoe. By the
-    theorem on such e-detectors, a fair table brings the product to `ONCE_IN_SHOES` less often than once in that many
-    shoes, however often anybody looks.
+    In a fair shoe any unseen card is as likely as any other to come next, even where unseen cards were burned. So the
+    chance of a rank is exactly the share of its cards among all unseen cards. The test makes a guess of its own: it
+    gives more weight to ranks that came too often before. The product of guess over chance, card by card, is a bet
+    against fairness. It starts at 1, and on a fair shoe it is not expected to gain. A new window begins with each shoe.
+    By the theorem on such e-detectors, a fair table brings the product to `ONCE_IN_SHOES` less often than once in that
+    many shoes, however often anybody looks.
     """
 
     dealt: dict[str, int] = field(default_factory=lambda: dict.fromkeys(RANKS, 0))
@@ -316,7 +321,7 @@ class FairShoe(Struct):
     most: float = 0.0
 
     def shoe(self, decks: int, cards: Iterable[str]) -> None:
-        """Take the cards of one shoe that were seen, in order."""
+        """Add the cards of one shoe that were seen, in order, to the test."""
         left = dict.fromkeys(RANKS, 4 * decks)
         for card in cards:
             rank, all_left = card[0], sum(left.values())
@@ -332,7 +337,8 @@ class FairShoe(Struct):
             left[rank] -= 1
 
     def guess(self, chances: Mapping[str, float]) -> dict[str, float]:
-        """The chances, bent by the ranks that came before."""
+        """Return the guess for each rank: its fair chance, raised where the rank came too often before, and lowered
+        where it came too seldom."""
         bent = {
             rank: chance * (self.dealt[rank] + _WEIGHT) / (self.expected[rank] + _WEIGHT)
             for rank, chance in chances.items()
@@ -342,7 +348,7 @@ class FairShoe(Struct):
 
     @property
     def unfair(self) -> bool:
-        """Whether the cards came as a fair shoe does not deal them."""
+        """Tell whether the test suspects the shoes, because the cards came as fair shoes hardly ever deal them."""
         return self.most >= math.log(ONCE_IN_SHOES)
 
 

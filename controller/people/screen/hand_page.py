@@ -1,4 +1,5 @@
-"""A disputed round as one page that needs no other file: `tablectl replay --html`, and what a supervisor is shown."""
+"""Makes one web page of a disputed round, which needs no other file. `tablectl replay --html` writes it, and a
+supervisor's screen shows it."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ _STYLE = Path(__file__).with_name("pages") / "hand.css"
 
 
 def hand_page(record: RoundRecord) -> str:
-    """The page of a `round_record`."""
+    """Return the HTML page of a round, from the round's record."""
     first, last = record.steps[0], record.steps[-1]
     shoe, _, number = record.round.partition("/")
     facts = {

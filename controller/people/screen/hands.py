@@ -1,6 +1,7 @@
-"""The hand, the seats, the meters and what the table waits for, as the players' page shows them: from the public face.
+"""What the players' page shows of the round in play: hands, seats, meters, and what the table waits for. Made from the
+table's public state.
 
-Nothing here is kept from one status to the next.
+Nothing is kept from one status message of the table to the next.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ _LONGEST_WAIT = ("disputed", "hit", "pending", "verified", "rejected", "paid")
 
 
 def hand_view(placard: Placard, status: Status) -> dict[str, Any]:
-    """What changes from card to card."""
+    """Return the parts of the players' page that change from card to card."""
     face = status.face
     hands = [PublicHand(hand, (), None) for hand in _unread_in(face)] if face.phase == "wagers_locked" else face.hands
     outcome = _outcome(face)
@@ -67,7 +68,8 @@ def hand_view(placard: Placard, status: Status) -> dict[str, Any]:
 
 
 def _closed(placard: Placard, face: Public) -> list[Text]:
-    """The badge that names the bets which take no wager any more. Where none does, what the table waits for says so."""
+    """Return the badge that names the bets which take no more wagers; none where no bet is closed. Where all bets are
+    closed, the sentence of what the table waits for says so instead."""
     if not face.closed or _closed_for_all(placard, face):
         return []
     names = list({str(name): name for name in (bet_name(placard.bets, spot) for spot in face.closed)}.values())
@@ -83,7 +85,8 @@ def _no_wagers(face: Public) -> Text:
 
 
 def meters_view(placard: Placard, status: Status) -> dict[str, Any]:
-    """The progressive levels that can be won here, and the last win at another table. `fresh`: wagers are taken."""
+    """Return the progressive levels that can be won here, and the last win at another table. `fresh` says whether
+    progressive wagers are taken."""
     pit = status.pit
     cents = {meter: pit.meters.get(meter) for meter in meters_of(placard)}
     return {"fresh": pit.meters_fresh, "cents": cents, "win": pit.win and _won_elsewhere(placard, pit.win)}
@@ -95,7 +98,7 @@ def _won_elsewhere(placard: Placard, win: WinShown) -> Text:
 
 
 def hand_label(hand: str) -> Text:
-    """A hand's name: "player", "dealer", "seat_3", "seat_3_hand_2"."""
+    """Return a hand's name for people, from a name such as "player", "dealer", "seat_3" or "seat_3_hand_2"."""
     if (seat := re.fullmatch(r"seat_(\d+)(?:_hand_(\d+))?", hand)) is None:
         return say("label", hand)
     number, split = seat.groups()
@@ -119,14 +122,18 @@ def _hand(hand: PublicHand, placard: Placard, face: Public, outcome: str | None)
 
 
 def _unread_in(face: Public) -> list[str]:
-    """The hand that takes the card which the table has stopped at, as far as the stop tells it."""
+    """Return the hand for which a card was drawn that stopped the table, where the fault names that hand; else an empty
+    list."""
     where = face.fault and face.phase in ("wagers_locked", "round_in_play") and face.fault.details.get("where")
     return [str(where)] if where else []
 
 
 def _holder(hand: str, face: Public) -> Text | None:
-    """Who turns the hand's cards once they lie there, or whose role it was; the roles of a finished round may have
-    moved on."""
+    """Return a text that says who turns the hand's cards, or which seat the hand belonged to; None where nobody is to
+    be named.
+
+    In a finished round the seat is taken from the results, because the roles may have moved on since.
+    """
     if hand in face.squeezing:
         if face.fault or face.next_hand is not None:
             return None
@@ -137,12 +144,14 @@ def _holder(hand: str, face: Public) -> Text | None:
 
 
 def _result(result: str | None) -> dict[str, Any] | None:
-    """What became of a seat's wagers, for its mark."""
+    """Return the mark and the text for the result of a seat's wagers, such as a win; None where there is no result
+    yet."""
     return {"mark": result, "says": say("result", result)} if result else None
 
 
 def _settled(settled: PublicSettled, placard: Placard) -> dict[str, Any]:
-    """What became of all wagers of a seat: "wins Dragon Bonus +1" names what won most, and counts the other bets."""
+    """Return the result of all wagers of a seat. The text "wins Dragon Bonus +1" names the bet that won most, and
+    counts the other bets that won."""
     said, won = [say("result", settled.result)], settled.won
     if settled.result == "won":
         said += [bet_name(placard.bets, won[0]), *([same(f"+{len(won) - 1}")] if len(won) > 1 else [])]
@@ -150,7 +159,8 @@ def _settled(settled: PublicSettled, placard: Placard) -> dict[str, Any]:
 
 
 def _outcome(face: Public) -> str | None:
-    """Who won the round that lies on the layout, once that round is over."""
+    """Return who won the round whose cards lie on the layout; None before that round is over, and for a simulated
+    round."""
     in_round = face.phase in ("wagers_locked", "round_in_play")
     return None if in_round or face.simulated else face.outcome
 
@@ -160,7 +170,7 @@ _WAIT_SAYS_LAST = ("wagers_open", "shoe_ended")
 
 
 def waits(face: Public) -> Text:
-    """What the table is waiting for, in a sentence."""
+    """Return a sentence that says what the table is waiting for."""
     match code := awaited(face):
         case "choice" if face.choice is not None:
             return _choice(face.choice)
@@ -195,14 +205,15 @@ def _choice(choice: PublicChoice) -> Text:
 
 
 def _over(face: Public) -> list[Text]:
-    """Who won the round that lies on the layout; at Lucky 9, where each seat has its own end, that it is over."""
+    """Return a text that says who won the round on the layout. At Lucky 9, where each seat has its own result, it says
+    only that the round is over."""
     if (outcome := _outcome(face)) is None:
         return [say("waits", "over")] if face.results and not face.simulated else []
     return [say("waits", "tie") if outcome == "tie" else say("waits", "won", hand=say("label", outcome))]
 
 
 def _stop(fault: PublicFault | None) -> dict[str, Any] | None:
-    """Why the table has stopped, for the players."""
+    """Return why the table has stopped, for the players; None where it has not stopped."""
     if fault is None:
         return None
     code = fault.code
@@ -228,14 +239,14 @@ def _seat(seat: int, placard: Placard, face: Public, lamps: dict[str, str]) -> d
 
 
 def _cents(hit: PublicHit, placard: Placard) -> int | None:
-    """What the hit wins, as far as that is known."""
+    """Return what the hit wins in cents, as far as that is known; else None."""
     cents = hit.cents if hit.cents is not None else hit.shown_cents
     return cents if cents is not None else award_cents(placard, hit.tier)
 
 
 def _award(hits: list[PublicHit], placard: Placard) -> dict[str, Any]:
-    """What a seat has won by its hits: "$5,000 +1" tells the largest, and counts the others. A progressive needs no
-    name there, since it has the screen."""
+    """Return what a seat has won by its hits: "$5,000 +1" tells the largest amount, and counts the other hits. A
+    progressive award needs no name at the seat, because the whole screen shows it."""
     most = max(hits, key=lambda hit: _cents(hit, placard) or 0)
     cents = _cents(most, placard)
     amount = short(cents) if cents is not None else ""

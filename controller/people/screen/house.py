@@ -1,4 +1,4 @@
-"""The house's own face on the players' page: colours, a logo, a picture and words between two shoes."""
+"""The look that the house gives the players' page: colours, a logo, and a picture and words between two shoes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 
 class Face(Struct, frozen=True):
-    """What a house says of its page."""
+    """The house's own look of the players' page."""
 
     colours: Mapping[str, str] = {}
     """The page's colours by their keys, all of them; none where the shipped ones hold."""
@@ -24,7 +24,7 @@ class Face(Struct, frozen=True):
     welcome: Mapping[str, str] = {}
 
     def filled(self, page: str, languages: Sequence[str]) -> str:
-        """The page with this face."""
+        """Return the page with the house's logo, picture and welcome put into their places, in these languages."""
         shown = {name: f'<img class="{name}" src="/house/{name}" alt="">' for name in self.images}
         said = [(each, self.welcome[each]) for each in languages if each in self.welcome]
         words = "".join(f'<p lang="{each}">{escape(text)}</p>' for each, text in said)
@@ -34,7 +34,7 @@ class Face(Struct, frozen=True):
         return page
 
     def routes(self) -> list[Route]:
-        """Where browsers get the face."""
+        """Return the server's routes for the house's colours and images."""
         return [Route("/house.css", self._style), Route("/house/{name}", self._image)]
 
     async def _style(self, _request: Request) -> Response:

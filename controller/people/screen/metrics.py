@@ -12,9 +12,9 @@ from controller.people.exposition import Exposition
 
 
 class FaultCount:
-    """How often each fault came while this program listened.
+    """Counts how often each fault came while this program listened.
 
-    Each of `codes` is told from the start, as 0: Prometheus sees no increase where a series begins with 1.
+    Each of `codes` is counted from the start, as 0, because Prometheus sees no increase where a series begins with 1.
     """
 
     def __init__(self, codes: Iterable[str]) -> None:
@@ -22,7 +22,7 @@ class FaultCount:
         self.by_code = Counter(dict.fromkeys(codes, 0))
 
     def see(self, fault: PublicFault | None) -> None:
-        """The fault that stands now: each stop of a table has a name of its own."""
+        """Count the fault that stands now, unless it was counted before. Each stop of a table has an id of its own."""
         now = None if fault is None else str(fault.id)
         if fault is not None and now != self._last:
             self.by_code[fault.code] += 1
@@ -30,7 +30,8 @@ class FaultCount:
 
 
 def table_metrics(live: bool, status: Status | None, view: dict[str, Any] | None, faults: FaultCount) -> str:
-    """The metrics. `view` is the technician's. While the table is not heard, none of its last values is repeated."""
+    """Return the table's metrics as text for Prometheus. `view` is what the technician's page shows. While the table is
+    not heard, none of its last values is repeated."""
     said = Exposition()
     said.add("table_heard", "gauge", "1 while the table's program tells what it does.", live)
     if not live or status is None or view is None:

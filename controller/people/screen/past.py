@@ -1,4 +1,4 @@
-"""The screen's end of the table's past: its events, as far back as the table tells them."""
+"""Asks the table for its past events, as far back as the table tells them, for the screen's pages."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _MOST_LINE_BYTES = 1_000_000
 
 
 async def told(path: Path, asked: str) -> AsyncIterator[dict[str, Any]]:
-    """The events with which the past at this path answers a line. Raises OSError or ValueError where there is no proper
-    answer."""
+    """Send one line (`asked`) to the table's socket for its past, and yield the events of the answer. Raises OSError or
+    ValueError where there is no proper answer."""
     reader, writer = await asyncio.open_unix_connection(path, limit=_MOST_LINE_BYTES)
     try:
         writer.write(asked.encode() + b"\n")
@@ -27,7 +27,7 @@ async def told(path: Path, asked: str) -> AsyncIterator[dict[str, Any]]:
 
 
 class Past:
-    """The events of the table whose past is at `path`, from the last `MOST_ROUNDS` rounds."""
+    """The events of the last `MOST_ROUNDS` rounds of the table that tells its past on the socket at `path`."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -35,7 +35,8 @@ class Past:
         self.events: list[dict[str, Any]] = []
 
     async def catch_up(self, epoch: str) -> None:
-        """Ask for the new events of this epoch. Raises OSError or ValueError where there is no proper answer."""
+        """Ask the table for the new events of this epoch, and keep them. Raises OSError or ValueError where there is no
+        proper answer."""
         if epoch != self._epoch:
             self._epoch, self.events = epoch, []
         async for event in told(self._path, str(self.events[-1]["seq"] if self.events else 0)):

@@ -1,4 +1,5 @@
-"""The placard as the players' page shows it: limits, seats and what each bet pays, made from the game's rows alone."""
+"""The placard (what holds for the whole shoe) as the players' page shows it: limits, seats and what each bet pays, made
+from the game's rows alone."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ _SIDES = {"player": "banker", "banker": "player"}
 
 
 def placard_view(placard: Placard) -> dict[str, Any]:
-    """What never changes while a shoe is dealt."""
+    """Return the parts of the players' page that never change while a shoe is dealt."""
     return {
         "name": placard.name,
         "game": placard.game,
@@ -45,19 +46,19 @@ def placard_view(placard: Placard) -> dict[str, Any]:
 
 
 def beside(bets: Sequence[PlacardBet]) -> list[tuple[Text, Text]]:
-    """Each bet that is made beside another one alone, and the bets of which one must lie there too."""
+    """Return each bet that may only be made together with another, and the bets of which one must be wagered on too."""
     of = [(bet.spot, [bet_name(bets, each) for each in bet.needs]) for bet in bets if bet.needs]
     told = [(bet_name(bets, spot), either(others)) for spot, others in of]
     return [line for place, line in enumerate(told) if line not in told[:place]]  # a bet on either hand, once
 
 
 def either_of_each(bets: Sequence[PlacardBet], groups: Sequence[Sequence[str]]) -> Text:
-    """The names of the spots of each group: `"Player or Banker; Tie or Small"`."""
+    """Return the names of the spots in each group as one text: `"Player or Banker; Tie or Small"`."""
     return joined([either([_name("spot", spot) for spot in group]) for group in groups], "semicolon")
 
 
 def meters_of(placard: Placard) -> list[str]:
-    """The progressive meters that the bets award, in the order of their rows."""
+    """Return the names of the progressive meters that the bets award, in the order of the bets' rows."""
     rows = (row for bet in placard.bets for row in bet.rows)
     return list(dict.fromkeys(row.meter for row in rows if row.meter is not None))
 
@@ -68,7 +69,7 @@ def meter_name(meter: str) -> Text:
 
 
 def bet_name(bets: Sequence[PlacardBet], spot: str) -> Text:
-    """A bet's name. Two bets that differ only in their side, as Dragon Bonus on either hand, have one name."""
+    """Return a bet's name. Two bets that differ only in their side, as Dragon Bonus on either hand, have one name."""
     bet = next(bet for bet in bets if bet.spot == spot)
     if _twin(bet, bets) is None:
         return _name("spot", spot)
@@ -77,13 +78,14 @@ def bet_name(bets: Sequence[PlacardBet], spot: str) -> Text:
 
 
 def award_cents(placard: Placard, award: str) -> int | None:
-    """A fixed award's amount."""
+    """Return the amount of a fixed award in cents; None where the award has no fixed amount."""
     rows = (row for bet in placard.bets for row in bet.rows)
     return next((row.cents for row in rows if row.award == award), None)
 
 
 def award_name(placard: Placard, spot: str, award: str) -> Text:
-    """An award as the bet's pay table calls it, after the bet's name where the house made the award up."""
+    """Return the name of an award. An award that the house made up is called as in its bet's pay table, after the bet's
+    name."""
     if knows("award", award):
         return say("award", award)
     rows = (row for bet in placard.bets if bet.spot == spot for row in bet.rows)
@@ -92,7 +94,8 @@ def award_name(placard: Placard, spot: str, award: str) -> Text:
 
 
 def _limits(placard: Placard) -> list[dict[str, Any]]:
-    """Each bet with limits of its own, and the others together: the circles, the side bets, then what has a price."""
+    """Return the lines with the table's limits: the circles and the side bets, where bets without limits of their own
+    share a line, then bets with a fixed price, and special limits."""
     limits = placard.limits
     told: list[tuple[Text, str]] = []
     own = [bet for bet in placard.bets if bet.minimum_cents is not None or bet.maximum_cents is not None]
@@ -124,7 +127,8 @@ def _limits(placard: Placard) -> list[dict[str, Any]]:
 
 
 def _closing(placard: Placard) -> Iterator[tuple[Text, Text]]:
-    """Up to which round of a shoe wagers are taken: on every bet, and on each bet that says so itself."""
+    """Yield up to which round of a shoe wagers are taken: for every bet, and for each bet that has a rule of its
+    own."""
     words: list[tuple[Text, Limits | PlacardBet]] = [(say("limit", "every_bet"), placard.limits)]
     words += [(_name("spot", bet.spot), bet) for bet in placard.bets]
     for label, of in words:
@@ -143,9 +147,9 @@ def _name(section: str, key: str) -> Text:
 
 
 def boards(bets: Sequence[PlacardBet], *, at_length: bool = False) -> Iterator[dict[str, Any]]:
-    """The pay tables: one for all short bets, and one for each long bet. Two long bets that differ only in their side,
-    as Dragon Bonus on either hand, share a table. `meters`: it alone tells what wins a meter. `at_length`: for a page
-    with room, and not for the table's screen."""
+    """Yield the pay tables: one for all bets with few rows, and one for each bet with many rows. Two long bets that
+    differ only in their side, as Dragon Bonus on either hand, share a table. `meters` in a table says that only this
+    table tells what wins a meter. `at_length` is for a page with much room, and not for the table's screen."""
     few = [bet for bet in bets if len(bet.rows) <= _SHORT]
     of_bets = {bet.spot: [*_short_lines(bet, at_length)] for bet in few}
     if not at_length:
@@ -172,12 +176,13 @@ def boards(bets: Sequence[PlacardBet], *, at_length: bool = False) -> Iterator[d
 
 
 def _tells_of_a_meter(bet: PlacardBet) -> bool:
-    """Whether only the bet's rows tell what wins a meter. A meter with its award's name tells that itself."""
+    """Tell whether people can learn only from the bet's rows what wins a meter. A meter named like its award needs no
+    such row."""
     return any(row.meter not in (None, row.award) for row in bet.rows)
 
 
 def _twin(bet: PlacardBet, bets: Sequence[PlacardBet]) -> PlacardBet | None:
-    """The bet that differs from this one only in its side."""
+    """Return the bet that differs from this one only in its side; None where there is none."""
     spot, rows = _other_side(bet.spot), _other_side(to_builtins(bet.rows))
     sided = "_" in spot and spot != bet.spot
     return next((other for other in bets if sided and other.spot == spot and [*to_builtins(other.rows)] == rows), None)
@@ -195,8 +200,9 @@ def _natural_said_once(row: PlacardRow, margins: bool) -> When:
 
 
 def _short_lines(bet: PlacardBet, at_length: bool) -> Iterator[dict[str, Any]]:
-    """The lines of a bet with few rows: its name before each row. What every reader knows is left out. In short, the
-    rule is before its exceptions; at length, the first line that fits decides."""
+    """Yield the lines of a bet with few rows, each with the bet's name first. Conditions that the bet's name already
+    tells are left out. In short, the usual case stands before its exceptions. At length, the first line that fits
+    decides."""
     spot = bet.spot
     named = {spot.removesuffix("_pair"): {"pair": True}}  # the condition that "Player Pair" tells
 
@@ -217,8 +223,8 @@ def _short_lines(bet: PlacardBet, at_length: bool) -> Iterator[dict[str, Any]]:
 
 
 def _pushed_by_ties(bets: Iterable[PlacardBet]) -> Iterator[dict[str, Any]]:
-    """One line for all bets that a tie gives back, named as on the roads: `P, B: tie`. Where the page has no room for
-    that line, only the rules page says so."""
+    """Yield one line for all bets that a tie gives back, named as on the roads: `P, B: tie`. Where the page has no room
+    for that line, only the rules page says so."""
     if spots := [bet.spot for bet in bets if any(map(_tie_pushes, bet.rows))]:
         names = [say("mark", spot) if knows("mark", spot) else _name("spot", spot) for spot in spots]
         tied = joined([joined(names, "list"), say("when", "winner_tie")], "colon")
@@ -226,12 +232,12 @@ def _pushed_by_ties(bets: Iterable[PlacardBet]) -> Iterator[dict[str, Any]]:
 
 
 def _tie_pushes(row: PlacardRow) -> bool:
-    """Whether the row says that a tie gives the wager back, as on Player and Banker."""
+    """Tell whether the row says that a tie gives the wager back, as on Player and Banker."""
     return row.result == "push" and row.when == {"winner": ["tie"]} and not row.words
 
 
 def _other_side(value: Any) -> Any:
-    """The value with the two sides exchanged: `dragon_player` becomes `dragon_banker`."""
+    """Return the value with the two sides exchanged: `dragon_player` becomes `dragon_banker`."""
     match value:
         case str():
             stem, part, side = value.rpartition("_")
@@ -245,7 +251,8 @@ def _other_side(value: Any) -> Any:
 
 
 def _row_words(row: PlacardRow, own_side: str, at_length: bool) -> Text:
-    """The house's own words, an award's name, or the condition in words. In short, a known award's name goes first."""
+    """Return the words for a row of a pay table: the house's own words, an award's name, or the condition. In short, a
+    known award's name has precedence."""
     named = row.award is not None and knows("award", row.award)
     made = say("award", row.award or "") if named else when_words(row.when, own_side, at_length=at_length)
     own = (row.words or {}) if at_length or not named else {}
@@ -253,7 +260,7 @@ def _row_words(row: PlacardRow, own_side: str, at_length: bool) -> Text:
 
 
 def _row_pays(row: PlacardRow) -> Text:
-    """What the row pays. An award that has its meter's name need not repeat that name."""
+    """Return what the row pays, in words. An award with the same name as its meter does not repeat that name."""
     if (meter := row.meter) is not None:
         if meter == row.award:
             return say("pays", "meter") if row.share == "1:1" else same(_percent(row.share))
@@ -275,8 +282,8 @@ def _percent(ratio: str) -> str:
 
 
 def when_words(when: When, own_side: str = "", *, at_length: bool = False) -> Text:
-    """A row's condition in words. `own_side` is the side that the bet is on, which needs no name; `at_length` they say
-    that it wins."""
+    """Return a row's condition in words. `own_side` is the side that the bet is on, which needs no name. With
+    `at_length` the words say that this side wins."""
     said: list[Text] = []
     others = dict(when)
     if when.get("winner") == [own_side]:
@@ -297,7 +304,8 @@ def when_words(when: When, own_side: str = "", *, at_length: bool = False) -> Te
 
 
 def _taken_as_win(others: When) -> Text:
-    """Words that say that the bet's own side wins, and how. What they say is removed from the other words."""
+    """Return words that say that the bet's own side wins, and how. The conditions that they say are removed from
+    `others`."""
     for natural in ("natural", "natural_by_any"):
         if others.pop(natural, None):
             return say("when", f"wins_{natural}")
@@ -307,7 +315,8 @@ def _taken_as_win(others: When) -> Text:
 
 
 def _hand(words: dict[str, Any]) -> list[Text]:
-    """What a hand or some cards are. A total on so many cards is one thing."""
+    """Return the conditions on a hand, or on some cards, in words. A total and a number of cards are said as one
+    condition."""
     match words:
         case {"total": total, "cards": [cards], **others}:
             both = say("when", "total_on_cards", total=_among(total), cards=str(cards))
@@ -340,5 +349,5 @@ def _among(values: list[Any]) -> Text:
 
 
 def _card_text(text: str) -> str:
-    """A rank, a suit or a card as people write it."""
+    """Return a rank, a suit or a card as people write it, such as `10♠`."""
     return "".join({"T": "10", **SUIT_SIGNS}.get(letter, letter) for letter in text)

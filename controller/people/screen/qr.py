@@ -1,7 +1,8 @@
-"""A QR code (ISO/IEC 18004) of a short text, as a path that any browser draws: bytes, correction level M, up to 287.
+"""Makes a QR code (ISO/IEC 18004) of a text of up to 287 bytes, as an SVG path that any browser draws. Byte mode,
+correction level M.
 
-A third party reads it (`zbarimg`, in the tests). One mask and versions 1 to 12 do for each checkpoint that the contract
-allows: those have 278 bytes at most.
+In the tests, a program of others (`zbarimg`) reads the codes. One mask and versions 1 to 12 are enough for each
+checkpoint that the contract allows, because a checkpoint has 278 bytes at most.
 """
 
 from __future__ import annotations
@@ -28,14 +29,14 @@ _QUIET = 4  # light modules around the code
 
 
 class Code(Struct, frozen=True):
-    """A code as an SVG path of dark modules, each one unit wide, in a square of `size` units."""
+    """A QR code as an SVG path of its dark modules, each one unit wide, in a square of `size` units."""
 
     size: int
     path: str
 
 
 def qr_code(text: str) -> Code | None:
-    """The code of this text. None where the text is too long."""
+    """Return the QR code of this text; None where the text is too long."""
     data = text.encode()
     version = next((each for each in range(1, 13) if len(data) <= _room(each)), None)
     if version is None:
@@ -52,13 +53,15 @@ def qr_code(text: str) -> Code | None:
 
 
 def _room(version: int) -> int:
-    """How many bytes of a text a version holds: four bits say that they are bytes, and one or two bytes how many."""
+    """Return how many bytes of text a QR code of this version holds. Four bits are taken up by the mode (bytes), and
+    one or two bytes by the length."""
     held = _BYTES[version - 1] - _BLOCKS[version - 1] * _CORRECTION[version - 1]
     return held - (2 if version < 10 else 3)
 
 
 def _with_correction(version: int, data: bytes) -> list[int]:
-    """The bytes as they stand in the code: those of all blocks in turn, and then all blocks' correction in turn."""
+    """Return the bytes in the order in which they stand in the code: first the data of all blocks, one byte of each in
+    turn, and then their correction in the same way."""
     count, more = _BLOCKS[version - 1], _CORRECTION[version - 1]
     length = len(data).to_bytes(1 if version < 10 else 2, "big")
     spelt = f"4{length.hex()}{data.hex()}0"
@@ -77,7 +80,8 @@ def _with_correction(version: int, data: bytes) -> list[int]:
 
 
 def _remainder(block: Sequence[int], more: int) -> list[int]:
-    """The Reed-Solomon correction of a block: its remainder by (x - 1)(x - 2)(x - 4)..., over GF(256)."""
+    """Return the `more` bytes of Reed-Solomon correction for a block: its remainder by (x - 1)(x - 2)(x - 4)..., over
+    GF(256)."""
     divisor, root = [0] * (more - 1) + [1], 1
     for _ in range(more):
         divisor = [_times(each, root) ^ after for each, after in zip(divisor, [*divisor[1:], 0], strict=True)]
@@ -102,7 +106,8 @@ def _bits(values: Sequence[int]) -> Iterator[int]:
 
 
 def _drawn(version: int, size: int) -> dict[tuple[int, int], bool]:
-    """What stands in every code of this version: where it is, how large, and how it is masked."""
+    """Return the modules that are fixed in every code of this version: the patterns that show its place and size, the
+    format with the mask, and the version."""
     dark = {(6, at): at % 2 == 0 for at in range(size)} | {(at, 6): at % 2 == 0 for at in range(size)}
     for row, column in ((3, 3), (3, size - 4), (size - 4, 3)):
         for y in range(max(0, row - 4), min(size, row + 5)):
@@ -135,7 +140,8 @@ def _draw_format(dark: dict[tuple[int, int], bool], size: int) -> None:
 
 
 def _places(size: int, drawn: dict[tuple[int, int], bool]) -> list[tuple[int, int]]:
-    """Where the bits stand: in pairs of columns from the right, upwards and downwards in turn."""
+    """Return the places of the data's bits in order: in pairs of columns from the right, upwards and downwards in
+    turn."""
     columns = [right for right in range(size - 1, 0, -2) if right > 6] + [5, 3, 1]
     places = []
     for turn, right in enumerate(columns):

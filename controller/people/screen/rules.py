@@ -1,5 +1,5 @@
-"""The rules of the table's own game, in every language: sentences about what every house has, and what the house's own
-file says of drawing, limits and bets, as tables."""
+"""The page with the rules of the table's game, in every language. Sentences say what every house has, and tables show
+what the house's own file says of drawing, limits and bets."""
 
 from __future__ import annotations
 
@@ -20,13 +20,14 @@ _PAGE = Path(__file__).with_name("pages") / "help.html"
 
 
 def rules_page(placard: Placard | None, languages: Iterable[str]) -> str:
-    """The page, a column for each language. Without a placard it has what holds for every game."""
+    """Return the rules page in HTML, with a column for each language. Without a placard it has only what holds for
+    every game."""
     columns = "".join(_column(placard, language) for language in languages)
     return _PAGE.read_text("utf-8").replace("{{columns}}", columns)
 
 
 class Part(NamedTuple):
-    """A part of the page: sentences, or the lines of a table, or both."""
+    """One part of the rules page: sentences, or the lines of a table, or both."""
 
     title: str
     text: str
@@ -34,7 +35,7 @@ class Part(NamedTuple):
 
 
 class _Written(msgspec.Struct, frozen=True):
-    """A `[help.part.NAME]` of the words' file."""
+    """One part of the rules page as a language file has it, under `[help.part.NAME]`."""
 
     title: str
     text: str = ""
@@ -43,7 +44,7 @@ class _Written(msgspec.Struct, frozen=True):
 
 
 class _Help(msgspec.Struct, frozen=True):
-    """`[help]` of the words' file."""
+    """The texts of the rules page as a language file has them, under `[help]`."""
 
     title: str
     pays: str
@@ -58,7 +59,7 @@ def _help(language: str) -> _Help:
 
 
 def parts_of(placard: Placard | None, language: str) -> list[Part]:
-    """The parts about this game."""
+    """Return the parts of the rules page that apply to this game."""
     has, filled = (_kinds(placard), _figures(placard, language)) if placard else (set[str](), {})
     drawn = tables(placard.drawing, language) if placard else {}
     has |= {f"draws_{name}" for name in drawn}
@@ -70,7 +71,8 @@ def parts_of(placard: Placard | None, language: str) -> list[Part]:
 
 
 def _figures(placard: Placard, language: str) -> dict[str, str]:
-    """What fills the braces of the sentences: the house's ways, and figures and bets of this table."""
+    """Return the values for the placeholders in the page's sentences: the house's ways, and figures and bets of this
+    table."""
     seats, limits = len(placard.seats), placard.limits
     told = {
         "naturals": numbers(placard.naturals),
@@ -85,14 +87,14 @@ def _figures(placard: Placard, language: str) -> dict[str, str]:
 
 
 def _groups(placard: Placard) -> list[list[str]]:
-    """The groups of spots of this game, of which a bettor bets on one alone."""
+    """Return the groups of spots from which a bettor may bet on only one, as far as this game has these spots."""
     spots = {bet.spot for bet in placard.bets}
     groups = ([spot for spot in group if spot in spots] for group in placard.limits.one_of)
     return [group for group in groups if len(group) > 1]
 
 
 def _bets_of(placard: Placard) -> dict[str, Text]:
-    """The bets that a part of the page is about, by the part's kind."""
+    """Return the names of the bets that some parts of the page are about, by the part's kind."""
     circles = [bet for bet in placard.bets if bet.limits == "circle"]
     of: dict[str, list[PlacardBet]] = {}
     for bet in placard.bets:
@@ -106,7 +108,7 @@ def _bets_of(placard: Placard) -> dict[str, Text]:
 
 
 def _kinds(placard: Placard) -> set[str]:
-    """The kinds of page parts that this table's game has."""
+    """Return the kinds of page parts that apply to this table's game."""
     rows = [row for bet in placard.bets for row in bet.rows]
     owed = any(row.commission_owed for row in rows)
     natural = "natural" if placard.naturals else "no_natural"
@@ -147,7 +149,7 @@ def _part(part: Part) -> str:
 
 
 def _printed(placard: Placard | None, language: str) -> str:
-    """Limits and pay tables, from the table's file."""
+    """Return the limits and the pay tables from the table's file, in HTML."""
     if placard is None:
         return ""
     told, view = _help(language), placard_view(placard)

@@ -1,9 +1,10 @@
-"""`tablectl screen`: the pages of one table, for the monitor at the table and for everybody who may look at it.
+"""`tablectl screen`: the server of one table's web pages, for the monitor at the table and for everybody who may look
+at it.
 
 The server reads what the table tells everybody on this machine, and answers GET only. The server opens no journal. A
-browser can tell the server one thing alone: that its page lives. A supervisor may run another server, `--supervisor`,
+browser can tell the server only one thing: that its page lives. A supervisor may run another server, `--supervisor`,
 under the supervisor's own account. The table answers that server on the control socket, so that server can show
-finished rounds with their frames, to whoever has its key.
+finished rounds with the shoe's frames, to whoever has its key.
 """
 
 from __future__ import annotations
@@ -65,7 +66,8 @@ _MOST_ANSWER_BYTES = 10_000_000
 
 
 class Sockets(Struct, frozen=True):
-    """Where a table tells: its feed, its past, and the control socket where a supervisor's account asks for hands."""
+    """The paths of a table's sockets: its feed, its past, and the control socket on which a supervisor's account asks
+    for rounds."""
 
     feed: Path
     past: Path
@@ -73,7 +75,7 @@ class Sockets(Struct, frozen=True):
 
 
 class Screen:
-    """What the pages show, renewed with each line of the feed."""
+    """The contents of all pages, renewed with each line of the table's feed."""
 
     def __init__(self, sockets: Sockets, day_begins: str = "06:00") -> None:
         self.feed = Feed(sockets.feed, self._changed)
@@ -93,7 +95,8 @@ class Screen:
         self._changed()
 
     async def look_back(self) -> None:
-        """Get the past as far as the table tells it. What is known stays known where nobody answers."""
+        """Get the table's past events, and show them to technicians. Where the table does not answer, the known events
+        stay."""
         async with self._one_look:
             if (status := self.feed.said.status) is None:
                 return
@@ -105,7 +108,8 @@ class Screen:
                     self.technicians.show("past", past_view(self.past.events))
 
     async def look_at_the_day(self) -> None:
-        """Count the day's rounds anew where something has happened since. Where nobody answers, the count stays."""
+        """Count the gaming day's rounds again, if anything has happened since the last count. Where the table does not
+        answer, the count stays."""
         if (status := self.feed.said.status) is None or not self.feed.live:
             return
         if (as_of := (status.pit.epoch, status.pit.head_seq, self._day.since())) != self._day_as_of:
@@ -115,7 +119,7 @@ class Screen:
                 self.players.show("day", self._day.view())
 
     async def keep_looking_back(self) -> None:
-        """Count the day's rounds, and while a technician looks, get what is new: once a second."""
+        """Once a second, count the day's rounds, and get new past events while a technician has the page open."""
         while True:
             await self.look_at_the_day()
             if self.technicians.browsers:
@@ -123,12 +127,12 @@ class Screen:
             await asyncio.sleep(_LOOK_S)
 
     def languages(self, request: Request) -> tuple[str, ...]:
-        """The languages that a page is asked for in, and otherwise those that the house has chosen."""
+        """Return the languages that the request asks for; where it asks for none, those that the house has chosen."""
         placard = self.feed.said.placard
         return chosen(request.query_params.get("lang", ""), SIDE_BY_SIDE if placard is None else placard.languages)
 
     def metrics(self) -> str:
-        """The table's metrics, as Prometheus reads them."""
+        """Return the table's metrics as text in Prometheus's format."""
         return table_metrics(self.feed.live, self.feed.said.status, self._now, self._faults)
 
     def _changed(self) -> None:
@@ -155,7 +159,8 @@ class Screen:
             self.page = PageStanding(status.face.table, code, self._ages.of("page", code))
 
     def _show(self, part: str, view: Callable[[*_Sources], object], *sources: *_Sources) -> None:
-        """Show players a part of the page, made anew only where its sources are other lines of the feed."""
+        """Show a part of the page to the players. The part is made again only where one of its source lines of the feed
+        is new."""
         if not _same(self._made_of.get(part), sources):
             self._made_of[part] = sources
             self.players.show(part, view(*sources))
@@ -166,8 +171,8 @@ def _same(before: tuple[object, ...] | None, now: tuple[object, ...]) -> bool:
 
 
 def application(screen: Screen, control: Path | None = None, key: str | None = None, face: Face = SHIPPED) -> ASGIApp:
-    """The pages with the house's face, and their streams. With a `key`, the technician's page is only for whoever has
-    that key, and finished hands are asked for at the socket `control`."""
+    """Return the web application with all pages in the house's look, and their streams. With a `key`, the technician's
+    page is only for whoever has that key, and finished rounds are asked for at the socket `control`."""
     pages, technician = _Pages(screen, face), _TechniciansPages(screen, control, key)
     return Starlette(
         middleware=[Middleware(GZipMiddleware, minimum_size=1000)],
@@ -193,7 +198,8 @@ def _place(request: Request) -> bytes:
 
 
 def _stream(request: Request, audience: Audience, place: bytes, languages: tuple[str, ...] = SIDE_BY_SIDE) -> Response:
-    """The stream of a page, where the place has not too many of them already. Packed for a browser that unpacks."""
+    """Return the stream of a page's events, or a refusal where this address has too many streams already. The stream is
+    compressed for a browser that accepts gzip."""
     if not audience.has_room(place):
         return PlainTextResponse("This address has too many streams of this page open.\n", 503)
     events, headers = audience.events(place, languages), {"vary": "Accept-Encoding"}
@@ -204,7 +210,7 @@ def _stream(request: Request, audience: Audience, place: bytes, languages: tuple
 
 
 class _Pages:
-    """What everybody may see."""
+    """The pages that everybody may see."""
 
     def __init__(self, screen: Screen, face: Face) -> None:
         self._screen = screen
@@ -247,7 +253,7 @@ class _Pages:
 
 
 class _TechniciansPages:
-    """What only whoever has the `key` may see, where there is one."""
+    """The pages for technicians. Where there is a `key`, only whoever has the key may see them."""
 
     def __init__(self, screen: Screen, control: Path | None, key: str | None) -> None:
         self._screen = screen
@@ -303,7 +309,8 @@ class _TechniciansPages:
 
 
 async def _asked(control: Path, request: dict[str, str]) -> Answer:
-    """The table's answer. Raises OSError, ValueError or TimeoutError where no answer comes."""
+    """Send a request to the table's control socket, and return the table's answer. Raises OSError, ValueError or
+    TimeoutError where no answer comes."""
     reader, writer = await asyncio.open_unix_connection(control, limit=_MOST_ANSWER_BYTES)
     try:
         writer.write(json.dumps(request).encode() + b"\n")
@@ -325,11 +332,11 @@ def serve(
     face: Face = SHIPPED,
     day_begins: str = "06:00",
 ) -> int:
-    """Serve the pages with this face until SIGTERM or Ctrl-C; for a supervisor, finished rounds too, to whoever has the
-    address's key. The house's gaming day begins at `day_begins`, HH:MM.
+    """Serve the pages with the house's look until SIGTERM or Ctrl-C. For a supervisor, serve finished rounds too, to
+    whoever has the key in the printed address. The house's gaming day begins at `day_begins`, HH:MM.
 
-    Browsers ask by `host`, by one of `names`, by the machine's own name, or by an address in numbers. Raises TableError
-    `screen_address` where the server cannot listen there.
+    Browsers may address the server by `host`, by one of `names`, by the machine's own name, or by an address in
+    numbers. Raises TableError `screen_address` where the server cannot listen at `host` and `port`.
     """
     listening, address = web.listen(host, port)
     key = secrets.token_urlsafe(24) if supervisor else None

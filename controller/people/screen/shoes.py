@@ -1,4 +1,5 @@
-"""The shoe on the players' page: the roads, their next marks, and the counts."""
+"""The open shoe on the players' page: the roads (charts of past results), the marks that would come next, and the
+counts."""
 
 from __future__ import annotations
 
@@ -10,14 +11,15 @@ from controller.rules.roads.marks import Roads, rounds_of
 
 
 def shown_rounds(rounds: Rounds, before: Rounds | None, status: Status | None) -> Rounds:
-    """The rounds that stand on the page: those that were shown `before`, of the last shoe, until the new one's first
-    card."""
+    """Return the rounds to show on the page. The last shoe's rounds, which were shown `before`, stay until the new
+    shoe's first card."""
     waits_for_first = status is not None and status.face.phase == "first_card_due"
     return before if waits_for_first and before is not None and not rounds.hands else rounds
 
 
 def shoe_view(rounds: Rounds) -> dict[str, Any]:
-    """The open shoe's rounds on the roads. Simulated hands are not on the roads, and not counted."""
+    """Return the open shoe's rounds as roads, and their counts. Simulated rounds are not on the roads, and not
+    counted."""
     finished = [one for one in rounds.hands if not one.simulated]
     roads = Roads(rounds_of(rounds.hands))
     decided = [bead.round for bead in roads.beads]

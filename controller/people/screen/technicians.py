@@ -1,4 +1,5 @@
-"""The technician's page: the state of the table, its links and its shoe now. All of it is in the public status."""
+"""The technician's page: the present state of the table, its links and its shoe, made from the table's public
+status."""
 
 from __future__ import annotations
 
@@ -34,13 +35,13 @@ CLOCK = {
 
 
 class Ages:
-    """Since when each link has had its state, as far as this program has seen."""
+    """Since when each link has had its present state, as far as this program has seen."""
 
     def __init__(self) -> None:
         self._since_s: dict[str, tuple[object, float]] = {}
 
     def of(self, link: str, state: object) -> int:
-        """For how many seconds the link has had this state."""
+        """Return for how many seconds the link has had this state."""
         before, since_s = self._since_s.get(link, (None, 0.0))
         if link not in self._since_s or before != state:
             since_s = time.monotonic()
@@ -49,7 +50,8 @@ class Ages:
 
 
 def page_standing(paints: bool | None, browsers: int) -> PageCode:
-    """How the players' page stands: `paints` is what the attached monitor does, None without one."""
+    """Return a code for how the players' page is shown. `paints` tells whether the attached monitor's page paints; None
+    without a monitor."""
     if paints is False:
         return "page_dark"
     if not browsers:
@@ -58,8 +60,8 @@ def page_standing(paints: bool | None, browsers: int) -> PageCode:
 
 
 def technician_view(placard: Placard, status: Status, ages: Ages, page: PageCode = "page_on_monitor") -> dict[str, Any]:
-    """The state of the table now, all at once: it changes every second anyway. `page` is how the players' page
-    stands."""
+    """Return the present state of the table for the technician's page, in one piece, because it changes every second
+    anyway. `page` is the code from `page_standing`."""
     face, shoe, pit, journal = status.face, status.shoe, status.pit, status.journal
     return {
         "title": f"{placard.name}: {placard.game}",
@@ -105,7 +107,8 @@ def _links(status: Status, ages: Ages, page: PageCode) -> list[dict[str, Any]]:
 
 
 def _shoe(placard: Placard, face: Public) -> dict[str, str]:
-    """The open shoe by count: what was burned, where the cut card came, and what is left."""
+    """Return the counts of the open shoe: how many cards were burned, where the cut card came, and how many cards are
+    left."""
     if face.shoe is None:
         return {"Shoe": "none yet"}
     to_come = f", and {face.burn_left} to come" if face.burn_left else ""
@@ -127,7 +130,7 @@ def _last_round(face: Public) -> str:
 
 
 def rounds_csv(rows: Iterable[RoundRow]) -> str:
-    """Rounds as a table for a spreadsheet."""
+    """Return the rounds as CSV text, for a spreadsheet."""
     told = io.StringIO()
     table = csv.DictWriter(told, _ROUND_COLUMNS, lineterminator="\n", extrasaction="ignore")
     table.writeheader()
@@ -136,21 +139,24 @@ def rounds_csv(rows: Iterable[RoundRow]) -> str:
 
 
 def _waiting(pit: PitLink, ages: Ages) -> str:
-    """How many events wait for the pit's acknowledgement, and for how long the first one has waited at least."""
+    """Return a text that says how many events wait for the pit's acknowledgement, and for how long at least the first
+    of them has waited."""
     waits_s = ages.of("acknowledgement", (pit.acked_seq, pit.unacknowledged > 0))
     many = f"{pit.unacknowledged} ({pit.most_unacknowledged} may wait)"
     return f"{many}; the first for {waits_s} s" if pit.unacknowledged else many
 
 
 def _levels(pit: PitLink) -> str:
-    """Whether the levels are fresh; where the pit lacks a meter of the game, which one, and what to do."""
+    """Return a text that says whether the levels are fresh. Where the pit lacks a meter of the game, the text names the
+    meter and says what to do."""
     if pit.standing.code != "meter_unknown":
         return "fresh" if pit.meters_fresh else "not fresh"
     return " ".join(told.format(**pit.standing.details) for told in language().pit("meter_unknown"))
 
 
 def _meter(meter: str, pit: PitLink) -> dict[str, Any]:
-    """A meter as the table shows it, and as the pit's last word has it, whether or not that word is taken."""
+    """Return a meter's level as the table shows it, and as the pit's last message has it, even where that message was
+    refused."""
     refused, here = pit.meters_refused, pit.meters.get(meter)
     return {"meter": meter, "here_cents": here, "pit_cents": refused.meters.get(meter) if refused else here}
 

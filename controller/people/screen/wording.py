@@ -1,4 +1,4 @@
-"""The screen's words: each text in every language, so that a page can show one language or two side by side."""
+"""The texts of the screen's pages, each in every language, so that a page can show one language or two side by side."""
 
 from __future__ import annotations
 
@@ -19,12 +19,13 @@ Text = dict[str, str]
 
 @cache
 def words(language: str) -> dict[str, Any]:
-    """The pages' words in this language: its sections, each with words by key."""
+    """Return the pages' texts in this language: sections, each with texts by key."""
     return pages_words(language)
 
 
 def say(section: str, key: str, **filled: str | int | Text) -> Text:
-    """The words of this key, filled in. A name that the house made up is shown as it is written."""
+    """Return the text for `key` in every language, with its placeholders filled in. A name that the house made up has
+    no text, and is shown as `plain` writes it."""
     said = {}
     for language in LANGUAGES:
         text = words(language)[section].get(key)
@@ -34,12 +35,13 @@ def say(section: str, key: str, **filled: str | int | Text) -> Text:
 
 
 def knows(section: str, key: str) -> bool:
-    """Whether the files have words for this key."""
+    """Tell whether the language files hold a text for `key` in `section`."""
     return key in words(LANGUAGES[0])[section]
 
 
 def filled(page: str, languages: Sequence[str], *sections: str) -> str:
-    """A page in these languages, with words in the place of `{{label.player}}`."""
+    """Return a page in these languages, where texts replace placeholders such as `{{label.player}}`. Only these
+    sections are filled in."""
     page = with_money(page).replace("{{language}}", languages[0]).replace("{{languages}}", " ".join(languages))
     for section in sections:
         for key in words(LANGUAGES[0])[section]:
@@ -48,7 +50,7 @@ def filled(page: str, languages: Sequence[str], *sections: str) -> str:
 
 
 def with_money(page: str) -> str:
-    """A page that is told how the house writes money."""
+    """Return the page with the house's way of writing money filled in, for the page's script."""
     return page.replace("{{money}}", escape(json.dumps(money.in_use()._asdict())))
 
 
@@ -63,7 +65,7 @@ _EVERY = frozenset(LANGUAGES)
 
 
 def spoken(part: Any, languages: Sequence[str]) -> Any:
-    """A part of a page with each text in these languages alone."""
+    """Return the content of a part of a page, with each text in these languages only."""
     if isinstance(part, dict):
         if part.keys() == _EVERY:
             return {language: part[language] for language in languages}
@@ -72,34 +74,36 @@ def spoken(part: Any, languages: Sequence[str]) -> Any:
 
 
 def chosen(asked: str, otherwise: Sequence[str]) -> tuple[str, ...]:
-    """The languages that an address asks for, such as "zh-Hant,en"; otherwise those of the house."""
+    """Return the known languages in what an address asks for, such as "zh-Hant,en"; where there are none,
+    `otherwise`."""
     known = tuple(dict.fromkeys(name for name in asked.split(",") if name in LANGUAGES))
     return known[:MOST_SIDE_BY_SIDE] or tuple(otherwise)
 
 
 def plain(name: str) -> str:
-    """A name in a file, for people: `lucky_6` is "Lucky 6"."""
+    """Return a name from a file as people write it: `lucky_6` becomes "Lucky 6"."""
     return name.replace("_", " ").capitalize()
 
 
 def same(text: str) -> Text:
-    """A text that is the same in every language."""
+    """Return a text that is the same in every language."""
     return dict.fromkeys(LANGUAGES, text)
 
 
 def joined(texts: list[Text], between: str | Text) -> Text:
-    """The texts one after another, with what stands between them: words, or the key of a sign in `[join]`."""
+    """Join the texts in each language. `between` stands between them: a text, or the key of a separator in the section
+    `[join]`."""
     link = say("join", between) if isinstance(between, str) else between
     return {language: link[language].join(text[language] for text in texts) for language in LANGUAGES}
 
 
 def either(values: list[Text]) -> Text:
-    """One of several values: `"4, 5 or 6"`."""
+    """Return the values as alternatives in one text: `"4, 5 or 6"`."""
     if len(values) < 2:
         return values[0]
     return joined([joined(values[:-1], "list"), values[-1]], say("when", "or"))
 
 
 def card_text(card: str) -> str:
-    """A card as people write it: `10♠`."""
+    """Return a card as people write it: `10♠`."""
     return f"{card[:-1].replace('T', '10')}{SUIT_SIGNS.get(card[-1], card[-1])}"
