@@ -1,4 +1,4 @@
-"""Debian's Chromium at a chosen size, and what can be read off its page."""
+"""Debian's Chromium at a chosen size, driven by the tests, and what can be read from its page."""
 
 from __future__ import annotations
 
@@ -205,8 +205,8 @@ axe.run().then(({ violations }) => done(violations.flatMap(({ id, nodes }) =>
 
 
 class Browser:
-    """One window, and beside it an empty one once a picture of the first is measured. `pictures` is the folder
-    for pictures."""
+    """A browser with one window for pages. A second, empty window measures pictures of the first. Pictures are kept in
+    the folder `pictures`."""
 
     def __init__(self, driver: webdriver.Chrome, pictures: Path) -> None:
         self._driver, self.pictures = driver, pictures
@@ -219,15 +219,16 @@ class Browser:
         self.until("!document.body.classList.contains('waiting')")
 
     def leave(self) -> None:
-        """Go to an empty page, so that the server of this one can end."""
+        """Go to an empty page, so that the server of the present page can end."""
         self._driver.get("about:blank")
 
     def go(self, url: str) -> None:
-        """Go to this address, whose page is there at once."""
+        """Go to this address, and do not wait for what the page loads later."""
         self._driver.get(url)
 
     def size(self, name: str) -> None:
-        """Give the window a size by its name in SIZES or MORE_SIZES, "4k" or "tall"; wait until it is drawn anew."""
+        """Give the window a size by its name in SIZES or MORE_SIZES, "4k" or "tall". Wait until the page is drawn in
+        that size."""
         width, height = {"tall": _TALL, "4k": _4K, **SIZES, **MORE_SIZES}[name]
         if self.read("[innerWidth, innerHeight]") == [width, height]:
             return
@@ -239,37 +240,39 @@ class Browser:
         self.until(f"window.resized && innerWidth === {width} && innerHeight === {height}")
 
     def moving(self, moves: bool) -> None:
-        """Let pages that are loaded from now on move, or not."""
+        """Let animations run, or not, on pages that are loaded from now on."""
         value = "no-preference" if moves else "reduce"
         features = {"features": [{"name": "prefers-reduced-motion", "value": value}]}
         self._driver.execute_cdp_cmd("Emulation.setEmulatedMedia", features)
 
     def slowed(self, times: int) -> None:
-        """Let what pages work out take this many times as long."""
+        """Slow down the browser's processor, so that scripts and drawing take this many times as long."""
         self._driver.execute_cdp_cmd("Emulation.setCPUThrottlingRate", {"rate": times})
 
     def read(self, script: str) -> Any:
-        """The value of an expression in the page."""
+        """Return the value of a JavaScript expression in the page."""
         return self._driver.execute_script(f"return {script};")
 
     def run(self, script: str) -> None:
-        """Run statements in the page."""
+        """Run JavaScript statements in the page."""
         self._driver.execute_script(script)
 
     def run_async(self, script: str, *given: Any) -> Any:
-        """What statements in the page hand to the function after `given`."""
+        """Run JavaScript statements in the page, and return what they pass to the callback, which is their last
+        argument."""
         return self._driver.execute_async_script(script, *given)
 
     def give(self, selector: str, path: Path) -> None:
-        """Choose a file for the page's element that takes files."""
+        """Choose a file in the page's file input."""
         self._driver.find_element("css selector", selector).send_keys(str(path))
 
     def until(self, script: str) -> None:
-        """Wait until the expression holds in the page."""
+        """Wait until a JavaScript expression is true in the page."""
         eventually_now(lambda: self.read(script), script)
 
     def roads(self) -> dict[str, list[str]]:
-        """The marks of every road as they are drawn at one moment, by the road's name, and the counts as `counts`."""
+        """Return the marks of every road as they are drawn at one moment, by the road's name, and the counts as
+        `counts`."""
         drawn: dict[str, list[str]] = self.read(
             "({...Object.fromEntries([...document.querySelectorAll('.road')].map(road => [road.id,"
             " [...road.querySelectorAll('[data-mark]')].map(e => e.dataset.mark)])),"
@@ -278,28 +281,29 @@ class Browser:
         return drawn
 
     def text(self, selector: str, language: str = "") -> str:
-        """An element's text, all of it or in one language."""
+        """Return an element's text, in all languages that the page shows or in one."""
         where = f"{selector} [lang={language}]" if language else selector
         return str(self.read(f"document.querySelector({json.dumps(where)})?.textContent ?? ''"))
 
     def unfit(self) -> list[str]:
-        """What does not fit: text that is cut off, off the page or over other text, also where only the ink of a letter
-        is, which may be taller than the box of its line; a page that must be scrolled; and on the players' page, text
-        smaller than 14 px where the window has 720 lines, or than 11 px; long pay tables may be smaller than that."""
+        """Return a list of what does not fit on the page: text that is cut off, off the page or over other text; and a
+        page that must be scrolled. The ink of letters counts too, because it may be taller than the box of its line. On
+        the players' page, text must not be smaller than 14 px where the window has 720 lines, nor than 11 px; only long
+        pay tables may be."""
         self._driver.execute_async_script(_PAINTED)  # before that a page has not fitted its boards to their place
         found: list[str] = self._driver.execute_script(_UNFIT)
         return found
 
     def unfit_after(self, poses: Iterable[str], expression: str) -> list[tuple[list[str], Any]]:
-        """What does not fit after each of these statements, and the expression's value then. Nothing is painted
-        between them."""
+        """Run each of these statements in the page. Return, for each, what does not fit on the page afterwards, and the
+        expression's value at that moment. The page is not painted in between."""
         steps = ", ".join(f"() => {{ {pose} }}" for pose in poses)
         looks = f"[{steps}].map(pose => {{ pose(); return [(() => {{ {_UNFIT} }})(), {expression}]; }})"
         return [(unfit, value) for unfit, value in self.read(looks)]
 
     def faint(self) -> list[str]:
-        """Text that stands out from what is behind it by less than 4.5:1, measured in the pixels of the page. Such
-        text is faint in each of five pictures: a busy machine may give a picture of nothing."""
+        """Return the texts that stand out from their background by less than 4.5:1, measured in the page's pixels. A
+        text counts as faint only in five pictures in a row, because a busy machine may give an empty picture."""
         found = self._faint_now()
         for _ in range(4):
             if found:
@@ -322,7 +326,7 @@ class Browser:
         return found
 
     def machine_fonts(self, selector: str) -> list[str]:
-        """The fonts that draw letters of this element, and that the page has not brought itself."""
+        """Return the fonts that draw letters of this element and that the machine has, and not the page."""
         self.until(f"document.querySelector('{selector}').offsetWidth >= 0 && document.fonts.status === 'loaded'")
         root = self._driver.execute_cdp_cmd("DOM.getDocument", {})["root"]["nodeId"]
         node = self._driver.execute_cdp_cmd("DOM.querySelector", {"nodeId": root, "selector": selector})
@@ -331,18 +335,20 @@ class Browser:
         return [each["familyName"] for each in fonts if not each["isCustomFont"]]
 
     def barriers(self) -> list[str]:
-        """What axe finds on the page that keeps somebody out, for example who hears the page: rule, and where."""
+        """Return the barriers that axe finds on the page, for example for people who use a screen reader: the rule, and
+        the place."""
         folder = _AXE.submodule_search_locations if _AXE else None
         self._driver.execute_script((Path((folder or [""])[0]) / "axe.min.js").read_text("utf-8"))
         found: list[str] = self._driver.execute_async_script(_BARRIERS)
         return found
 
     def picture(self, name: str) -> None:
-        """Keep the page as a picture."""
+        """Save a picture of the page under this name."""
         self._driver.save_screenshot(str(self.pictures / f"{name}.png"))
 
     def small_picture(self, name: str, last: str | None) -> None:
-        """Keep a picture in few bytes: of the page as far as the part that has the element `last` in it."""
+        """Save a picture of the page in a small file. With `last`, the picture ends below the section that holds the
+        element `last`."""
         asked: dict[str, Any] = {"format": "webp", "quality": 82}
         if last is not None:
             high = self.read(
@@ -354,13 +360,14 @@ class Browser:
         (self.pictures / f"{name}.webp").write_bytes(base64.b64decode(shot["data"]))
 
     def complaints(self) -> list[str]:
-        """What the page wrote to the console, except that a server was away."""
+        """Return what the page wrote to the console since the last call, except that a server was away."""
         told = [line["message"] for line in self._driver.get_log("browser")]  # type: ignore[no-untyped-call]  # in selenium
         return [line for line in told if "ERR_CONNECTION_REFUSED" not in line and "ERR_INCOMPLETE_CHUNKED" not in line]
 
 
 def _begun(options: Options) -> webdriver.Chrome:
-    """The browser. Where many start at once one of them may end at once, and is started once more."""
+    """Start the browser, and start it once more where the first start fails. Where many browsers start at the same
+    time, one of them may end."""
     try:
         return webdriver.Chrome(options=options, service=Service(str(DRIVER)))
     except SessionNotCreatedException:
@@ -369,7 +376,7 @@ def _begun(options: Options) -> webdriver.Chrome:
 
 @contextmanager
 def chromium(pictures: Path) -> Iterator[Browser]:
-    """A browser without a window that asks pages for reduced motion."""
+    """Yield a browser without a visible window, which asks pages for reduced motion."""
     options = Options()
     options.binary_location = str(PROGRAM)
     for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars"):

@@ -1,4 +1,4 @@
-"""The players' page posed: shown any state at once, without a table. What a page shows is what it was last told."""
+"""Shows any state of a table on the players' page, without a table. The page shows what it was last told."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ _NOWHERE = Path("/nowhere")
 
 @contextmanager
 def served(face: Face = SHIPPED, said: FeedLine | None = None) -> Iterator[str]:
-    """The address of a screen with this face before no table, in this process; or before a table that has said this."""
+    """Run a screen's server in this process, with this face (the house's look), and yield its address. It hears no
+    table, or one whose feed said `said`."""
     screen = Screen(Sockets(_NOWHERE, _NOWHERE, _NOWHERE))
     if said is not None:
         screen.feed.said, screen.feed.live = said, True
@@ -64,8 +65,8 @@ def parts(
     face: Public | None = None,
     win: WinShown | None = None,
 ) -> dict[str, Any]:
-    """Everything that the page is told of this table, part by part. `cents` are the meters' levels, `face` stands for
-    the table's own, and `win` is the last one at another table."""
+    """Return everything that the page is told of this table, by the page's parts. `cents` are the meters' levels,
+    `face` replaces the table's own public state, and `win` is the last win at another table."""
     said: Placard = read_back(placard(table.table.rules, "Table 1", SIDE_BY_SIDE))
     burning = {lamp: pattern.name.lower() for lamp, pattern in lamps(face or table.face, HEALTHY).items()}
     status: Status = healthy(face or table.face, lamps=burning, pit={"meters": cents or {}, "win": win})
@@ -81,14 +82,14 @@ def parts(
 
 
 def _day(shoe: Rounds) -> dict[str, int]:
-    """The day's counts: those of the shoes before, and of this one."""
+    """Return the day's counts of results: those of made-up earlier shoes, and those of this shoe."""
     outcomes = [each.outcome for each in shoe.hands if not each.simulated]
     before = {"player": 596, "banker": 618, "tie": 126}
     return {outcome: count + outcomes.count(outcome) for outcome, count in before.items()}
 
 
 class Page:
-    """One page in a browser."""
+    """The players' page in a browser, to be told made-up states."""
 
     def __init__(self, browser: Browser, url: str) -> None:
         self.browser, self._url = browser, url
@@ -96,23 +97,23 @@ class Page:
         self.load()
 
     def load(self, path: str = "", there: str = "typeof known === 'object' && known.link") -> None:
-        """Load the page anew, or the one at this path, until this says that it is there."""
+        """Load the page anew, or the page at this path. Wait until the expression `there` is true in it."""
         self._languages = SIDE_BY_SIDE
         self.browser.run(f"location.href = '{self._url}{path}'")
         self.browser.until(f"{there} && document.fonts.status === 'loaded'")
 
     def speak(self, *languages: str) -> None:
-        """Load the page anew in this language, or in two side by side."""
+        """Load the page in these languages, one or two side by side, unless it is in these languages already."""
         if self._languages != languages:
             self.load(f"?lang={','.join(languages)}")
             self._languages = languages
 
     def pose(self, told: dict[str, Any]) -> None:
-        """Tell the page these parts."""
+        """Tell the page these parts, so that it shows them."""
         self.browser.run(self._telling(told))
 
     def unfit_in(self, poses: Iterable[dict[str, Any]], expression: str) -> list[tuple[list[str], Any]]:
-        """What does not fit in each of these poses, and the expression's value there."""
+        """Return, for each of these states, what does not fit on the page, and the expression's value."""
         return self.browser.unfit_after(map(self._telling, poses), expression)
 
     def _telling(self, told: dict[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""A table with its people, its pit and its screen, as processes on this machine; and what its journal says."""
+"""Runs a table with its people, its pit and its screen, as processes on this machine, and reads its journal."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LETTER = {"player": "P", "banker": "B", "tie": "T"}
 
 
 class Showing:
-    """The processes of a table. `url` is the screen's address."""
+    """The running processes of a table: broker, pit, daemon and screen. `url` is the screen's address."""
 
     def __init__(self, folder: Path, example: str) -> None:
         self.folder, self._stack = folder, ExitStack()
@@ -39,7 +39,7 @@ class Showing:
 
     @contextmanager
     def running(self) -> Iterator[Showing]:
-        """Run a broker, a pit, the daemon and the screen."""
+        """Run a broker, a pit, the daemon and the screen during the block."""
         with self._stack:
             self._stack.enter_context(programs.mosquitto(self.folder, self._broker))
             self._stack.enter_context(programs.pit(self.folder, self._broker, self.folder / "ledger"))
@@ -48,7 +48,7 @@ class Showing:
             yield self
 
     def start_daemon(self) -> subprocess.Popen[bytes]:
-        """Start the table's daemon, and wait until it answers."""
+        """Start the table's daemon, and wait until it knows the pit's levels."""
         daemon = self._started("daemon", "-m", "controller.people.cli.main", "run", str(self.table))
         eventually_now(self._has_levels, "the table's levels")
         return daemon
@@ -70,7 +70,7 @@ class Showing:
         return log.read_text("utf-8").split()[-1]
 
     def people(self, rounds: int | None, *, seed: int = 7, speed: float = 0) -> subprocess.Popen[bytes]:
-        """Start the dealer and the players, for so many rounds; None: for a whole shoe."""
+        """Start the simulated dealer and players, for `rounds` rounds; for a whole shoe where `rounds` is None."""
         habits = ["--seed", str(seed), "--speed", str(speed), "--account", str(self.folder / "account")]
         habits += ["--shoes", "1"] if rounds is None else ["--rounds", str(rounds)]
         return self._started("people", "-m", "drivers.sim", str(self.table), *habits)
@@ -88,13 +88,13 @@ class Showing:
         self.screen = self.start_screen()
 
     def go_on(self) -> None:
-        """Count the cards in the shoe as a supervisor does, which leaves the fault."""
+        """Count the cards in the shoe as a supervisor does, which clears the fault."""
         face = self.status().face
         assert face.fault is not None, "the table stopped for a count"
         ask(self.table, {"do": "count", "left": face.cards_left, "fault": face.fault.id, "by": "Smith"})
 
     def status(self) -> Status:
-        """The table's status. Raises TableError while nobody answers."""
+        """Return the table's status. Raises TableError while the daemon does not answer."""
         return status_of(self.table)
 
     def _has_levels(self) -> bool:
@@ -103,11 +103,11 @@ class Showing:
         return False
 
     def rounds(self) -> list[dict[str, Any]]:
-        """The round events of the last shoe in the journal, simulated ones left out."""
+        """Return the last shoe's `round` events from the journal, without the simulated rounds."""
         return [event for event in self.events("round") if not event["simulated"]]
 
     def events(self, type_: str) -> list[dict[str, Any]]:
-        """The last shoe's events of one type, as the journal has them."""
+        """Return the last shoe's events of one type from the journal."""
         told: list[dict[str, Any]] = []
         for row in read_rows(self.journal):
             for event in map(json.loads, row.messages):

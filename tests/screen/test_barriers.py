@@ -1,4 +1,4 @@
-"""Every page in a browser, for axe: whoever hears a page, or sees little, finds no barrier that axe knows of."""
+"""Checks every web page with axe: people who see little, or use a screen reader, find no barrier that axe knows of."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The players' page of a real table in a real browser: it shows what the journal says, mark by mark."""
+"""Checks the players' page of a running table in a real browser: each mark on it is as the journal says."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ new MutationObserver(() => {{
 
 @pytest.fixture
 def browser(chromium: Browser, tmp_path: Path) -> Iterator[Browser]:
-    """The browser, which must have nothing to complain of at the end of the test. Its pictures are in the test's
-    folder."""
+    """Yield the browser, and check at the end of the test that no page wrote an error to the console. Pictures go to
+    the test's folder."""
     chromium.complaints()
     chromium.pictures = tmp_path
     chromium.size("monitor")
@@ -68,8 +68,10 @@ def browser(chromium: Browser, tmp_path: Path) -> Iterator[Browser]:
 
 
 def shown_of(browser: Browser, showing: Showing) -> None:
-    """The first hands of the shoe that the page shows. It must show all hands that it can know of, and every road that
-    they make."""
+    """Check that the page shows the shoe's rounds as the journal has them, with every road that these rounds make.
+
+    Rounds that came after the page was read are left out, and of a road too long for its window only the end is shown.
+    """
     shown = browser.roads()  # at one moment, and before the journal is read: which may have more by then
     rounds = showing.rounds()[: sum(map(int, shown["counts"]))]
     told = [(place // 6, place % 6, each["outcome"], each["pairs"]) for place, each in enumerate(rounds)]
@@ -93,7 +95,8 @@ def shown_of(browser: Browser, showing: Showing) -> None:
 
 
 def _shows_its_end(shown: list[tuple[int, int, str]], letters: str) -> None:
-    """Check that these are the last marks of a road, from some column on where the road is too long for its window."""
+    """Check that these are the last marks of a road. Where the road is too long for its window, it is shown from some
+    column on."""
     marks = [(*place, letter) for place, letter in zip(drawn(list(letters)), letters, strict=True)]
     first = min((column for column, _, _ in shown), default=0)
     assert shown == [mark for mark in marks if mark[0] >= first]
@@ -109,7 +112,7 @@ def shows_the_day(browser: Browser, showing: Showing) -> None:
 
 
 def shows_the_final_round(browser: Browser, rounds: list[dict[str, Any]]) -> None:
-    """Check that the page shows the cards and totals of the last round, who played and who won it."""
+    """Check that the page shows the cards and totals of the last of these rounds, who played and who won it."""
     last, language = rounds[-1], browser.read("page.lang")
     for side in ("player", "banker", "dealer"):
         if side in last:
@@ -135,7 +138,7 @@ def _shows(browser: Browser, selector: str, hand: dict[str, Any]) -> None:
 
 
 def every_size(browser: Browser, name: str) -> None:
-    """Check that everything fits at every size. With `--proof` the pictures are kept."""
+    """Check that everything fits on the page at every size. With `--proof` the pictures are kept."""
     browser.size("monitor")
     assert browser.read(_SMALLEST_TOTAL) >= 96
     for size in SIZES:
@@ -147,14 +150,15 @@ def every_size(browser: Browser, name: str) -> None:
 
 
 def says_that_it_is_away(browser: Browser, what: str) -> None:
-    """Check that the page says in both languages that this is away, and stays whole."""
+    """Check that the page says in both languages that the table or the screen's server (`what`) is away, and that all
+    else still fits."""
     browser.until(f"document.getElementById('{what}').checkVisibility()")
     assert browser.unfit() == []
     assert browser.text(f"#{what}") == "".join(words(each)["link"][what.replace("-", "_")] for each in ("en", "vi"))
 
 
 def shows_the_stop(browser: Browser, code: str) -> None:
-    """Check that the page explains the stop in every language."""
+    """Check that the page explains the fault `code` in both languages that it shows."""
     browser.until(
         f"!document.getElementById('stop').hidden && document.getElementById('stop').dataset.code === '{code}'"
     )
@@ -163,7 +167,7 @@ def shows_the_stop(browser: Browser, code: str) -> None:
 
 
 def status_names_the_page(showing: Showing) -> None:
-    """Check that `tablectl status` says who sees the page, as the technician's page does."""
+    """Check that the last line of `tablectl status` says where the players' page is seen."""
 
     def line() -> str:
         said = StringIO()
@@ -176,8 +180,8 @@ def status_names_the_page(showing: Showing) -> None:
 
 
 def metrics_tell(showing: Showing) -> None:
-    """Check that the metrics tell the table as it is, and have every name that the board and the alert rules ask
-    for."""
+    """Check that the metrics describe the table as it is, and have every name that the dashboard and the alert rules
+    use."""
     with urlopen(f"{showing.url}metrics", timeout=20) as answer:
         said = answer.read().decode()
     assert asked_names("table_") <= told_names(said)
@@ -193,7 +197,8 @@ def metrics_tell(showing: Showing) -> None:
 
 
 def test_the_page_beside_the_journal(tmp_path: Path, browser: Browser) -> None:
-    """A hit and a few hands are dealt. Then the daemon is killed and comes back stopped, and then the server."""
+    """The page shows a hit and some rounds as the journal has them, and still does after the daemon, and then the
+    screen's server, was killed and came back."""
     with Showing(tmp_path, "royal9").running() as showing:
         browser.open(showing.url)
         people = showing.people(8, seed=_SEED_OF_A_HIT)
@@ -244,7 +249,8 @@ def test_the_page_beside_the_journal(tmp_path: Path, browser: Browser) -> None:
 @pytest.mark.proof
 @pytest.mark.parametrize("house", HOUSES)
 def test_a_whole_shoe_beside_the_journal(house: str, tmp_path: Path, browser: Browser) -> None:
-    """The page is compared on the way and at the end, while the server and the daemon are killed and come back."""
+    """The page shows what the journal says throughout a whole shoe, while the screen's server and the daemon are killed
+    and come back."""
     roads = house != "lucky9"
     with Showing(tmp_path, house).running() as showing:
         browser.open(showing.url)
@@ -288,14 +294,14 @@ def test_a_whole_shoe_beside_the_journal(house: str, tmp_path: Path, browser: Br
 
 
 def at_rest(showing: Showing) -> None:
-    """Wait until the table has read all that was dealt."""
+    """Wait until the table has taken in all that was dealt, and its public state no longer changes."""
     before = None
     while before != (before := showing.status().face):
         time.sleep(0.3)
 
 
 def _hits_were_seen(browser: Browser, showing: Showing) -> None:
-    """Check that every hit stood for eight seconds, on a quarter of the page."""
+    """Check that every hit was shown for at least eight seconds, on at least a quarter of the page."""
     shown = browser.read("window.hitsShown")
     if showing.events("hit"):
         assert shown

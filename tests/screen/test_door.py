@@ -1,5 +1,5 @@
-"""The door of the servers of pages, tried over sockets: a caller that waits long, one that takes all connections, and
-one that asks by another name."""
+"""Checks the limits on who may use the web servers, over real sockets: a client that sends nothing for long, one that
+takes all connections, and one that uses a foreign host name."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _asked(path: str = "/", host: str = "127.0.0.1") -> bytes:
 
 
 class Far:
-    """The browsers' ends of the connections."""
+    """The clients' ends of the connections to the server."""
 
     def __init__(self, port: int) -> None:
         self._port = port
@@ -59,18 +59,18 @@ class Far:
         self._writers: list[asyncio.StreamWriter] = []
 
     async def line(self, sent: bytes, of: str = _ONE) -> asyncio.StreamReader:
-        """A connection from that address, on which these bytes were sent."""
+        """Open a connection from the address `of`, send these bytes on it, and return the reader for the answer."""
         reader, writer = await asyncio.open_connection(_ONE, self._port, local_addr=(of, 0))
         self._writers.append(writer)
         writer.write(sent)
         return reader
 
     def last(self) -> Callable[[bytes], None]:
-        """The function that sends more bytes on the last connection."""
+        """Return the function that sends more bytes on the connection that was opened last."""
         return self._writers[-1].write
 
     async def stream(self, of: str = _ONE) -> asyncio.StreamReader:
-        """A connection whose answer goes on until all connections end."""
+        """Open a connection whose answer goes on until the test ends, and return its reader."""
         reader = await self.line(_asked("/events"), of)
         await reader.readuntil(b"first\r\n")
         return reader
@@ -85,7 +85,7 @@ class Far:
                 await asyncio.sleep(0)
 
     def end(self) -> None:
-        """End every connection."""
+        """Close every connection."""
         for writer in self._writers:
             writer.close()
 
@@ -110,7 +110,7 @@ async def _served() -> AsyncIterator[Far]:
 
 
 async def _all_of(line: asyncio.StreamReader) -> bytes:
-    """What came until the connection ended."""
+    """Return all bytes that come until the connection ends."""
     said = b""
     with suppress(ConnectionError):
         while more := await line.read(65536):

@@ -1,4 +1,5 @@
-"""The faces of the shipped houses: they do not all look alike, and every word on each can be read."""
+"""Checks the looks of the players' page in the shipped houses: they do not all look alike, and every word on each can
+be read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The technician's figures: rounds as corrected, stops, and a test of the shoe's cards that gives no false alarm."""
+"""Checks the technician's figures: corrected rounds, stops, and a test of the shoe's cards that gives no false
+alarm."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ from tests.support.tables import LUCKY9, ROYAL9, TableUnderTest, cards
 
 
 def a_shoe(rng: random.Random, decks: int = 8) -> list[str]:
-    """The seen cards of a fair shoe: a dozen are burned first, and sixty stay behind the cut card."""
+    """Return the cards of a fair shoe that are seen: the first twelve are burned, and the last sixty stay behind the
+    cut card."""
     shoe = [rank + suit for rank in RANKS for suit in "SHDC"] * decks
     rng.shuffle(shoe)
     return shoe[12:-60]
@@ -90,7 +92,8 @@ def test_lucky_9_has_its_figures_too() -> None:
 
 
 def test_the_chance_of_a_rank_is_that_of_a_shoe_some_of_whose_cards_were_burned() -> None:
-    """A deck has five cards, one of which is burned unseen. Every order of it is counted."""
+    """The chance of a rank does not change because an unseen card was burned. The test counts every order of a deck of
+    five cards."""
     deck = "AAKKK"
     for seen in ("A", "K", "AK", "KK"):
         orders = [order for order in permutations(deck) if "".join(order[1 : 1 + len(seen)]) == seen]
@@ -112,7 +115,8 @@ def test_a_bet_against_a_fair_shoe_expects_no_gain() -> None:
 
 
 def test_fair_shoes_are_not_accused() -> None:
-    """By the theorem at most one in twenty fair tables of three shoes may ever come to twenty."""
+    """Of fair tables with three shoes each, at most one in twenty ever comes to a product of twenty, as the theorem
+    says."""
     rng = random.Random(7)
     came = []
     tables = 60 if samples.at_length else 20
@@ -127,7 +131,8 @@ def test_fair_shoes_are_not_accused() -> None:
 
 @pytest.mark.parametrize("rank", ["9", "K"])
 def test_a_shoe_that_reads_one_rank_as_another_is_found_in_five_hundred_hands(rank: str) -> None:
-    """The shoe reads a fifth of the 4s as another rank."""
+    """The test suspects seven shoes in which a fifth of the 4s are read as another rank, and does not suspect seven
+    fair shoes."""
     rng = random.Random(3)
     test = FairShoe()
     for _ in range(7):

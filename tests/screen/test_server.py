@@ -1,5 +1,5 @@
-"""The screen's server by its answers: it can be read and never written, and nothing on its pages comes from
-elsewhere."""
+"""Checks the screen's server by its answers: it can be read and never written, and its pages load nothing from other
+servers."""
 
 from __future__ import annotations
 
@@ -55,14 +55,14 @@ _FILES = sorted((Path(server.__file__).with_name("pages")).iterdir())
 
 
 def a_screen(key: str | None = None) -> ASGIApp:
-    """The pages of a screen without a table."""
+    """Return the web application of a screen that hears no table."""
     return web.Headed(application(Screen(Sockets(_NOWHERE, _NOWHERE, _NOWHERE)), _NOWHERE, key))
 
 
 def answered(
     app: ASGIApp, path: str, method: str = "GET", query: str = "", headers: Sequence[tuple[bytes, bytes]] = ()
 ) -> tuple[int, dict[str, str], str]:
-    """The answer's status, headers and text."""
+    """Send a request to the web application, and return the answer's status, headers and text."""
     sent: list[Any] = []
 
     async def send(message: Any) -> None:
@@ -169,7 +169,8 @@ def test_a_screen_that_has_lost_the_table_says_nothing_of_its_page_and_shows_no_
 
 
 def test_an_answer_that_no_screen_gives_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever listens in the screen's place writes nothing into the status of a supervisor."""
+    """An answer that no screen's server would give is not shown in `tablectl status`, so a program that listens in the
+    server's place can write nothing there."""
     silent = "players' page: no screen at 127.0.0.1:8080 tells of it: systemctl status table-screen, or --screen HOST:"
     right = {"table": "t-0", "code": "page_dark", "for_s": 7}
     for changed in ({"code": "\x1b[31m"}, {"table": "t-1\n"}, {"table": "t-1\x1b[2J"}, {"table": "FAULT x: do this"}):
@@ -186,7 +187,8 @@ def test_an_answer_that_no_screen_gives_is_not_shown(monkeypatch: pytest.MonkeyP
 
 
 def test_a_screen_that_answers_too_slowly_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It may send a byte now and then: no single read takes long."""
+    """A screen's server that is too slow as a whole is not waited for, even where no single read takes long, as when it
+    sends a byte now and then."""
     over = Event()
     monkeypatch.setattr(page_, "_PATIENCE_S", 0.01)
     right = {"table": "t-0", "code": "page_dark", "for_s": 7}
@@ -216,7 +218,8 @@ def page_line_of(
     status: int = 200,
     request: Callable[..., object] = lambda *_: None,
 ) -> str:
-    """The line of the status of table t-0 where a server answers with this, as bytes or as JSON."""
+    """Return the line about the players' page in the status of table t-0, where a server answers with `told`, as bytes
+    or as JSON."""
     body = told if isinstance(told, bytes) else json.dumps(told).encode()
     answer = SimpleNamespace(read=lambda most: body[:most], status=status)
     asked = SimpleNamespace(request=request, getresponse=lambda: answer, close=lambda: None)
@@ -249,7 +252,8 @@ async def test_a_hundred_browsers_get_every_part_and_a_slow_one_the_newest_alone
 async def test_a_table_of_another_version_is_told_once_and_heard_again_when_it_speaks_as_this_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Once such a line ended the screen with a traceback, again and again, for as long as the table ran."""
+    """A feed line of another version is reported once for each kind of error, and the screen goes on. Such a line once
+    ended the screen with a traceback again and again, for as long as the table ran."""
     monkeypatch.setattr(feed_, "_AGAIN_S", 0)
     lines = [
         b"[1]\n",
@@ -331,7 +335,8 @@ def test_a_file_is_sent_packed() -> None:
 
 @pytest.mark.parametrize("packs", [True, False])
 async def test_a_stream_is_sent_packed_to_a_browser_that_unpacks(packs: bool) -> None:
-    """Each message can be read as soon as it has come, and by zlib as any browser's gzip."""
+    """A browser that accepts gzip gets a compressed stream. Each message of the stream can be unpacked as soon as it
+    has come."""
     screen = Screen(Sockets(_NOWHERE, _NOWHERE, _NOWHERE))
     asked = {
         "type": "http",
