@@ -1,10 +1,10 @@
-"""An evening at a table where people cheat, each within the rights of that person, from the card to the cash.
+"""Simulates an evening at a table where people cheat, each within the rights of that person, from the card to the cash.
 
-A simulator of faults loses messages. Cheats lose nothing: they look for a legal sequence of acts that pays. The player
-is always a cheat, who puts chips down and takes them off at any moment. `officials` are the people of the house who
-help the player. Everybody else is honest: an honest dealer deals on, an honest supervisor tells the truth, and an
-honest second person agrees to nothing but a true card. Honest people are not careful: the supervisor's key stays in the
-lock, and at the pit they pay whatever nothing speaks against.
+A simulator of faults loses messages. Cheats lose no messages: they look for a legal sequence of acts that pays. The
+player is always a cheat, who puts chips down and takes them off at any moment. Some people of the house help the
+player, as `rights` says. Everybody else is honest: an honest dealer deals on, an honest supervisor tells the truth, and
+an honest second person agrees to nothing but a true card. Honest people are not careful: the supervisor's key stays in
+the lock, and at the pit they pay every award against which nothing speaks.
 
 The judge knows what no program knows: each card that left the shoe, the chips that lay on the felt by then, the printed
 sheet, and the cash. A gain is an award that cards, chips and sheet do not give, or an award that they give and that was
@@ -79,11 +79,12 @@ _OTHERS = [f"{rank}{suit}" for rank in "2345678" for suit in "SHDC"]
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """What the cheats won beyond the game.
+    """One thing that the cheats won beyond the rules of the game.
 
-    `cents` are the cash beyond what was due: 0 where the hit alone was gained, or an award was thrown away. `trace` is
-    what the house can see of it afterwards without a film: doubts and alarms about the award, and people who are named
-    for an act that needs an answer. Whoever verifies and pays an award is always named, which is no trace.
+    `cents` are the cash beyond what was due: 0 where the cheats gained only the hit, or where an award was thrown away.
+    `trace` is what the house can see of the gain afterwards without a film: doubts and alarms about the award, and
+    people who are named for an act that needs an answer. Whoever verifies and pays an award is always named, which is
+    no trace.
     """
 
     kind: Kind
@@ -93,14 +94,15 @@ class Gain:
 
 @dataclass(frozen=True, slots=True)
 class _Out:
-    """A card that left the shoe, and the seats that had a chip on Royal 9 by then, or whose chip was locked by then."""
+    """A card that left the shoe, and the seats whose chip lay on Royal 9, or was locked, at that moment."""
 
     card: str
     chips: frozenset[int]
 
 
 class Evening:
-    """One shoe, made from a seed, and the acts that people do. `gains` are complete once the evening has ended."""
+    """One evening: a shoe made from a seed, and the acts that people do. `gains` are complete once the evening has
+    ended."""
 
     def __init__(self, seed: int, rules: TableRules, rights: frozenset[Right], folder: Path) -> None:
         self.gains: list[Gain] = []
@@ -125,27 +127,27 @@ class Evening:
 
     @property
     def cheats(self) -> list[str]:
-        """The acts of the cheats, each as often as its weight in a random order."""
+        """Return the names of the cheats' acts, each repeated as often as its weight in a random order."""
         return [
             name for name, (weight, _) in self._acts.items() if not name.startswith("honest") for _ in range(weight)
         ]
 
     @property
     def honest(self) -> list[str]:
-        """The acts of everybody else, each as often as its weight in a random order."""
+        """Return the names of honest people's acts, each repeated as often as its weight in a random order."""
         return [name for name, (weight, _) in self._acts.items() if name.startswith("honest") for _ in range(weight)]
 
     def act(self, name: str, die: int) -> None:
-        """Somebody does this act, with the choices that the die says. The judge looks afterwards."""
+        """Do this act, with choices that are drawn from the seed `die`. Then the judge looks for new gains."""
         self._luck.seed(die)
         self._now_s += self._luck.choice(_PACES_S)
         self._acts[name][1]()
         self._judge(honest=name == _HONEST)
 
     def end(self) -> None:
-        """The honest people at the pit finish what is open, and the judge counts the cash.
+        """Let the honest people at the pit finish open awards, and let the judge count the cash.
 
-        Nobody asks them to finish where they alone decide and each hit is true: then they pay what was won.
+        Where only honest people decide at the pit and each hit is true, this is skipped: they would pay what was won.
         """
         if self._window is None and any(self._false.values()):
             self._window = Window(self._table, self._folder)
@@ -157,13 +159,14 @@ class Evening:
 
     @property
     def events(self) -> list[dict[str, Any]]:
-        """What the table told so far."""
+        """Return all events that the table has told so far."""
         return self._table.events
 
     @property
     def in_round(self) -> frozenset[str]:
-        """What brings the cheats nearer to a gain: where things are not as the house believes, and who is about to
-        agree."""
+        """Return the steps towards a gain that the cheats have reached, such as a card that the table did not hear, a
+        chip that came late, a false hit, or a second person who is about to agree. Awards that are still open at the
+        pit count too."""
         table = self._table.table
         plays = table.locked_wagers is not None and any(on.seats for on in table.locked_wagers.progressive)
         waiting = self._second.waiting(self._moment(), self._now_s)
@@ -184,7 +187,7 @@ class Evening:
         return frozenset(in_round)
 
     def _round_is_false(self) -> bool:
-        """Whether the round in play has a typed card, or a wager that came after its first card."""
+        """Tell whether the round in play has a typed card, or a wager that came after its first card."""
         hand = self._table.table.phase
         first = self._out[self._round_from :][:1]
         is_late = any(self._locked - out.chips for out in first)
@@ -200,15 +203,15 @@ class Evening:
         return frozenset(steps | ({"the ledger lacks a payment"} if lost else set()))
 
     def _chip_is_late(self) -> bool:
-        """Whether a chip lies that came after a card which the next round may have."""
+        """Tell whether a chip lies on the felt that came after a card which may count in the next round."""
         table = self._table.table
         is_out = (isinstance(table.phase, WagersOpen) and bool(table.kept or self._untold)) or self._table.face.odd_card
         return bool(is_out and self._out and self._table.wagers - self._out[-1].chips)
 
     @staticmethod
     def _shoe(luck: random.Random) -> Iterator[str]:
-        """The cards of the shoe: two kings, two nines, two kings, and so on. A round of four such cards wins wherever
-        it begins."""
+        """Yield the cards of the shoe: mostly two kings, two nines, two kings, and so on. So four such cards in a row
+        make a winning round, at whichever card the round begins."""
         left = Counter(dict.fromkeys((*_LUCKY[0], *_LUCKY[1], *_OTHERS), 7))
         place = 0
         while True:
@@ -293,14 +296,15 @@ class Evening:
             yield f"{two} retires the table", 1, decide(lambda at, _: at.retire(name, witness))
 
     def _witness(self, name: str) -> str | None:
-        """The second person at the pit: another cheat, from an own account."""
+        """Return the second person at the pit, another cheat with an account of that person's own; None where there is
+        none."""
         cheats = {person for right, person in _AT_THE_PIT.items() if right in self._rights}
         return next(iter(cheats - {name}), None)
 
     # At the table.
 
     def _type(self) -> None:
-        """Type a card that makes a Royal 9."""
+        """Ask the table to take a typed card, a king or a nine, which helps to make a Royal 9."""
         self._ask(NameCard(Card.parse(self._luck.choice((*_LUCKY[0], *_LUCKY[1]))), _SMITH[0]))
 
     def _type_the_truth(self) -> None:
@@ -308,7 +312,7 @@ class Evening:
             self._ask(NameCard(Card.parse(self._untold[0]), _SMITH[0]))
 
     def _correct(self) -> None:
-        """Correct the last round into two Royal 9 hands."""
+        """Ask the table to correct the last round into two Royal 9 hands."""
         kings, nines = (self._luck.sample(cards, 2) for cards in _LUCKY)
         player, banker = (tuple(map(Card.parse, pair)) for pair in zip(kings, nines, strict=True))
         self._ask(CorrectRound(self._table.table.round_number or 1, player, banker, _SMITH[0]))
@@ -321,7 +325,7 @@ class Evening:
         self._happens(ShoeUnheard(5_000) if opens else ShoeUnplugged())
 
     def _draw_unheard(self) -> None:
-        """Pull the plug, and draw a card that the table does not hear of."""
+        """Pull the shoe's plug, and draw a card that the table does not hear of."""
         if (card := self._leaves()) is not None:
             self._untold.append(card)
             self._unplug()
@@ -336,7 +340,8 @@ class Evening:
             self._happens(CardDrawn(Card.parse(card)))
 
     def _leaves(self) -> str | None:
-        """Take the next card from the shoe; None where the shoe is empty."""
+        """Take the next card from the shoe, and note which seats have chips now. Returns None where the shoe is
+        empty."""
         card = next(self._cards, None)
         if card is not None:
             self._out.append(_Out(card, self._locked | self._table.wagers))
@@ -350,8 +355,8 @@ class Evening:
     # The second person: an account, or the key with a button.
 
     def _turn_key(self, *, honest: bool) -> None:
-        """Turn the key, or turn it back. An honest person turns it for something else, and not while the lamp says
-        that an act waits."""
+        """Turn the supervisor's key, or turn it back. An honest person turns the key for another purpose, and does not
+        while the lamp shows that an act waits for a second person."""
         waiting = self._second.waiting(self._moment(), self._now_s)
         if honest and not self._key_turned and waiting and self._now_s >= waiting.since_s + SEEN_AFTER_S:
             return
@@ -359,7 +364,7 @@ class Evening:
         self._second.key_turned(self._key_turned, self._now_s)
 
     def _hold(self, button: str) -> None:
-        """Press a button and hold it for a while, whoever has turned the key."""
+        """Press a button and hold it for some seconds, whoever has turned the key."""
         if not self._second.pressed(button, self._moment(), self._now_s):
             request = pressed(button, self._key_turned, self._table.table)
             if request is not None:
@@ -376,7 +381,8 @@ class Evening:
             self._do(self._second.confirm(waiting.id, name, via, self._moment(), self._now_s))
 
     def _look(self) -> None:
-        """Let the honest second person read the act that waits. That person means to confirm a true card alone."""
+        """Let the honest second person read the act that waits. That person then intends to confirm the act only where
+        it names a true card."""
         waiting = self._second.waiting(self._moment(), self._now_s)
         is_true = waiting is not None and isinstance(waiting.request, NameCard) and self._is_true(waiting.request)
         self._looked_at = waiting.id if waiting is not None and is_true else None
@@ -413,8 +419,8 @@ class Evening:
             self._draw()
 
     def _leave_the_fault(self) -> None:
-        """An honest supervisor and an honest second person leave the fault: by the true card, the true count, or else
-        what is left."""
+        """Let an honest supervisor and an honest second person clear the fault: by naming the true card, by the true
+        count, or else by another act that is allowed."""
         left = self._table.table.cards_left
         true: list[Request] = []
         if self._untold:
@@ -431,7 +437,8 @@ class Evening:
     # How it goes in.
 
     def _ask(self, request: Request, via: str = _SMITH[1]) -> bool:
-        """Ask the table for an act. An act that needs a second person waits for that person."""
+        """Ask the table for an act, and return whether the table did it. An act that needs a second person waits for
+        that person."""
         is_true = isinstance(request, NameCard) and self._is_true(request)
         fault = self._table.table.fault
         refused = self._table.ask(request)
@@ -456,14 +463,15 @@ class Evening:
             act(self._window)
 
     def _decide(self, decide: Callable[[Window, Award], object]) -> None:
-        """Decide on an award."""
+        """Let a cheat at the pit decide on one of the awards, chosen at random. The pit and the table then exchange
+        messages."""
         if self._window is not None and (awards := self._window.awards()):
             decide(self._window, self._luck.choice(awards))
             self._window.hear()
 
     def _honest_pit(self) -> None:
-        """The honest people at the pit hear the table, and take one award's next step. They look at the film of an
-        award in doubt, and of no other."""
+        """Let the honest people at the pit hear the table, and take the next step of one open award. They look at the
+        film only for an award that is in doubt."""
         if self._window is None:
             return
         self._window.hear()
@@ -495,7 +503,7 @@ class Evening:
                     self._ended()
 
     def _ended(self) -> None:
-        """Move the round's cards to the discard rack, also those that nobody has told."""
+        """End the round: clear away its cards, including cards that nobody has told the table of."""
         self._locked = frozenset()
         self._untold.clear()
 
@@ -513,8 +521,8 @@ class Evening:
             self.gains.append(Gain(false, 0, frozenset(hit["doubts"])))
 
     def _first_of(self, cards: Counter[str]) -> _Out | None:
-        """The first card of a round with these cards, looked for from the last card back; None where some of them never
-        lay."""
+        """Return the first card of a round with these cards, searching from the last card of the shoe back; None where
+        some of these cards never left the shoe."""
         for out in reversed(self._out):
             cards[out.card] -= cards[out.card] > 0
             if not cards.total():
@@ -528,8 +536,8 @@ class Evening:
             self.gains.append(Gain("a won award voided", 0, frozenset(told)))
 
     def _has_won(self, seats: AbstractSet[int]) -> bool:
-        """Whether the cards that lie have won for one of these seats. Cards 1 and 3 are Player's, 2 and 4 Banker's. A
-        hand is seen once both of its cards lie."""
+        """Tell whether the round's first four cards have won Royal 9 for one of these seats. Cards 1 and 3 are
+        Player's, 2 and 4 are Banker's. A hand counts once both of its cards lie."""
         cards = [out.card for out in self._out[self._round_from :]][:4]
         player, banker = cards[0:4:2], cards[1:4:2]
         return len(player) == 2 and any(royal9_tier(seat, PRINTED, player, banker) for seat in seats)
@@ -547,8 +555,8 @@ class Evening:
 
 
 class _UncheckedTable(TableUnderTest):
-    """The same table without its checks against the contract. Other tests make those checks, which would take most of
-    the time."""
+    """A table that does not check its events against the contract. Other tests make those checks, which would take most
+    of the time here."""
 
     def _journal(self, fact: Fact, made: tuple[Event, ...]) -> None:
         stamp = Stamp(1000 * (len(self.events) + 1), synchronised=False)

@@ -1,6 +1,7 @@
-"""The rules that keep cheats from a gain (mends), each with what takes it out, and with the people who then gain.
+"""The rules (mends) that keep cheats from a gain. Each has a function that removes the rule, and the people who gain
+without it.
 
-A mend is taken out in memory, at the one place where the rule stands. The cheats must then find the gain again.
+A mend is removed in memory, at the one place where the rule stands. The simulated cheats must then find the gain again.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from tests.collusion.evening import Gain, Kind, Right
 
 @dataclass(frozen=True, slots=True)
 class Mend:
-    """A rule, the rights of the cheats who gain without it, and their gain. `paid`: the gain is cash, and not only a
-    hit."""
+    """A rule, the rights of the cheats who gain without it, and the kinds of their gain. `paid` says that the gain is
+    cash, and not only a hit."""
 
     says: str
     rights: frozenset[Right]
@@ -28,7 +29,7 @@ class Mend:
     paid: bool = False
 
     def is_missing(self, gain: Gain) -> bool:
-        """Whether this is the gain that the mend prevents."""
+        """Tell whether this is a gain that the mend prevents."""
         return gain.kind in self.kinds and (gain.cents > 0 or not self.paid)
 
 

@@ -1,8 +1,9 @@
-"""In which order people do their acts: at random, or steered to what brings the cheats nearer to money.
+"""Chooses the order in which people do their acts: at random, or guided towards what brings the cheats nearer to money.
 
-An order is a `Way`: the shoe's seed, and who did what by which die. The same way leads to the same evening. A guide
-keeps the ways by what they gave the cheats in hand (`Evening.in_round`). It sets out again from those with the most,
-from short ones and from those that were seldom taken. The guide knows no sequence that pays.
+An order is a `Way`: the shoe's seed, and who did what with which random choices. The same way leads to the same
+evening. A guide keeps, for each set of steps towards a gain (`Evening.in_round`), the way that reached it. New evenings
+begin with one of these ways. Preferred are ways that reached many steps, short ways, and ways that were seldom taken.
+The guide knows no sequence that pays.
 """
 
 from __future__ import annotations
@@ -26,21 +27,21 @@ Opens = Callable[[int], Evening]
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """What was done in an evening so far."""
+    """The acts of an evening so far, in order, and the seed of its shoe."""
 
     seed: int
     acts: tuple[Act, ...] = ()
 
 
 def at_random(seed: int, opens: Opens) -> Iterator[tuple[Way, Evening]]:
-    """Evenings of one shoe after the other, with a random order of acts in each."""
+    """Yield evenings, each with a new shoe and a random order of acts."""
     while True:
         yield _played(Way(seed), opens, random.Random(f"{seed} order"))
         seed += 1
 
 
 def guided(seed: int, opens: Opens) -> Iterator[tuple[Way, Evening]]:
-    """Evenings that set out from the best of the evenings before."""
+    """Yield evenings, most of which begin with the acts of a promising earlier evening."""
     guide, luck = _Guide(), random.Random(f"{seed} guide")
     while True:
         way = guide.start(luck) if luck.random() >= _FRESH else None
@@ -50,7 +51,7 @@ def guided(seed: int, opens: Opens) -> Iterator[tuple[Way, Evening]]:
 
 @dataclass(slots=True)
 class _Kept:
-    """A way, how near it brought the cheats to a gain, and how often a guide set out from it."""
+    """A way that the guide keeps, how many steps towards a gain it reached, and how often an evening began with it."""
 
     way: Way
     value: int
@@ -62,7 +63,7 @@ class _Guide:
     kept: dict[frozenset[str], _Kept] = field(default_factory=dict)
 
     def start(self, luck: random.Random) -> Way | None:
-        """A way to set out from; None while there is none."""
+        """Return a way with which to begin an evening; None while no way is kept."""
         if not (kept := [*self.kept.values()]):
             return None
         (chosen,) = luck.choices(kept, [2**each.value / (1 + each.taken) / (1 + len(each.way.acts)) for each in kept])
@@ -70,7 +71,8 @@ class _Guide:
         return chosen.way
 
     def note(self, in_round: frozenset[str], way: Way) -> None:
-        """Keep the way, where no shorter one gave as much."""
+        """Keep the way for the steps in `in_round` that it reached, unless a way as short is kept for the same
+        steps."""
         if not in_round or len(way.acts) > _LAST_START:
             return
         known = self.kept.get(in_round)
@@ -79,7 +81,8 @@ class _Guide:
 
 
 def _played(way: Way, opens: Opens, luck: random.Random, guide: _Guide | None = None) -> tuple[Way, Evening]:
-    """The evening that follows this way, and goes on at random from the way's end."""
+    """Play an evening that begins with the acts of this way and goes on with random acts. Return all its acts, and the
+    evening."""
     evening = opens(way.seed)
     for name, die in way.acts:
         evening.act(name, die)

@@ -1,5 +1,5 @@
-"""What cheats can win from the card to the cash, each within the rights of that person: alone nothing, and together
-not unseen."""
+"""Checks what cheats can win from the card to the cash, each within the rights of that person. One person alone wins
+nothing, and several together win nothing without a trace."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ TOGETHER: dict[str, frozenset[Right]] = {
 
 @pytest.fixture(scope="module")
 def folder() -> Iterator[Path]:
-    """The folder in memory for the pit's ledger of each evening: no disk fails here but by an act."""
+    """Yield a folder in memory for the pit's ledger of each evening, with a new ledger to copy."""
     in_memory = Path("/dev/shm")
     with tempfile.TemporaryDirectory(dir=in_memory if os.access(in_memory, os.W_OK) else None) as name:
         new_ledger(Path(name) / "new")
@@ -81,10 +81,12 @@ def _opens(rights: frozenset[Right], folder: Path) -> Opens:
 
 
 def _untraced(rights: frozenset[Right], folder: Path, shoes: int, orders: tuple[Order, ...] = ORDERS) -> Counter[str]:
-    """Play so many shoes in each order. Returns what was gained; nothing may be gained without a trace.
+    """Play `shoes` shoes in each order of acts, and return what was gained. Check that nothing was gained without a
+    trace.
 
-    Nobody alone gains money, nor false cards: a person alone can only throw an award away, and is named for it. Where
-    two people retired the table before the ledger was lost, only the drawer's slips tell of an award paid twice.
+    A person alone gains neither money nor false cards, and can only throw an award away, for which that person is
+    named. Where two people retired the table before the ledger was lost, only the drawer's slips show that an award was
+    paid twice.
     """
     gained: Counter[str] = Counter()
     alone = rights in ALONE.values()
@@ -100,8 +102,8 @@ def _untraced(rights: frozenset[Right], folder: Path, shoes: int, orders: tuple[
 
 
 def _shoes_until_found(mend: Mend, order: Order, seed: int, folder: Path, most: int = MOST) -> int:
-    """How many shoes are played until the gain is found that the mend prevents, with the mend taken out; one more than
-    `most` where it is not found."""
+    """Remove the mend, and return how many shoes are played until its gain is found; `most` plus one where it is not
+    found."""
     with pytest.MonkeyPatch.context() as patch:
         mend.take_out(patch)
         for shoes, (_, evening) in enumerate(islice(order(seed, _opens(mend.rights, folder)), most), 1):
@@ -117,7 +119,8 @@ def test_one_person_alone_gains_nothing_without_a_trace(person: str, folder: Pat
 
 @pytest.mark.parametrize("mend", MENDS, ids=lambda mend: mend.says)
 def test_without_a_mend_its_gain_is_found_again(mend: Mend, folder: Path) -> None:
-    """The simulator can fail: with this one rule taken out, these people gain what it prevents."""
+    """Without one rule, the simulated cheats find the gain that the rule prevents. So the simulator is able to find
+    gains."""
     assert _shoes_until_found(mend, at_random, SOON_FOUND[mend.says], folder, 1) == 1
 
 
@@ -145,7 +148,8 @@ def test_cheats_at_length(people: str, folder: Path, figure: Callable[[str], Non
 @pytest.mark.proof
 @pytest.mark.parametrize("mend", MENDS, ids=lambda mend: mend.says)
 def test_guided_and_random_order_find_a_planted_gain(mend: Mend, folder: Path, figure: Callable[[str], None]) -> None:
-    """Take each mend out, and let both orders look for the gain that it prevents, from the same seeds."""
+    """With each rule removed, both orders of acts search for its gain from the same seeds, and the test reports how
+    soon each finds it."""
     seeds = range(0, HUNTS * 10_000, 10_000)
     random_, steered = ([_shoes_until_found(mend, order, seed, folder) for seed in seeds] for order in ORDERS)
     missed = [sum(shoes > MOST for shoes in each) for each in (random_, steered)]

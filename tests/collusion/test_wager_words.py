@@ -1,9 +1,10 @@
-"""A network that keeps the words of bet recognition: no wager plays without its chips.
+"""Checks that no wager plays without its chips, even where the network keeps and repeats the messages of bet
+recognition.
 
-A word makes the table pay. Bet recognition signs and numbers what it sees; the network keeps each word, holds some up,
-and brings any of them at any time, once and again. Player and network are one cheat: chips lie, are seen, lose and are
-gone, and their word comes again. One thing the network does not do here, since nothing notices it: it does not hold up
-the word that takes chips away (docs/promises.md). The judge looks at the felt.
+Bet recognition's messages (words) make the table pay. Bet recognition signs and numbers what it sees. The simulated
+network keeps each word, delays some, and delivers any of them at any time and any number of times. Player and network
+are one cheat: chips lie, are seen, lose and are taken away, and then their word comes again. The network never delays
+the word that chips were taken off, because nothing would notice that (docs/promises.md). The judge looks at the felt.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ _CARDS = [f"{rank}{suit}" for rank in "A23456789TJQK" for suit in "SHDC"]
 
 
 class _Evening:
-    """The evening of one shoe. `unfounded` are the wagers that played and did not lie on the felt."""
+    """The evening of one shoe, with a network that cheats. `unfounded` are the wagers that played without their chips
+    on the felt."""
 
     def __init__(self, seed: int) -> None:
         self.unfounded: list[Wager] = []
@@ -47,7 +49,7 @@ class _Evening:
             self._luck.choice((self._chips, self._again, self._go_on) if open_ else (self._go_on,))()
 
     def _chips(self) -> None:
-        """A player puts chips down or takes them off, and bet recognition says so."""
+        """Put a player's chips down or take them off, and let bet recognition report that."""
         at = self._luck.choice((1, 2)), self._luck.choice(("player", "banker"))
         self._felt[at] = 0 if self._felt.get(at) else self._luck.choice((1000, 2000))
         wager = Wager(*at, self._felt[at])
@@ -62,7 +64,7 @@ class _Evening:
             self._felt[at] = 0  # the table refused the wager, and the dealer gives the chips back
 
     def _again(self) -> None:
-        """The network brings a word: one that it held up, or one that came before."""
+        """Deliver one of the kept words to the table, a delayed one or one that was delivered before."""
         if self._kept:
             self._table.ask(self._luck.choice(self._kept))
 
@@ -97,7 +99,7 @@ def test_no_wager_plays_without_its_chips() -> None:
 
 @pytest.mark.parametrize(("rule", "seed"), [("a word counts once", 8), ("a word counts in its round alone", 1)])
 def test_without_a_rule_a_wager_plays_without_chips(rule: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The network can cheat where the word's number or the word's round is not looked at."""
+    """The network succeeds in cheating where the table does not look at the word's number, or at its round."""
     becomes = SeeWager.becomes
 
     def becomes_anew(word: SeeWager, table: Table, ambient: Ambient) -> Fact | Refuse:

@@ -1,8 +1,9 @@
-"""The way from a hit to cash: the reference pit's ledger on a disk, its people, and the cash that they count out.
+"""The pit's part of an evening, from a hit to cash: the reference pit's ledger on a disk, its people, and the cash that
+they count out.
 
-The table's events come to the pit signed, as they came from the table. The pit's steps go back to the table, and the
-table's own word on them comes to the pit again. People decide with the commands that `pitctl` has. A second person at
-the pit is a name that somebody types: a cheat can type the name of a person who is not there.
+The table's events come to the pit signed, as they came from the table. The pit's steps of an award go back to the
+table, and the table's own events about these steps come to the pit again. People decide with the commands that `pitctl`
+has. A second person at the pit is a name that somebody types: a cheat can type the name of a person who is not there.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ _TABLE = ROYAL9.table
 
 
 def new_ledger(path: Path) -> None:
-    """Begin a ledger that has adopted the table. Each evening goes on from a copy of it."""
+    """Make a new ledger that has adopted the table. Each evening works on a copy of it."""
     with closing(Ledger(path)) as ledger:
         ledger.serve()
         ledger.set_terms(default().meters)
@@ -44,7 +45,7 @@ def new_ledger(path: Path) -> None:
 
 
 class Window:
-    """The pit's side of one evening. `cash` is what was counted out, by the number of the hit's event."""
+    """The pit's side of one evening. `cash` is what was counted out, in cents, by the number of the hit's event."""
 
     def __init__(self, table: TableUnderTest, folder: Path) -> None:
         self.cash: Counter[int] = Counter()
@@ -87,13 +88,14 @@ class Window:
                 return
 
     def copy(self) -> None:
-        """Make the house's copy of the ledger."""
+        """Make the house's backup copy of the ledger."""
         self._copy.unlink()
         with closing(sqlite3.connect(self._path)) as here, closing(sqlite3.connect(self._copy)) as there:
             here.backup(there)
 
     def restore(self) -> None:
-        """Go on from the last copy, since the disk has failed. The broker retains what the pit acknowledged."""
+        """Replace the ledger by its last copy, as after a failed disk. What the pit had acknowledged is still retained
+        by the broker."""
         self._lost = self.cash.copy()
         ack = self._ledger.ack(_TABLE)
         self._ledger.close()
@@ -109,11 +111,12 @@ class Window:
     # What people decide.
 
     def awards(self) -> list[Award]:
-        """Every award as it stands at the pit, oldest first."""
+        """Return every award in the pit's ledger, the oldest first."""
         return self._ledger.awards()
 
     def take(self, award: Award, step: Step, by: str, witness: str | None = None) -> bool:
-        """Take the award's next step, as a person does. Whoever pays counts out the cash."""
+        """Take the award's next step, as a person does. Where the step is `paid`, the cash is counted out. Returns
+        whether the ledger allowed the step."""
         if not self._done(lambda: self._ledger.take_step(award.id, step, by, witness)):
             return False
         if step == "paid":
@@ -133,7 +136,7 @@ class Window:
         return self._done(lambda: self._ledger.unadopt(_TABLE, EPOCH, by, "another machine spoke", witness))
 
     def trace(self, award: Award) -> frozenset[str]:
-        """What speaks against the award at the pit, or names two people who should have decided on it.
+        """Return what speaks against the award at the pit, or names two people who decided on it.
 
         Where the ledger was lost after a payment, the slips in the drawer tell of that payment.
         """
@@ -175,7 +178,8 @@ class Window:
 
 
 def event_of(award: Award) -> int:
-    """The number of the event of the award's hit. It stays where the hit's epoch is set aside under another name."""
+    """Return the number of the event of the award's hit. That number stays even where the hit's epoch is set aside
+    under another name."""
     return int(award.hit.rpartition("/")[2])
 
 

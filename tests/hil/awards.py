@@ -1,4 +1,4 @@
-"""What the pit says of an award."""
+"""Makes the messages about an award that the pit sends to a table."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def award_step(hit: dict[str, Any], **said: Any) -> dict[str, Any]:
-    """The first step of this hit's award, with these fields changed."""
+    """Return the first step of the award for this hit, with the fields `said` changed."""
     return {
         "award": f"{hit['table']}.1",
         "hit": hit["id"],

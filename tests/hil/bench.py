@@ -1,4 +1,4 @@
-"""All that a scenario at the bench may use, in one object."""
+"""Everything that a test at the bench (a running table with simulated devices) may use, in one object."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.support.second_person import agree
 
 @dataclass(frozen=True)
 class Bench:
-    """A running table, and the far end of each of its wires."""
+    """A running table, and the test's end of each of its connections: shoe, pins, pit and dealer."""
 
     table: Table
     shoe: Any  # an Angel Eye with all its lies, unless the test is of another brand
@@ -27,7 +27,7 @@ class Bench:
     eventually: Eventually
 
     def with_key(self, button: str) -> None:
-        """Turn the supervisor's key and press a button until the fault is left."""
+        """Turn the supervisor's key, press a button until the fault is cleared, and turn the key back."""
         self.pins.turn_key()
         self.pins.press(button, until=lambda: self.table.fault is None)
         self.pins.turn_key_back()
@@ -39,7 +39,7 @@ class Bench:
         self.eventually(lambda: self.table.status().second_person is None)
 
     def announce(self) -> None:
-        """Announce a shoe."""
+        """Announce a new shoe with the button, and wait until its first card is due."""
         self.pins.press("new_shoe", until=lambda: self.table.phase == "first_card_due")
 
     def await_phase(self, phase: str) -> None:
@@ -47,17 +47,19 @@ class Bench:
         self.eventually(lambda: self.table.phase == phase)
 
     def rounds(self, expected: int) -> list[dict[str, Any]]:
-        """The rounds that the pit was told of, once every event is acknowledged."""
+        """Wait until the pit has been told of at least `expected` rounds and has acknowledged every event. Return the
+        rounds."""
         self.eventually(lambda: len(self.pit.rounds) >= expected and self.table.unacknowledged() == 0)
         return self.pit.rounds
 
     def restart(self) -> None:
-        """Kill the daemon. It starts again and hears the shoe, and a supervisor counts the cards that are left."""
+        """Kill the daemon, start it again, and wait until its links are up."""
         self.table.restart()
         self.eventually(self.table.links_up)
 
     def play_on(self, after: int) -> None:
-        """Play one more hand, after the shoe's own game gave the last hand up: the table must work as before."""
+        """Play one more round, and check that the table tells the pit of it. First an Angel Eye gives up its own game
+        of the last round."""
         if isinstance(self.shoe, FarShoe):
             self.shoe.force_quit()
         self.dealer.play("9C TD TC 5D")

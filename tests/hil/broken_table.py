@@ -1,4 +1,5 @@
-"""A table with a defect, for the two faults that no sound table has: `python -m tests.hil.broken_table DEFECT run ...`.
+"""Runs a table with a built-in defect, for the two faults that no sound table has: `python -m tests.hil.broken_table
+DEFECT run ...`.
 
 DEFECT is `raises=7H`, with which the core fails on that card, or `forgets`, with which a replay makes one event fewer
 than were sent.

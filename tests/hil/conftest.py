@@ -1,4 +1,4 @@
-"""The bench's own fixtures in one fixture, for the scenarios of this folder."""
+"""The fixtures for the tests of this folder, above all one that holds all fixtures of the bench."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from tests.support.pit_process import PitProcess
 def at(
     table: Table, shoe: FarShoe | FarBeeTek, pins: Pins, pit: FarPit, dealer: Dealer, eventually: Eventually
 ) -> Bench:
-    """A running table with its shoe, pins, pit and dealer."""
+    """Return a running table with its shoe, pins, pit and dealer."""
     return Bench(table, shoe, pins, pit, dealer, eventually)
 
 
 @pytest.fixture
 def hit(at: Bench) -> dict[str, Any]:
-    """The event of a hit: seat 1 of the table has hit a meter."""
+    """Play a round in which seat 1 hits a meter, and return the event of that hit."""
     at.dealer.open_shoe()
     at.dealer.lock(1)
     at.shoe.deal("KS 2D 9S 3C")
@@ -39,7 +39,7 @@ def hit(at: Bench) -> dict[str, Any]:
 
 @pytest.fixture
 def reference_pit(tmp_path: Path, broker: Broker) -> Iterator[PitProcess]:
-    """The project's own pit, which runs beside the tests' pit."""
+    """Run the project's own pit beside the tests' pit."""
     if broker.certs is not None:
         pytest.skip("two pits cannot be at a broker that knows each by its certificate")
     key = tmp_path / "ledger.key"

@@ -1,8 +1,10 @@
-"""An evening at a table whose daemon is killed at every chance: a dealer, a supervisor, and whoever kills the daemon.
+"""Plays an evening at a table whose daemon is killed again and again: with a dealer, a supervisor, and somebody who
+kills the daemon.
 
-The dealer deals seeded decks by the sheet. The supervisor knows what lies on the felt, and mends what the table missed
-by naming cards or voiding rounds. The journal beside what the shoe sent shows which reports the table missed. So each
-fault that comes, or does not come, can be judged. `played` is what the table must have told the pit in the end.
+The dealer deals seeded decks by the sheet. The supervisor knows what lies on the felt, and makes up for what the table
+missed by naming cards or voiding rounds. A comparison of the journal with what the shoe sent shows which reports the
+table missed. So the test can tell whether each fault was right, and whether one was missing. `played` is what the table
+must have told the pit in the end.
 """
 
 from __future__ import annotations
@@ -44,9 +46,10 @@ _MISCHIEF = {
 
 @dataclass
 class Wire:
-    """What the shoe sent beside what the journal has of it: each report once, in its order, or never.
+    """Compares what the shoe sent with what the journal has: each report must be in the journal once, in order, or not
+    at all.
 
-    A BeeTek says the same card twice in the same words. Of such reports the last that fits is taken.
+    A BeeTek reports the same card twice in the same words. Of such reports the last that fits is taken.
     """
 
     table: Table
@@ -55,7 +58,8 @@ class Wire:
     _row: int = 0
 
     def look(self) -> None:
-        """Read on in the journal. Each report in it must have been sent, after the report before it."""
+        """Read the new rows of the journal. Check that the shoe sent each report in them, after the report before
+        it."""
         facts = self.table.facts(self._row)
         self._row = facts[-1]["row"] if facts else self._row
         frames = [fact["report"]["frame"] for fact in facts if fact.get("report") is not None]
@@ -67,12 +71,13 @@ class Wire:
         self.heard = reached
 
     def unheard(self) -> int:
-        """How many reports were sent after the last report in the journal."""
+        """Return how many reports the shoe sent after the last report in the journal."""
         return len(self.shoe.sent) - self.heard
 
 
 class Evening:
-    """An evening of dealing. `deal` goes on until the daemon was killed `kills` times and the round is over."""
+    """An evening of dealing with kills of the daemon. `deal` goes on until the daemon was killed `kills` times and the
+    round is over."""
 
     def __init__(
         self, table: Table, shoe: FarShoe | FarBeeTek, pins: Pins, eventually: Eventually, seed: int, kills: int
@@ -105,7 +110,8 @@ class Evening:
     # The dealer.
 
     def _open_shoe(self) -> None:
-        """Announce a shoe and burn. Where the table missed the end of the burn, announce it anew with other cards."""
+        """Announce a shoe and burn its first cards. Where the table missed the end of the burn, announce another shoe
+        with other cards."""
         while True:
             self._deck = next(self._decks)
             self._shoe_number += 1
@@ -151,8 +157,8 @@ class Evening:
             self._pins.press("deal", until=lambda: self._table.phase == "wagers_locked")
 
     def _draw(self) -> str:
-        """Draw a card, with or without some mischief. Afterwards the daemon has heard all that it ever will, or is
-        down."""
+        """Draw a card, and perhaps kill the daemon around that moment. Afterwards the daemon has heard all that it ever
+        will, or is down."""
         card = self._deck.draw()
         self._felt.append(card)
         self._drawn += 1
@@ -185,8 +191,8 @@ class Evening:
         return mischief if isinstance(self._shoe, FarShoe) else mischief.replace("killed between its copies", "none")
 
     def _stays_down(self, more_cards: bool) -> bool:
-        """Whether the dealer deals on before the daemon is up again, as a dealer does who does not look at the
-        lamps."""
+        """Tell whether the dealer deals on while the daemon is down, as a dealer does who does not look at the lamps.
+        Otherwise the daemon is started here."""
         if self._table.runs:
             self._look()
             return False
@@ -203,7 +209,8 @@ class Evening:
         self._eventually(lambda: self._table.face != face)  # it follows the commit, in which they were heard
 
     def _deal_and_kill_before_copy(self, card: str, doomed: int) -> None:
-        """Kill the daemon while the card's report is on the wire. The daemon is up again for the other copies."""
+        """Kill the daemon between two copies of the card's report, and start it again before the remaining copies are
+        sent."""
 
         def before_copy(copy: int) -> None:
             if copy == doomed:
@@ -232,14 +239,15 @@ class Evening:
         assert self._burned() == len(self._felt), f"the table has burned {self._burned()} of {self._felt}"
 
     def _burned(self) -> int:
-        """How many cards of this burn the table counts, the first card among them."""
+        """Return how many cards of this burn the table counts, with the first card."""
         face = self._table.face
         if face.phase == "burning":
             return 1 + rules.burn_count(face.first_card or "") - (face.burn_left or 0)
         return 0 if face.phase == "first_card_due" else len(self._felt)
 
     def _set_right(self, hand: Hand) -> None:
-        """Check that the table is right about the hand so far, or has stopped with reason. Then set it right."""
+        """Check that the table is right about the round so far, or has stopped with reason. A stopped table is then set
+        right, or the round voided."""
         if self._fault() is not None:
             if self._rng.random() < 0.3:
                 self._void(hand)
@@ -255,8 +263,8 @@ class Evening:
         return 0 if fault is None else int(fault.held_cards)
 
     def _name_and_count(self) -> None:
-        """Name the cards of the felt that the table neither shows nor holds, in their order, and count the other
-        cards."""
+        """Name, in order, the cards on the felt that the table neither shows nor holds. Then count the cards left in
+        the shoe."""
         while (place := self._shown()) + self._held() < len(self._felt):
             self._name(place)
         self._count()
@@ -266,8 +274,7 @@ class Evening:
         self.happened["a card was named"] += 1
 
     def _count(self) -> None:
-        """Count the cards that are left in the shoe, where the daemon was away; count again where it was away
-        meanwhile."""
+        """Count the cards left in the shoe, where the daemon was away. Count again where it was killed meanwhile."""
         while self._absent:
             self._absent = False
             self._have_done("count", lambda: self._table.fault is None, left=52 * DECKS - self._drawn)
@@ -286,7 +293,8 @@ class Evening:
             self._await_all_heard()
 
     def _have_done(self, act: str, done: Callable[[], bool], **said: str | int) -> None:
-        """Have the supervisor do the act. If the daemon is killed meanwhile, `done` says whether the act was done."""
+        """Have the supervisor do the act until `done` is true. The daemon may be killed meanwhile, so that only `done`
+        shows whether the act was done."""
         while not done():
             if self._chance(0.2):
                 fault = self._table.face.fault
@@ -308,7 +316,8 @@ class Evening:
     # Whether a fault is right.
 
     def _fault(self) -> str | None:
-        """The code of the standing fault, if any. There must be a fault where the daemon was away, and only there."""
+        """Return the code of the standing fault, if any. Check that there is a fault where the daemon was away, and
+        only there."""
         fault, due = self._table.fault, "shoe_unheard" if self._absent else None
         assert fault == due, f"the fault is {fault}, and should be {due}"
         return fault

@@ -1,4 +1,5 @@
-"""Attacks on a table that did not hear its shoe for a while: nobody is paid for a hand that was dealt unheard."""
+"""Checks attacks on a table that did not hear its shoe for a while: nobody is paid for a round that was dealt
+unheard."""
 
 from __future__ import annotations
 
@@ -27,8 +28,8 @@ _BEETEK_AT_LENGTH = [
 
 @contextmanager
 def frozen(table: Table) -> Iterator[None]:
-    """A block in which the daemon stands still, for longer than the numbers of the shoe's reports need to come
-    round."""
+    """Stop the daemon's process during the block, for long enough that the numbers of the shoe's reports can come round
+    to the same value."""
     pid = table.process.pid
     began_ms = since_boot_ms()
     os.kill(pid, signal.SIGSTOP)

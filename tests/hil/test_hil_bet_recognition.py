@@ -1,4 +1,5 @@
-"""Bet recognition at a real broker: two people adopt its key, and each word of that key counts once."""
+"""Checks bet recognition at a real broker: two people adopt its key, and each message signed with that key counts
+once."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ def alarms(at: Bench) -> list[str]:
 
 
 def refused(at: Bench) -> dict[str, int]:
-    """How many messages the table did not believe, by the doubt."""
+    """Return how many messages of bet recognition the table did not believe, by the reason."""
     counts: dict[str, int] = at.table.status().recognition.not_believed
     return counts
 

@@ -1,5 +1,5 @@
-"""The cabinet's contact: people are told where somebody opens it while the table runs, or leaves it open over a
-start."""
+"""Checks the cabinet's contact: people are told where somebody opens the cabinet while the table runs, or leaves it
+open during a start."""
 
 from __future__ import annotations
 

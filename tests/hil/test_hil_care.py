@@ -1,4 +1,5 @@
-"""The commands of the lists of care, run as the page has them at a table that is well: none alarms anybody."""
+"""Runs the commands from the documents' maintenance lists, as written, at a table that is well: none reports a
+trouble."""
 
 from __future__ import annotations
 

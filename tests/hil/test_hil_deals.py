@@ -1,4 +1,5 @@
-"""Deals for somebody else's daemon: true to the rules, played at the bench, and shrunk to the shortest that fails."""
+"""Checks the generated deals for testing somebody else's daemon: they follow the rules, can be played at the bench, and
+shrink to the shortest deal that fails."""
 
 from __future__ import annotations
 
@@ -30,7 +31,8 @@ def test_a_deal_is_a_shoe_as_the_products_own_codec_and_an_angel_eye_have_it(dea
 
 
 def _cards_of_theirs(said: bytes) -> int:
-    """How many cards a daemon with a planted defect has seen: a BeeTek's line with a wrong sum is no card to it."""
+    """Return how many cards a daemon with a planted defect sees in a BeeTek's bytes: it ignores a line with a wrong
+    checksum."""
     lines = [line.removeprefix(b"*") for line in said.split(b"\r\n") if line]
     return sum(line[-2:] == b"%02X" % (sum(line[:-2]) % 256) for line in lines)
 

@@ -1,4 +1,5 @@
-"""Every fault at a running table: how it comes, what people see then, and by which exit it is left."""
+"""Checks every fault at a running table: how it comes, what people see then, and by which exit (an act that clears a
+fault) it ends."""
 
 from __future__ import annotations
 
@@ -55,10 +56,10 @@ Way = Callable[[Bench], Iterator[dict[str, Any]]]
 
 @dataclass(frozen=True)
 class Walk:
-    """A fault's walk. `way` brings the fault about and yields the details that it must tell. When it goes on, it leaves
-    the fault by `exit_`.
+    """The test of one fault, from its cause to its end. `way` causes the fault and yields the details that the fault
+    must have. When `way` goes on, it clears the fault by the exit (the act) `exit_`.
 
-    `heard`: the pit hears of the fault before it is left.
+    `heard` says whether the pit hears of the fault before it is cleared.
     """
 
     code: str
@@ -76,8 +77,8 @@ WALKS: dict[str, Walk] = {}
 def walk(
     code: str, exit_: str, by: str = "Ann", how: str = "", both_shoes: bool = False, heard: bool = True, **table: Any
 ) -> Callable[[Way], Way]:
-    """Register a walk of this fault. `how` says how the fault comes, where there are several ways. `table` changes the
-    table's files."""
+    """Register the decorated generator as the test of this fault. `how` says how the fault comes, where there are
+    several ways. `table` changes the table's files."""
     name = f"{code}-{how}" if how else code
 
     def note(way: Way) -> Way:
@@ -218,7 +219,7 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
 
 
 def _whole_hands_without(others: set[str]) -> list[str]:
-    """The other cards of one deck, in an order in which the last card ends a round."""
+    """Return one deck without the cards `others`, in an order in which the last card ends a round."""
     deck = [rank + suit for rank in rules.RANKS for suit in rules.SUITS if rank + suit not in others]
     for seed in count():
         random.Random(seed).shuffle(deck)
@@ -232,7 +233,7 @@ def _whole_hands_without(others: set[str]) -> list[str]:
 
 
 def _report_kept(shoe: FarShoe, card: str) -> None:
-    """Report that a card was kept, which the shoe's own game would not report at this moment."""
+    """Send the report that a card was kept, which the simulated shoe would not send by itself at this moment."""
     seq = (int(chr(bytes.fromhex(shoe.sent[-1])[1])) + 1) % 10
     shoe.skip_seq()
     shoe.line.write(3 * frame(str(seq), bytes([ord("R"), 0x80 | Target.PLAYER << 4 | 1, card_byte(card)])))
@@ -257,7 +258,8 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
 
 
 def _owe_at_the_shoes_end(at: Bench) -> None:
-    """Let seat 2 win on Banker in the last round. The shoe then begins a new shoe by itself."""
+    """Let seat 2 win on Banker in the shoe's last round, and so owe commission. Then the shoe begins a new shoe by
+    itself."""
     at.dealer.open_shoe()
     at.table.tablectl("wager", "2", "banker", "2000", "--by", "Ann")
     at.dealer.lock()
@@ -806,7 +808,7 @@ def test_the_fault_comes_is_seen_and_is_left(walked: Walk, at: Bench) -> None:
 
 
 def _of(code: str, events: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The events that tell of this fault."""
+    """Return those of the events that tell of this fault."""
     return [event for event in events if event["code"] == code]
 
 
@@ -815,7 +817,7 @@ def _but(names: set[str], details: dict[str, Any]) -> dict[str, Any]:
 
 
 def _stands_for_good(going: Iterator[Any], code: str, at: Bench) -> None:
-    """Check the one fault without an exit: no event of this journal is sent any more, only the table's state."""
+    """Check the one fault that has no exit: no event of this journal is sent any more, only the table's state."""
     at.eventually(lambda: at.pit.state.fault == code)
     assert list(going) == []
     at.eventually(lambda: at.pins.lamp("fault") == "fast_blink")

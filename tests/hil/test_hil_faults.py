@@ -1,4 +1,4 @@
-"""Stories of a table that stops: the fault stands whatever comes, and only certain acts leave it.
+"""Plays stories of a table that stops: the fault stands whatever comes, and only certain acts clear it.
 
 Each fault by itself is in `test_hil_every_fault.py`.
 """
@@ -15,7 +15,7 @@ from tests.support.errors import raising
 
 @pytest.fixture(autouse=True)
 def _shoe_open(table: Table, dealer: Dealer) -> None:
-    """Open a shoe: every story here begins while wagers are open."""
+    """Open a shoe, because every story in this file begins while wagers are open."""
     dealer.open_shoe()
 
 

@@ -1,7 +1,7 @@
-"""A shoe of each game, with wagers, through every wire: the reference pit's account is compared with the house's, to
-the cent.
+"""Plays a shoe of each game, with wagers, through every connection of the table: the reference pit's account is
+compared with the house's, to the cent.
 
-The simulated people deal, wager, choose and pay; their house judges and pays by its own reading of the sheets. What the
+The simulated people deal, wager, choose and pay. Their house judges and pays by its own reading of the sheets. What the
 reference pit committed of the same evening must say the same.
 """
 
@@ -50,8 +50,8 @@ _numbers = itertools.count(1)
 
 @dataclass(frozen=True)
 class Evening:
-    """What is played: an example table with these changes, its seed, and the number of rounds. None: a whole shoe to
-    its end."""
+    """What a test plays: an example table with changes, the seed of the cards, and the number of rounds. None plays a
+    whole shoe to its end."""
 
     table: str
     seed: int = 7
@@ -107,7 +107,7 @@ _EVENINGS = [
 
 @pytest.fixture
 def evening(request: pytest.FixtureRequest) -> Evening:
-    """The evening that this test plays."""
+    """Return the evening that this test plays."""
     played: Evening = request.param
     return played
 
@@ -116,7 +116,8 @@ def evening(request: pytest.FixtureRequest) -> Evening:
 def bench_table_files(
     request: pytest.FixtureRequest, evening: Evening, tmp_path: Path, broker: Broker | ExistingBroker, shim: Path | None
 ) -> TableFiles:
-    """The files of the evening's table. The people press and look on the pins page, and bring a shoe on a pty."""
+    """Return the files of the evening's table. The simulated people press buttons and see lamps on the pins page, and
+    have a shoe on a pty."""
     if request.config.getoption("--shoe") or request.config.getoption("--gpio") == "real":
         pytest.skip("the simulated people use the pins page and a pty alone")
     return TableFiles(
@@ -135,7 +136,7 @@ def bench_table_files(
 
 @pytest.fixture
 def ledger(broker: Broker | ExistingBroker, tmp_path: Path) -> Iterator[Path]:
-    """The ledger of a running reference pit."""
+    """Run a reference pit, and yield the path of its ledger."""
     ledger = tmp_path / "pit"
     command = ["-m", "controller.pit.reference", "run", *pit_options(broker), "--ledger", str(ledger)]
     log = tmp_path / "pit.log"
@@ -147,15 +148,14 @@ def ledger(broker: Broker | ExistingBroker, tmp_path: Path) -> Iterator[Path]:
 
 @dataclass
 class Accounts:
-    """The house's account and the pit's account of the same rounds, by type, without what the house had begun of a next
-    shoe."""
+    """The house's account and the pit's account of the same rounds of the first shoe."""
 
     house: list[dict[str, Any]]
     pit: list[Event]
 
     def both(self, type_: str) -> list[tuple[Event, dict[str, Any]]]:
-        """The entries of this type in both accounts, side by side: the pit's and the house's. There must be as many of
-        each."""
+        """Return the entries of this type in both accounts as pairs, the pit's first. Raises ValueError where the
+        accounts do not have the same number of them."""
         pits = [event for event in self.pit if event["type"] == type_]
         return list(zip(pits, [line for line in self.house if line["type"] == type_], strict=True))
 
@@ -199,7 +199,7 @@ def _lines(account: Path) -> list[dict[str, Any]]:
 
 
 def _committed(ledger: Path, table: str) -> list[Event]:
-    """The events of a table that the pit has committed, in order."""
+    """Return the events of a table that the pit has committed, in order."""
     with closing(sqlite3.connect(f"file:{ledger}?mode=ro", uri=True)) as db:
         rows = db.execute("SELECT body FROM event WHERE table_id = ? ORDER BY seq", (table,)).fetchall()
     return [json.loads(body) for (body,) in rows]
@@ -241,7 +241,8 @@ def test_the_pits_account_of_a_shoe_is_the_houses_to_the_cent(
 
 
 def _reckoned_meters(evening: Evening, house: list[dict[str, Any]]) -> tuple[list[int], dict[str, int]]:
-    """Every award in cents, and each meter's level at the end, computed from the house's account and the two files."""
+    """Return every award in cents, and each meter's level at the end, computed from the house's account and from the
+    game's and the pit's files."""
     table = tomllib.loads(programs.example_table(evening.table).read_text("utf-8"))["table"]
     game = evening.keys.get("game", programs.example_table(evening.table).parent / table["game"])
     bets = {bet["spot"]: bet for bet in tomllib.loads(Path(game).read_text("utf-8"))["bets"]}
@@ -284,7 +285,7 @@ def _row(bets: dict[str, Any], won: dict[str, Any]) -> dict[str, Any]:
 
 
 def _in_the_houses_words(event: Event) -> dict[str, Any]:
-    """A round as the simulated house writes it in its account."""
+    """Return a round's event in the form in which the simulated house writes a round in its account."""
     envelope = {"id", "contract", "table", "epoch", "seq", "at", "clock_synchronised", "chain", "signature"}
     said = {key: value for key, value in event.items() if key not in envelope}
     assert said.pop("not_read") == [], "the shoe read every card"
@@ -292,7 +293,7 @@ def _in_the_houses_words(event: Event) -> dict[str, Any]:
 
 
 def _sorted(round_: dict[str, Any]) -> dict[str, Any]:
-    """The round with its settled wagers in one order."""
+    """Return the round with its settled wagers in a fixed order, for comparison."""
     settlement = round_["settlement"]
     if settlement is None:
         return round_
@@ -340,8 +341,8 @@ def _settled(accounts: Accounts) -> list[dict[str, Any]]:
 
 
 def _is_an_evening(evening: Evening, accounts: Accounts) -> None:
-    """Check that enough happened for the comparison to mean something, and that what was owed in the shoe was paid at
-    its end."""
+    """Check that enough happened for the comparison to mean something. In a whole shoe, check too that all owed
+    commission was paid at its end."""
     settled, locked = _settled(accounts), [line for line in accounts.house if line["type"] == "wagers_locked"]
     if evening.rounds is None:
         assert accounts.both("shoe_closed")

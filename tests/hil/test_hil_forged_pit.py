@@ -1,6 +1,6 @@
-"""Messages in the pit's name that are not the pit's, messages of the pit that cannot be true, and the pit's key.
+"""Checks forged messages in the pit's name, messages of the pit that cannot be true, and the handling of the pit's key.
 
-The table has pinned the key of the test's own pit. Whoever may publish on the broker can say anything besides.
+The table has pinned the key of the test's own pit. Anybody who may publish on the broker can say anything besides.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ PLAYER_WINS = "9C TD TC 5D"
 
 
 def forged(word: bytes) -> tuple[bytes, ...]:
-    """The word as a forger may say it: without a signature, and signed with another key."""
+    """Return the pit's message as a forger may send it: once without a signature, and once signed with another key."""
     said = json.loads(word)
     del said["signature"]
     unsigned = json.dumps(said).encode()

@@ -1,4 +1,4 @@
-"""Kills: at whatever instant the daemon is killed, no round is ever wrong, doubled, or missing without a fault."""
+"""Kills the daemon at any instant: no round is ever told wrongly or twice, and none is missing without a fault."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""A midi hand, watched by a client that subscribes to everything: before the reveal no byte that was sent tells a card
-of it."""
+"""Checks a midi round with a client that subscribes to everything: before the reveal, no byte that was sent tells one
+of its cards."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _BURNED = {b"2C"}  # the shoe's first card, which everybody sees; no other card 
 
 @pytest.fixture
 def everything(broker: Broker | ExistingBroker, table: Table) -> Iterator[Everything]:
-    """A function that returns every message on the broker so far, topic and payload."""
+    """Yield a function that returns every message on the broker so far, with topic and payload."""
     if broker.certs is not None:
         pytest.skip("this broker lets nobody hear everything")
     heard: list[bytes] = []
@@ -56,7 +56,7 @@ def test_a_whole_hand_burned_in_error_is_told_to_nobody(everything: Everything, 
 @pytest.mark.table(example="sugarhouse_midi")
 def test_no_card_is_told_before_it_is_revealed(everything: Everything, at: Bench) -> None:
     def seen() -> set[bytes]:
-        """Every card in what was sent, shown over the socket, or logged."""
+        """Return every card named in what was sent, shown over the socket, or logged."""
         told = [*everything(), line(at.table.status()), at.table.log.encode()]
         return set(_CARD.findall(_SIGNATURE.sub(b"", b"\n".join(told)))) - _BURNED
 

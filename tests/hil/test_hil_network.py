@@ -1,5 +1,5 @@
-"""What the network may tell a table (the pit's levels and awards, and bet recognition's wagers), and what it may
-not."""
+"""Checks what the network may tell a table (the pit's levels and awards, and bet recognition's wagers), and what the
+table refuses."""
 
 from __future__ import annotations
 

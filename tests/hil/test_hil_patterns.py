@@ -1,4 +1,5 @@
-"""How the bench itself reads lamps: it finds a lamp's pattern from when the lamp was lit and when dark."""
+"""Checks how the bench itself reads lamps: it finds a lamp's blinking pattern from the times when the lamp was lit and
+dark."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ _TOLD_WITHIN_S = 4.0
 
 
 def _seen(before: Stretch, lengths_s: tuple[float, ...], watched_s: float) -> list[Stretch]:
-    """The stretches that were seen of a lamp which began to burn in this pattern, after `before`."""
+    """Return what was seen of a lamp, as lit and dark stretches: first `before`, then this pattern for `watched_s`
+    seconds."""
     seen = [before]
     lit = True
     for length_s in cycle(lengths_s):
@@ -73,8 +75,8 @@ _CHANGES_EVERY_MS = 170 if at_length else 590  # over a cycle of the longest pat
 
 
 def _watched(before: Pattern, after: Pattern, changed_ms: int) -> Iterator[tuple[float, list[Stretch]]]:
-    """The stretches seen of a lamp that burns in one pattern and then in another, by how long the second has lasted, in
-    seconds."""
+    """Yield what was seen of a lamp that changed from one pattern to another, as lit and dark stretches, with the
+    seconds since the change."""
     since_ms = 0
     over: list[Stretch] = []
     lit = before.lit(0)
@@ -95,8 +97,8 @@ def _stays(told: str | None, last: Stretch) -> bool:
 @pytest.mark.parametrize("after", Pattern)
 @pytest.mark.parametrize("before", Pattern)
 def test_every_pattern_is_told_apart_from_every_other_that_it_follows(before: Pattern, after: Pattern) -> None:
-    """Only one of these two patterns is ever told, except for a lamp that is lit or dark for longer than any pattern
-    has it."""
+    """After a change of pattern, the bench names only the old or the new pattern. Only a lamp that is lit or dark for
+    longer than in any pattern may be called steady or dark."""
     for changed_ms in range(_CHANGES_AFTER_MS, _CHANGES_AFTER_MS + 2_000, _CHANGES_EVERY_MS):
         for since_s, seen in _watched(before, after, changed_ms):
             told = pattern(seen)

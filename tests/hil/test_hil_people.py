@@ -1,5 +1,5 @@
-"""People at a running table: who answers which fault, who is the second person, and who can keep others from the
-socket."""
+"""Checks people at a running table: who answers which fault, who is the second person, and who can keep others away
+from the control socket."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _control(table: Table) -> Path:
 
 
 def _said(table: Table, **request: object) -> dict[str, Any]:
-    """The table's answer to this request, also a refusal."""
+    """Send this request to the table's control socket, and return the answer, even where it is a refusal."""
     with socket.socket(socket.AF_UNIX) as channel:
         channel.settimeout(PATIENCE_S)
         channel.connect(str(_control(table)))
@@ -50,7 +50,7 @@ def _said(table: Table, **request: object) -> dict[str, Any]:
 
 @pytest.fixture
 def two_faults(table: Table, shoe: FarShoe, dealer: Dealer, eventually: Eventually) -> Table:
-    """A table on which an error of the shoe stands, while a second cut card waits behind it."""
+    """Return a table that stands at a shoe error, while the fault of a second cut card waits behind it."""
     dealer.open_shoe()
     shoe.raise_error(4)
     eventually(lambda: table.fault == "shoe_error")
@@ -91,7 +91,7 @@ CORRECT: dict[str, object] = {"do": "correct", "round": 1, "player": "KS 9S", "b
 
 @pytest.fixture
 def one_round(table: Table, shoe: FarShoe, pins: Pins, pit: FarPit, dealer: Dealer, eventually: Eventually) -> Table:
-    """A table after one round: Player has KS 9S, Banker 2D 3D. A person read a 4D."""
+    """Return a table after one round: Player has KS 9S, Banker 2D 3D. The tests correct the 3D to a 4D."""
     dealer.open_shoe()
     pins.press("deal", until=lambda: table.phase == "wagers_locked")
     shoe.deal("KS 2D 9S 3D")
@@ -100,7 +100,8 @@ def one_round(table: Table, shoe: FarShoe, pins: Pins, pit: FarPit, dealer: Deal
 
 
 def test_two_names_at_one_account_are_one_person(one_round: Table, pit: FarPit, eventually: Eventually) -> None:
-    """ "Ann" and "Ann." once counted as two people. What was refused is kept, and whose it was."""
+    """Two names from one account count as one person. "Ann" and "Ann." once counted as two people. Each refused act is
+    kept in the journal with its account."""
     assert not _said(one_round, **CORRECT, by="Ann", witness="Ann.")["ok"]
     waits = _said(one_round, **CORRECT, by="Ann")["waits"]
     for name in ("Ann.", "Bea"):

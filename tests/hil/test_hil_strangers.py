@@ -1,4 +1,4 @@
-"""What a stranger tries at a table's machine is refused, noticed, and written down."""
+"""Checks that what a stranger tries at a table's machine is refused, noticed, and written down."""
 
 from __future__ import annotations
 
@@ -70,5 +70,5 @@ def test_a_changed_file_of_the_program_is_told_to_the_pit_and_kept_and_found_by_
 
 
 def _measured(table: Table) -> list[str]:
-    """The program's digests that the journal has, in order."""
+    """Return the digests of the program that the journal has, in order."""
     return [fact["program"] for fact in table.facts() if fact["fact"] == "ProgramMeasured"]

@@ -1,4 +1,4 @@
-"""The daemon under the filter of system calls that its unit `systemd/table-controller.service` sets."""
+"""Checks the daemon under the filter of system calls in its systemd unit, `systemd/table-controller.service`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ HELD = ("-m", "tests.support.unit_filter")
 
 
 def _killing(folder: Path) -> Path:
-    """The unit with a deadly filter: a call that it refuses ends the process, so none passes unseen."""
+    """Write a copy of the unit whose filter ends the process at a refused system call, so that no refused call goes
+    unnoticed. Return its path."""
     unit = read_unit(UNIT)
     unit.remove_option("Service", "SystemCallErrorNumber")
     # Where it is root, as tests may be and the service is not, SQLite gives its log to the journal's owner.
@@ -68,7 +69,8 @@ def test_under_its_units_filter_the_table_plays_stops_and_goes_dark(
 
 
 def _says(program: str, unit: Path | None) -> str:
-    """What Python prints for this program under a unit's filter, or under none."""
+    """Return what Python prints for this program, under the filter of a unit, or without a filter where `unit` is
+    None."""
     held = () if unit is None else (*HELD, str(unit), sys.executable)
     run = subprocess.run(programs.python(*held, "-c", program), cwd=ROOT, capture_output=True, text=True, check=False)
     assert run.returncode == 0, (run.returncode, run.stderr)

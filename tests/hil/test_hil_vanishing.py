@@ -1,4 +1,4 @@
-"""What can vanish while a table runs, and what can stand in a journal's place: a person always hears of it."""
+"""Checks what can vanish while a table runs, and what can stand in a journal's place: a person always hears of it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def beside(journal: Path, suffix: str) -> Path:
 
 
 def refused(table: Table, code: str, exit_code: int = STAYS_WRONG) -> str:
-    """What a start says that must be refused."""
+    """Start the table, check that the start is refused with this error code, and return the message."""
     run = table.tablectl("run", check=False)
     assert run.returncode == exit_code, run.stderr
     (told,) = [line for line in run.stderr.splitlines() if line.startswith(code)]

@@ -1,4 +1,4 @@
-"""A shoe's wire: recorded while a table runs on it, and said again to a table."""
+"""Checks recordings of a shoe's bytes: they are recorded while a table runs, and played again to a table."""
 
 from __future__ import annotations
 

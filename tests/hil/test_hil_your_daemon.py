@@ -1,4 +1,4 @@
-"""A table daemon that is not ours, at our shoe, our lamps and our pit."""
+"""Checks that the bench works with somebody else's table daemon, connected to the bench's shoe, lamps and pit."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.bench_table(shoe={"driver": "beetek"})
 
 @pytest.fixture
 def table(bench_wires: Wires, bench_shoe: FarBeeTek, bench_pit: FarPit, bench_wait: Wait) -> Iterator[None]:
-    """The daemon, with its shoe and its pit. The bench has a fixture `table` too: this one goes before it."""
+    """Run the foreign daemon, with its shoe and its pit. This fixture replaces the bench's own fixture `table`."""
     daemon = subprocess.Popen(["perl", str(PROGRAM)], env=os.environ | bench_wires.environment)
     bench_wait(lambda: bench_shoe.heard and bench_pit.online)
     yield

@@ -1,4 +1,4 @@
-"""What lies between the simulated shoe and its pty: a good line, or one that tears, loses or delays bytes."""
+"""The lines between the simulated shoe and its pty: a good line, and lines that split, lose or delay bytes."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ class Perfect:
         self._line = line
 
     def write(self, data: bytes) -> None:
-        """Put bytes on the line."""
+        """Put bytes on the line, from the shoe."""
         self._line.write(data)
 
     def listen(self, heard: Callable[[bytes], None]) -> None:
-        """Call `heard` with what the host sends, as it was sent."""
+        """Call `heard` with the bytes that the host sends to the shoe, as they were sent."""
         self._line.listen(heard)
 
     def unplug_at_shoe(self) -> None:
-        """Let nothing through."""
+        """Pull the plug at the shoe's end, so that no byte passes."""
         self._line.unplug_at_shoe()
 
     def plug_at_shoe(self) -> None:
-        """Let everything through again."""
+        """Put the plug at the shoe's end back, so that bytes pass again."""
         self._line.plug_at_shoe()
 
     def plug(self) -> None:
-        """Let the device appear."""
+        """Let the serial device appear at the host."""
         self._line.plug()
 
     def unplug(self) -> None:
-        """Let the device vanish."""
+        """Let the serial device vanish at the host."""
         self._line.unplug()
 
 
@@ -57,8 +57,8 @@ class ByteByByte(Perfect):
 
 
 class Lossy(Perfect):
-    """A line that loses a byte of one in five of the shoe's frames or lines, as a seed decides. `lost` counts the
-    losses."""
+    """A line that loses one byte in every fifth of the shoe's frames or lines on average, chosen by a seed. `lost`
+    counts the losses."""
 
     def __init__(self, line: FarLine) -> None:
         super().__init__(line)
@@ -76,8 +76,8 @@ class Lossy(Perfect):
 
 
 class Delayed(Perfect):
-    """A line on which everything comes late, a chunk at a time, while the shoe goes on. Of a shoe that is much quicker
-    the line takes no more for now: otherwise an answer would come seconds after the table asked."""
+    """A line on which everything comes late, one write at a time, while the shoe goes on. Where the shoe is much
+    quicker than the line, the shoe has to wait. Otherwise an answer would come seconds after the table asked."""
 
     def __init__(self, line: FarLine) -> None:
         super().__init__(line)
@@ -85,7 +85,7 @@ class Delayed(Perfect):
         threading.Thread(target=self._bring, name="late", daemon=True).start()
 
     def write(self, data: bytes) -> None:
-        """Put the bytes into the queue of the late line."""
+        """Put the bytes into the queue of the late line, and wait where the queue is full."""
         self._late.put(data)
 
     def _bring(self) -> None:
