@@ -49,7 +49,7 @@ def certs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def secured(certs: Path, tmp_path: Path) -> Iterator[SecuredBroker]:
-    """Run the broker with the shipped configuration. Only the paths of its files and its port differ."""
+    """Run the broker with the shipped configuration. Only the paths of its files, its port and its user differ."""
     text = (SHIPPED / "mosquitto.conf").read_text("utf-8")
     for ours, theirs in {
         "/etc/mosquitto/acl": str(SHIPPED / "acl"),
