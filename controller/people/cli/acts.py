@@ -1,4 +1,5 @@
-"""The commands that are acts: what a person does with a running table, made from the acts' entries."""
+"""The commands of `tablectl` by which a person acts on a running table, such as voiding a round. Each command is made
+from the act's entry in `controller.table.acts`."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ _LOOKS = {"pit-key": client.pit_key, "recognition-key": client.recognition_key}
 
 
 def commands() -> Iterator[Command]:
-    """A command for each act that the control socket takes."""
+    """Yield a command for each act that the table takes on its control socket."""
     for act in ACTS:
         if act.on_socket:
             add, run = partial(_add, act), partial(_run, act)
@@ -76,7 +77,8 @@ def _run(act: Act, options: Namespace) -> int:
 
 
 def _confirmed() -> bool:
-    """Whether the person at the terminal says yes. Raises TableError `not_confirmed` where nobody can be asked."""
+    """Ask the person at the terminal for a yes, and return whether the answer is yes. Raises TableError `not_confirmed`
+    where standard input is no terminal, so that nobody can be asked."""
     if not sys.stdin.isatty():
         do = "Read above what the act would do. Then repeat the command with --yes."
         raise TableError("not_confirmed", "This act needs a yes, and no terminal is here. Nothing was done.", do)
@@ -84,7 +86,8 @@ def _confirmed() -> bool:
 
 
 def _request(act: Act, given: dict[str, Any]) -> dict[str, object]:
-    """The request for the socket. Raises TableError for bad arguments, or arguments that do not go together."""
+    """Return the request to send to the control socket for an act with the arguments `given`. Raises TableError for a
+    bad argument, and for arguments that do not go together."""
     for form in act.forms:
         if given.keys() == form.said:
             return {"do": act.do, **{each.name: _read(each, given[each.name]) for each in form.arguments}} | (
@@ -95,7 +98,8 @@ def _request(act: Act, given: dict[str, Any]) -> dict[str, object]:
 
 
 def _read(argument: Argument, given: Any) -> Any:
-    """The argument's value in JSON, in a form that the table can read."""
+    """Return the value to send for an argument that was typed. Raises TableError `bad_argument` where the table could
+    not read the value."""
     try:
         value = [*map(argument.of_text, given)] if argument.many else argument.of_text(given)
         argument.read(value)

@@ -1,8 +1,8 @@
-"""`tablectl backup` and `tablectl restore`: a table's state in one file, and that table on another machine.
+"""`tablectl backup` and `tablectl restore`: save the state of a table in one file, and make another machine that table.
 
-A restored table goes on in its epoch only where the old machine can have sent nothing after the backup: the backup was
-made with `--move`, which set the old machine's journal aside. Every other restore begins a new epoch, which the pit
-must adopt.
+A table has an epoch: the time in which one journal grows without a break. A restored table stays in its epoch only
+where the old machine can have sent nothing after the backup. For that the backup must be made with `--move`, which sets
+the old machine's journal aside. Every other restore begins a new epoch, which the pit must adopt.
 """
 
 from __future__ import annotations
@@ -44,7 +44,8 @@ _CONFIGURED = ("table.toml", "game.toml")
 
 
 def places(table: Path, file: TableFile) -> dict[str, Path]:
-    """Where the file of each name of a backup belongs on a machine with this table's file. Archives go to a folder."""
+    """Return the path at which each file of a backup belongs, by the file's name in the backup, on a machine whose
+    table's file is `file`. The archives are not among them: they go to a folder."""
     key, pit = Path(file.journal.signing_key), file.pit
     tls = {"ca": pit.ca, "certificate": pit.certificate, "private_key": pit.private_key, "crl": pit.crl}
     return {
@@ -58,9 +59,11 @@ def places(table: Path, file: TableFile) -> dict[str, Path]:
 
 
 def backup(table: Path, to: Path, moved_by: str | None, passphrase_file: Path | None) -> int:
-    """Write a backup of the table, which may run. With `moved_by` the table must be stopped, and cannot run here again.
+    """Write a backup of the table to the file `to`. The table may run meanwhile. With `moved_by`, the person who moves
+    the table to another machine, the table must be stopped, and cannot run on this machine again.
 
-    Raises TableError: `backup_unwritable`, `table_runs`, as `new_passphrase` does, and what reading the journal raises.
+    Raises TableError `backup_unwritable`, `table_runs`, the errors of `new_passphrase`, and the errors of reading the
+    journal.
     """
     file = load(table).file
     journal, to = Path(os.path.realpath(file.journal.path)), to.absolute()
@@ -100,7 +103,7 @@ def backup(table: Path, to: Path, moved_by: str | None, passphrase_file: Path | 
 
 
 def _is_kept(name: str, path: Path) -> bool:
-    """Whether a backup holds the file: a certificate that this user cannot read is left out, all else is needed."""
+    """Tell whether a backup includes the file. Only a certificate file that this user cannot read is left out."""
     return name not in ("ca", "certificate", "private_key", "crl") or os.access(path, os.R_OK)
 
 
@@ -114,7 +117,8 @@ def _unwritten(to: Path) -> Iterator[None]:
 
 
 def _locked(journal: Path) -> JournalFile:
-    """The journal, locked, so that no table starts on it. Raises TableError `table_runs`."""
+    """Open and lock the journal, so that no table can start on it. Raises TableError `table_runs` where a table already
+    runs on it."""
     try:
         return JournalFile(journal)
     except TableError as error:
@@ -125,7 +129,8 @@ def _locked(journal: Path) -> JournalFile:
 
 
 class _Unpacked(Struct, frozen=True):
-    """A backup whose files lie unpacked in a folder of its own, by their names. `public_key` is the table's."""
+    """A backup whose files are unpacked in a temporary folder. `files` maps each name to its path. `public_key` is the
+    table's."""
 
     source: Path
     says: Backup
@@ -133,7 +138,8 @@ class _Unpacked(Struct, frozen=True):
     public_key: bytes
 
     def secrets(self, seal: Seal | None) -> dict[str, bytes]:
-        """The private keys inside. Raises TableError `passphrase_wrong`; `backup_damaged` for another table's key."""
+        """Return the private keys in the backup, opened with `seal`. Raises TableError `passphrase_wrong`, and
+        `backup_damaged` where the signing key inside is another table's."""
         found = {name: opened(self.says, name, self.files[name], seal) for name in SECRETS & self.files.keys()}
         try:
             good = SigningKey(found["key"]).public == self.public_key
@@ -146,9 +152,10 @@ class _Unpacked(Struct, frozen=True):
 
 @contextmanager
 def _unpacked(source: Path, *, unsigned: bool) -> Iterator[_Unpacked]:
-    """All of a backup: its journal and archives read whole, and compared with what it says and what its key signed.
+    """Unpack and check a backup for the length of a `with` block. The journal and its archives are read whole, and
+    compared with what the backup says of itself and with what the table's key signed.
 
-    With `unsigned` a backup without a signature is read too. Raises TableError `backup_damaged`, `backup_unsigned`,
+    With `unsigned` a backup without a signature is accepted too. Raises TableError `backup_damaged`, `backup_unsigned`,
     `backup_unreadable`.
     """
     with ExitStack() as ends:
@@ -183,8 +190,8 @@ def _unpacked(source: Path, *, unsigned: bool) -> Iterator[_Unpacked]:
 
 
 def verify_backup(source: Path, passphrase_file: Path | None, as_json: bool = False) -> int:
-    """Check a whole backup without restoring it, and print what it holds. Without a passphrase the private keys stay
-    sealed. Raises TableError as `restore` does."""
+    """Check a whole backup without restoring it, and print what it holds. Without a passphrase file the private keys
+    are not opened. Raises TableError: the errors that `restore` has for a bad backup."""
     with _unpacked(source, unsigned=True) as backup:
         says, files = backup.says, backup.files
         if says.salt is None or passphrase_file is not None:
@@ -222,13 +229,15 @@ def verify_backup(source: Path, passphrase_file: Path | None, as_json: bool = Fa
 def restore(
     source: Path, by: str | None, table: Path | None, passphrase_file: Path | None, *, unsigned: bool = False
 ) -> int:
-    """Make this machine the table of a backup. `by` is who decides that a new epoch begins, where the backup is a copy.
+    """Make this machine the table of a backup. Where the backup is a copy, `by` names the person who decides that a new
+    epoch begins.
 
-    `table` is where the table's file is or belongs, and by default the only one in /etc/table-controller. A table's
-    file that is there says where all else belongs. Where only the backup has one, everything belongs in the folder of
-    the table's file and in /var/lib/table-controller. With `unsigned` a backup without a signature is restored too.
+    `table` is the path of the table's file, by default that of the only one in /etc/table-controller. Where this
+    machine has the table's file already, the file says where every other file belongs. Where only the backup has one,
+    every file belongs in the folder of the table's file or in /var/lib/table-controller. With `unsigned` a backup
+    without a signature is restored too.
 
-    Where it fails, the machine is as it was before. Raises TableError: `backup_damaged`, `backup_unreadable`,
+    Where the restore fails, the machine is as it was before. Raises TableError: `backup_damaged`, `backup_unreadable`,
     `backup_unsigned`, `passphrase_wrong`, `restore_begins_anew`, `restore_in_the_way`, `restore_outside`,
     `restore_failed`, `journal_in_use`.
     """
@@ -268,17 +277,18 @@ def _begins_anew(says: Backup) -> TableError:
 
 
 def _place_of_table() -> Path:
-    """Where this machine's table file is, or belongs where there is none. Raises TableError `no_table` for several."""
+    """Return the path of this machine's table file, or the path where such a file belongs if there is none. Raises
+    TableError `no_table` where there are several."""
     if os.environ.get(VARIABLE) or any(CONFIGURATION.glob("*.toml")):
         return default_table("restore").absolute()
     return CONFIGURATION / "table.toml"
 
 
 def _place(placing: Placing, backup: _Unpacked, secrets: Mapping[str, bytes], table: Path, lines: list[str]) -> Path:
-    """Put every file of the backup in its place. Returns the journal's path.
+    """Put every file of the backup in its place on this machine, and return the path of the restored journal.
 
-    The journal of a copy gets another name than the table's journal. So no power cut leaves a table that goes on with
-    the copy.
+    Where the backup is a copy, its journal gets another name than the table's own journal. A power cut in the middle
+    can then not leave a table that goes on with the copy.
     """
     says, files = backup.says, backup.files
     file = load_table_file(table if table.exists() else files["table.toml"])
@@ -303,10 +313,12 @@ def _place(placing: Placing, backup: _Unpacked, secrets: Mapping[str, bytes], ta
 
 
 def _check_inside(table: Path, targets: Mapping[str, Path]) -> None:
-    """Raises TableError where a file would be written elsewhere than where this machine's own table file has it.
+    """Check that every file of the backup would be written to an allowed place. Raises TableError `restore_outside`
+    otherwise.
 
-    Where the table's file itself comes from the backup, nothing that it names is believed: every file belongs below
-    the folder of the table's file, or below the folder of a table's state. A link leads nowhere else in either case.
+    A path that this machine's own table file names is allowed. Where the table's file comes from the backup, none of
+    its paths is trusted: every file must belong below the folder of the table's file, or below
+    /var/lib/table-controller. In both cases no symbolic link may lead elsewhere.
     """
     folders = [Path(os.path.realpath(each)) for each in (table.parent, _STATE)]
     own = table.exists()
@@ -331,8 +343,8 @@ def _is_same(one: Path, other: Path) -> bool:
 
 
 def _configure(placing: Placing, source: Path, to: Path, lines: list[str]) -> None:
-    """Put the table's file or the game's in its place. A different file that is there stays, and the backup's file
-    is put beside that file."""
+    """Put the backup's table file or game file at `to`. Where this machine has a different file at `to`, that file
+    stays, and the backup's file is put beside it with the ending .restored."""
     if to.exists():
         lines.append(f"{to} is there already and stays. The backup's file lies beside it as {to.name}.restored.")
         to = to.with_name(f"{to.name}.restored")
@@ -340,8 +352,8 @@ def _configure(placing: Placing, source: Path, to: Path, lines: list[str]) -> No
 
 
 def _check_free(says: Backup, file: TableFile, key_before: bytes, lines: list[str], placing: Placing) -> None:
-    """Set an older or a damaged journal aside. Raises TableError where a good journal or another table's key is in the
-    way, and where a table runs on the journal."""
+    """Set an older or a damaged journal of this machine aside, so that the restored journal can take its place. Raises
+    TableError where a good journal or another table's key is in the way, and where a table runs on the journal."""
     journal, key = Path(os.path.realpath(file.journal.path)), Path(file.journal.signing_key)
     do = "Is this the right machine? Then move that file to another folder, keep it, and run the same command again."
     if key.exists() and key.read_bytes() != key_before:
@@ -374,7 +386,7 @@ def _check_free(says: Backup, file: TableFile, key_before: bytes, lines: list[st
 
 
 def _begin_anew(placing: Placing, table: Path, by: str) -> None:
-    """Begin the new epoch of a restored copy."""
+    """Begin a new epoch for a table that was restored from a copy."""
     section = load(table).file.journal
     journal, note = Path(section.path), note_of(Path(section.signing_key))
     beside_it = [path.with_name(path.name + ending) for path in (journal,) for ending in ("", "-wal", "-shm")]
@@ -385,7 +397,7 @@ def _begin_anew(placing: Placing, table: Path, by: str) -> None:
 
 
 def _of_shoe(journal: Path, says: Backup) -> list[str]:
-    """What people do with the shoe that was open at the backup."""
+    """Return the lines that tell people what to do with the shoe that was open at the time of the backup."""
     try:
         shoe = open_shoe(journal)
     except TableError:

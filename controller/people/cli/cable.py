@@ -1,4 +1,5 @@
-"""A network cable on the loopback, which can be pulled while the programs at its ends run on."""
+"""A simulated network cable between two ports of this machine. It can be pulled while the programs at its ends run on.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ _BYTES = 65536
 
 
 class NetworkCable:
-    """A cable from `port` to the port `to_port` of this machine. The cable is plugged in until `pull`."""
+    """A simulated cable that carries connections from `port` to `to_port` of this machine. The cable is plugged in
+    until `pull` is called."""
 
     def __init__(self, port: int, to_port: int) -> None:
         self.port = port
@@ -21,7 +23,7 @@ class NetworkCable:
         self.plug()
 
     def plug(self) -> None:
-        """Put the cable in, where it is out."""
+        """Plug the cable in, where it was pulled."""
         if self._ends:
             return
         listener = socket.create_server((_HOST, self.port))
@@ -29,7 +31,7 @@ class NetworkCable:
         threading.Thread(target=self._answer, args=(listener,), name="cable", daemon=True).start()
 
     def pull(self) -> None:
-        """Pull the cable: both ends of every connection lose it at once, and nobody can connect."""
+        """Pull the cable: every connection is closed at both ends at once, and no new connection is accepted."""
         with self._lock:
             ends, self._ends = self._ends, []
         for end in ends:

@@ -1,4 +1,4 @@
-"""The far end of the control socket: one request to a running table, and its answer for a person."""
+"""The client's end of the control socket: send one request to a running table, and show its answer to a person."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ _Line = TypeVar("_Line", Answer, FeedLine)
 
 
 def ask(table: Path, request: dict[str, object], control: str | None = None) -> Answer:
-    """The table's answer to `request`. A caller that asks often names the control socket with `control`; without it the
-    table's file is read.
+    """Send `request` to the running table, and return its answer. `control` is the path of the control socket; without
+    it the path is read from the table's file, which takes longer.
 
-    Raises TableError with the table's own words where the table refuses, or `table_not_running`.
+    Raises TableError with the table's own words where the table refuses the request, or `table_not_running`.
     """
     with _connected(table, control) as channel:
         channel.sendall(json.dumps(request).encode() + b"\n")
@@ -45,14 +45,14 @@ def ask(table: Path, request: dict[str, object], control: str | None = None) -> 
 
 
 def status_of(table: Path, control: str | None = None) -> Status:
-    """The table's status. Raises TableError as `ask`."""
+    """Return the status of the running table. Raises the same errors as `ask`."""
     return _status(ask(table, {"do": "status"}, control))
 
 
 def watch(table: Path) -> Iterator[Status]:
-    """The table's status now, and again a few times a second where the status differs.
+    """Yield the table's status now, and again each time that it has changed, at most a few times a second.
 
-    Raises TableError at the end of this view, with the reason: `table_stopped`, `table_ended`, or the table's refusal.
+    Raises TableError when no more can come, with the reason: `table_stopped`, `table_ended`, or the table's refusal.
     """
     with _connected(table) as channel:
         channel.sendall(b'{"do": "watch"}\n')
@@ -65,7 +65,7 @@ def watch(table: Path) -> Iterator[Status]:
 
 
 def shoe_rounds(table: Path) -> tuple[PublicRound, ...]:
-    """The finished rounds of a running table's open shoe, from its feed."""
+    """Return the finished rounds of a running table's open shoe, read from the table's feed socket."""
     with _connected(table, str(feed_of(Path(load(table).file.control.socket)))) as channel:
         for line in channel.makefile("rb"):
             if (rounds := _read(line, FeedLine).rounds) is not None:
@@ -74,8 +74,8 @@ def shoe_rounds(table: Path) -> tuple[PublicRound, ...]:
 
 
 def _taken(line: bytes) -> Answer:
-    """Return the table's answer, which is this line. Raises TableError with the table's own words where the table
-    refuses."""
+    """Parse one line from the control socket into the table's answer. Raises TableError, with the table's own words,
+    where the table refused the request."""
     answer = _read(line, Answer)
     if not answer.ok:
         raise TableError(answer.code, answer.what, answer.do)
@@ -88,7 +88,8 @@ def _status(answer: Answer) -> Status:
 
 
 def _read(line: bytes, of: type[_Line]) -> _Line:
-    """What a line of the table says. Raises TableError `table_unreadable` for a line of another version's form."""
+    """Parse a line from the table as JSON of type `of`. Raises TableError `table_unreadable` where the line has the
+    form of another version of the program."""
     try:
         return msgspec.json.decode(line, type=of)
     except ValueError as error:
@@ -102,7 +103,8 @@ def _silent() -> TableError:
 
 
 def act(table: Path, request: dict[str, object]) -> int:
-    """Send the act `request` to the table. Returns 0 once the act is journalled, or waits for a second person."""
+    """Send the act `request` to the table, and print how it ended. Returns 0 once the act is journalled or waits for a
+    second person."""
     waits = ask(table, request).waits
     print("\n".join(second_person_lines(waits, table)) if waits else "done")
     if "fault" in request and not (shoe := status_of(table).shoe).up:
@@ -111,8 +113,9 @@ def act(table: Path, request: dict[str, object]) -> int:
 
 
 def answered_fault(table: Path, fault: str | None) -> dict[str, object]:
-    """The argument by which a request leaves a fault: the fault's id. `fault` is the id that the person saw; None: the
-    standing fault, which is then printed."""
+    """Return the part of a request that names the fault to be cleared: `{"fault": id}`, or an empty dict where there is
+    no fault. `fault` is the id that the person gave. With None the table's present fault is taken, and printed first.
+    """
     if fault is None:
         standing = status_of(table).face.fault
         if standing is not None:
@@ -122,8 +125,8 @@ def answered_fault(table: Path, fault: str | None) -> dict[str, object]:
 
 
 def witness(table: Path, by: str, proposal: int | None) -> int:
-    """Confirm another person's act. `proposal` is the number that the person saw; None: the act that waits now, which
-    is then printed."""
+    """Confirm, as a second person, the act that another person has proposed. `proposal` is the number that the person
+    gave. With None the act that waits now is taken, and printed first."""
     if proposal is None:
         waits = status_of(table).second_person
         if waits is not None:
@@ -133,8 +136,8 @@ def witness(table: Path, by: str, proposal: int | None) -> int:
 
 
 def status(table: Path, as_json: bool, language_name: str, screen: str) -> int:
-    """Print the table's status, in the language of this name, and what the `screen` at this HOST:PORT says of its
-    page."""
+    """Print the table's status in the language called `language_name`. The last line says whether the screen at
+    `screen` (HOST:PORT) shows this table's page."""
     now = status_of(table)
     if as_json:
         print(json.dumps(msgspec.to_builtins(now), indent=2))
@@ -148,7 +151,8 @@ def status(table: Path, as_json: bool, language_name: str, screen: str) -> int:
 
 
 def pit_key(table: Path, as_json: bool = False) -> int:
-    """Print the pit's offered key and its pinned key, as fingerprints."""
+    """Print the fingerprints of two keys: the key that the pit offers, and the pit's key that the table trusts
+    (pinned)."""
     now = status_of(table)
     key = now.pit.key
     if as_json:
@@ -161,7 +165,7 @@ def pit_key(table: Path, as_json: bool = False) -> int:
 
 
 def recognition_key(table: Path, as_json: bool = False) -> int:
-    """Print the adopted key of bet recognition as a fingerprint, or how to adopt one."""
+    """Print the fingerprint of the key by which the table trusts bet recognition, or how to adopt such a key."""
     now = status_of(table)
     if as_json:
         print_report(now.recognition)
@@ -172,7 +176,8 @@ def recognition_key(table: Path, as_json: bool = False) -> int:
 
 
 def _group_of(path: str) -> str | None:
-    """The group that may use this socket: the socket's, or else its folder's. None where neither group has a name."""
+    """Return the name of the group that owns the socket, or that owns its folder. Returns None where neither can be
+    found."""
     for each in (Path(path), Path(path).parent):
         with suppress(OSError, KeyError):
             return each.group()
@@ -181,7 +186,8 @@ def _group_of(path: str) -> str | None:
 
 @contextmanager
 def _connected(table: Path, control: str | None = None) -> Iterator[socket.socket]:
-    """A connection to the running table. Raises TableError `not_allowed`, `table_silent`, `table_not_running`."""
+    """Connect to the running table's control socket for the length of a `with` block. Raises TableError `not_allowed`,
+    `table_silent`, `table_not_running`."""
     path = control or load(table).file.control.socket
     try:
         with socket.socket(socket.AF_UNIX) as channel:

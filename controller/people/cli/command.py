@@ -1,4 +1,5 @@
-"""What is `tablectl`'s own about its commands: the groups, the exit codes, and the file that comes first."""
+"""What only `tablectl` has, among the programs of this project: the groups in its help, its exit codes, and the file
+that a command takes as its first argument."""
 
 from __future__ import annotations
 
@@ -45,12 +46,12 @@ PROGRAM = Program(
 
 
 class File(Enum):
-    """The file that a command's first argument names. Without that argument, the default table's file."""
+    """The kind of file that a command takes as its first argument. Without that argument the default table is used."""
 
     TABLE = "TABLE.toml"
     JOURNAL = "JOURNAL"
 
 
 def parser_of(commands: Iterable[Command]) -> ArgumentParser:
-    """The parser of these commands."""
+    """Return the command-line parser of `tablectl` for these commands."""
     return PROGRAM.parser(commands)

@@ -1,7 +1,9 @@
-"""The cards of an open shoe that nobody has seen yet, from a table's journal: for surveillance, never for players.
+"""Work out which cards of an open shoe nobody has seen yet, from a table's journal. This is for surveillance, never for
+players.
 
-A card counts as seen once it lay face up. Burned cards and cards that still lie face down count as unseen, although the
-journal may know them. So the odds tell nothing of a face-down card. They are the odds of a player who has watched.
+A card counts as seen once it has lain face up. Burned cards, and cards that still lie face down, count as unseen,
+although the journal may know them. Odds from these cards therefore reveal nothing of a face-down card: they are the
+odds of a player who has watched every card.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from controller.table.states import NoShoe, ShoeEnded, Table
 
 
 class OpenShoe(Struct, frozen=True):
-    """An open shoe, as a person knows it who watched every card, with the rules under which it was opened."""
+    """An open shoe as a person who watched every card knows it, with the rules under which it was opened."""
 
     number: int
     round: int | None
@@ -38,7 +40,7 @@ class OpenShoe(Struct, frozen=True):
 
 
 def open_shoe(journal: Path) -> OpenShoe:
-    """The open shoe of a journal. Raises TableError: `no_open_shoe`, and the errors of reading a journal."""
+    """Return the open shoe of a journal. Raises TableError `no_open_shoe`, and the errors of reading a journal."""
     table: Table | None = None
     digest = ""
     seen: dict[object, Sequence[Card]] = {}
@@ -58,7 +60,8 @@ def open_shoe(journal: Path) -> OpenShoe:
 
 
 def _face_up(table: Table) -> dict[object, Sequence[Card]]:
-    """The cards that lie face up now: the burn's first card under "burn", the hands' cards under the round's number."""
+    """Return the cards that lie face up now: the burn's first card under the key "burn", the cards of all hands under
+    the number of the round."""
     face = public(table)
     up: dict[object, Sequence[Card]] = {}
     if face.first_card is not None:

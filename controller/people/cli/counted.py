@@ -1,9 +1,10 @@
-"""The par sheet of a file, counted once: a second `par` or `check` of the same file reads what the first has kept.
+"""The par sheet of a file, counted once and cached: a second `tablectl par` or `tablectl check` of the same file reads
+the cached counts.
 
-A count is kept in the cache of the person who counts, `$XDG_CACHE_HOME` or `~/.cache`, under the digest over the
-program and the file's values. A file there counts where it is this person's own, nobody else can write it, it is whole,
-and it says the same digest itself. Every other file is as if it were not there: the figures are counted anew and kept
-again. Whoever can write as this person can change what this person's programs say; nobody else can.
+The cache is in `$XDG_CACHE_HOME` or `~/.cache` of the person who runs the command. Its key is a digest over the program
+and the values in the file. A cached file is used only where it belongs to this person, nobody else can write it, it is
+whole, and it names the same digest. Any other file is ignored: the figures are counted and cached again. Whoever can
+write as this person can change the figures that this person sees; nobody else can.
 """
 
 from __future__ import annotations
@@ -30,13 +31,13 @@ _MOST_BYTES = 10_000_000
 
 
 class _Kept(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What was counted, and the digest under which it was."""
+    """What a cached file holds. `of` is the digest over program and file for which it was counted."""
 
     of: str
 
 
 class _Sheet(_Kept, frozen=True, forbid_unknown_fields=True):
-    """A par sheet without its subject."""
+    """A cached par sheet, without the rules that it was counted for."""
 
     cards: int
     bets: tuple[Odds, ...]
@@ -47,13 +48,14 @@ class _Sheet(_Kept, frozen=True, forbid_unknown_fields=True):
 
 
 class _Together(_Kept, frozen=True, forbid_unknown_fields=True):
-    """The count of all bets together."""
+    """A cached count of all bets of a round together."""
 
     together: Together
 
 
 def counted(of: Subject) -> Par:
-    """The par sheet with the cards of a fresh shoe. Raises TableError as `par` does."""
+    """Return the par sheet with the cards of a fresh shoe, from the cache where possible. Raises the same TableErrors
+    as `par`."""
     key = digest(program_digest(), of.digest)
     if (kept := _read(key, _Sheet)) is None:
         sheet = par(of)
@@ -63,7 +65,7 @@ def counted(of: Subject) -> Par:
 
 
 def counted_together(of: Subject) -> Together:
-    """The count of all bets together, with the cards of a fresh shoe."""
+    """Return the count of all bets together with the cards of a fresh shoe, from the cache where possible."""
     key = digest(program_digest(), of.digest)
     if (kept := _read(key, _Together)) is None:
         kept = _Together(key, together(of))
@@ -72,7 +74,7 @@ def counted_together(of: Subject) -> Together:
 
 
 def _folder() -> Path | None:
-    """Where counts are kept; None for whoever has no home."""
+    """Return the cache's folder. Returns None for a user without a home directory."""
     with suppress(RuntimeError):
         return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "table-controller"
     return None
@@ -83,7 +85,8 @@ def _name(key: str, type_: type[_Kept]) -> str:
 
 
 def _read(key: str, type_: type[_T]) -> _T | None:
-    """What was kept under this digest; None where nothing is, or nothing that counts."""
+    """Return what is cached under the digest `key`. Returns None where there is no such file, or where it cannot be
+    trusted or read."""
     if (folder := _folder()) is None:
         return None
     try:
@@ -109,7 +112,7 @@ def _is_own(of: os.stat_result) -> bool:
 
 
 def _keep(kept: _Kept) -> None:
-    """Keep it, where the disk lets us: nothing depends on that."""
+    """Write `kept` into the cache. A failure is ignored, because the figures can be counted again."""
     if (folder := _folder()) is None:
         return
     text = msgspec.json.encode(kept, enc_hook=str)

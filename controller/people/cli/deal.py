@@ -1,4 +1,4 @@
-"""`tablectl deal`: a script in, events out, one JSON line each or in words."""
+"""`tablectl deal`: play a script of a table, and print each event as one JSON line or in words."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from controller.words.language import language
 
 
 def deal(table: Path, script: str, in_words: bool) -> int:
-    """Play the script in the file `script` ("-": standard input). Returns 0 where every token was played, and
-    none made a fault.
+    """Play the script in the file `script` ("-": standard input). Returns 0 where every token was played and none
+    caused a fault.
 
-    Each event is printed as its JSON, or `in_words` for people, with the result of every wager.
+    Each event is printed as JSON. With `in_words` it is printed in words, with the result of every wager.
     """
     text = _read(script)
     exit_code = 0
@@ -36,7 +36,7 @@ def deal(table: Path, script: str, in_words: bool) -> int:
 
 
 def _due(table: ScriptTable) -> str:
-    """What the table waits for after the last token."""
+    """Return, in words, what the table waits for after the script's last token."""
     return face_waits(table.face, language())
 
 

@@ -1,8 +1,8 @@
-"""`tablectl demo`: the real daemon on this machine, with the far end of each of its wires simulated.
+"""`tablectl demo`: run the real daemon on this machine, with all its surroundings simulated.
 
-The demo runs a private Mosquitto, the reference pit, a simulated shoe on a pty, and a dealer and players on simulated
-pins. The first shoe follows a story (`drivers/sim/story.py`). Then the people deal on at random. The demo shows only
-what the control socket and the broker say, as they would say it to a person or to the pit.
+The demo starts a private Mosquitto, the reference pit, a simulated shoe on a pty, and a simulated dealer and players on
+simulated pins. The first shoe follows a story (`drivers/sim/story.py`). After the story the dealer and the players go
+on at random. The demo shows only what the control socket and the broker tell any person or pit.
 """
 
 from __future__ import annotations
@@ -57,11 +57,11 @@ _ERROR_RATE = 0.03
 def demo(
     rounds: int | None, speed: float, seed: int | None, game: str | Path, shoe: str | None, settings: Path | None
 ) -> int:
-    """Run the demo until `rounds` wagered rounds are dealt, or Ctrl-C. Returns 0 where all went well.
+    """Run the demo until `rounds` rounds with wagers are dealt, or until Ctrl-C. Returns 0 where all went well.
 
-    With `speed` 2 the people are twice as fast as real people, with 0 they make no pauses. `game` and
-    `shoe` are as in `played`, and `settings` the pit's. Raises TableError `demo_options` for options that do not go
-    together, or as `played` does.
+    With `speed` 2 the simulated people are twice as fast as real people; with 0 they make no pauses. `game` and `shoe`
+    are those of `played`, and `settings` is the pit's settings file. Raises TableError `demo_options` for values out of
+    range, and the errors of `played`.
     """
     if (rounds is not None and rounds < 1) or speed < 0:
         do = "For example: tablectl demo --rounds 5 --speed 0, or make demo ROUNDS=5 SPEED=0."
@@ -73,7 +73,8 @@ def demo(
 
 @contextmanager
 def _stop_signals() -> Iterator[threading.Event]:
-    """Turns Ctrl-C, SIGTERM and a closed terminal into an event, so that everything ends in order."""
+    """Set an event on Ctrl-C, SIGTERM or a closed terminal, for the length of a `with` block, so that the demo can end
+    in order."""
     stopping = threading.Event()
 
     def stop(_signal: int, _frame: FrameType | None) -> None:
@@ -88,11 +89,12 @@ def _stop_signals() -> Iterator[threading.Event]:
 
 
 class _LeftError(Exception):
-    """Ends the people's thread at its next pause: the demo is over."""
+    """Raised in the thread of the simulated people at their next pause, to end the thread, because the demo is over."""
 
 
 class _Until:
-    """A clock whose `sleep` holds the people once `stopping` is set, and ends their thread once `gone` is set."""
+    """A clock for the simulated people. Once `stopping` is set, its `sleep` blocks until `gone` is set, and then ends
+    their thread."""
 
     def __init__(self, stopping: threading.Event, gone: threading.Event) -> None:
         self._stopping = stopping
@@ -100,14 +102,15 @@ class _Until:
         self.monotonic = time.monotonic
 
     def sleep(self, seconds: float, /) -> None:
-        """Let this many seconds pass. Raises _LeftError."""
+        """Sleep for this many seconds. Raises _LeftError where the demo is over."""
         if self._stopping.wait(seconds):
             self._gone.wait()
             raise _LeftError
 
 
 class _People(threading.Thread):
-    """The dealer and the players. `done` is set once they deal no more; `trouble` says why they gave up."""
+    """The thread of the simulated dealer and players. `done` is set once they stop dealing; `trouble` says why they
+    gave up."""
 
     def __init__(self, deal: Callable[[], None], done: threading.Event) -> None:
         super().__init__(name="people", daemon=True)
@@ -128,17 +131,18 @@ class _People(threading.Thread):
 
 
 class _Show(Protocol):
-    """Where the demo is shown."""
+    """What the demo is shown on: a live picture or plain lines."""
 
     def line(self, text: str, *, caption: bool = False) -> None:
-        """A line that stays."""
+        """Show a line of text that stays. A `caption` is a line of the story."""
 
     def status(self, status: Status) -> None:
-        """How the table is now."""
+        """Show the present state of the table."""
 
 
 class _Demo:
-    """The processes of a demo, and the table's events. The story plays on this object, its stage."""
+    """A running demo: its processes, and the events heard from its table. The story in `drivers/sim/story.py` calls
+    `say`, `pay`, `pull_cable`, `plug_cable` and `leave`."""
 
     def __init__(
         self,
@@ -205,11 +209,12 @@ class _Demo:
     # The stage.
 
     def say(self, caption: str) -> None:
-        """Show a line."""
+        """Show a line of the story."""
         self._lines.put((caption, True))
 
     def pay(self) -> None:
-        """Verify and pay the awards that can be decided now. Others wait until the pit has heard of all hits."""
+        """Verify and pay the awards in the pit's ledger that can be decided now. The others wait until the pit has
+        received every hit."""
         with closing(Ledger(self._ledger)) as ledger, suppress(TableError):
             for award in ledger.awards():
                 if award.step == "pending":
@@ -218,15 +223,15 @@ class _Demo:
                     ledger.take_step(award.id, "paid", "Ben")
 
     def pull_cable(self) -> None:
-        """Pull the table's network cable."""
+        """Pull the simulated network cable between the table and the broker."""
         self._cable.pull()
 
     def plug_cable(self) -> None:
-        """Put the cable back."""
+        """Plug the table's simulated network cable back in."""
         self._cable.plug()
 
     def leave(self) -> None:
-        """Wait until the table has been stopped."""
+        """Say that the people have left, and wait until the table's daemon has been stopped."""
         self._done.set()
         self._gone.wait()
 
@@ -236,7 +241,8 @@ class _Demo:
 
     @contextmanager
     def _listening(self, config: Config, port: int) -> Iterator[None]:
-        """Hear the table's events as any subscriber may. An event that is sent again counts once."""
+        """Subscribe to the table's events at the broker for the length of a `with` block. An event that is sent twice
+        counts once."""
         topics = Topics(config.file.pit.root, config.file.table.id)
         client = Client(CallbackAPIVersion.VERSION2, protocol=MQTTProtocolVersion.MQTTv5)
 
@@ -258,7 +264,7 @@ class _Demo:
             await_thread(client)
 
     def _watch(self, table: Path, daemon: subprocess.Popen[bytes], show: _Show) -> None:
-        """Show the table until its people deal no more, the daemon ends, or a person stops the demo."""
+        """Show the table until the simulated people stop dealing, the daemon ends, or a person stops the demo."""
         while not self._done.is_set() and daemon.poll() is None:
             self._show(table, show)
             if self._stopping.wait(_REFRESH_S):
@@ -272,7 +278,8 @@ class _Demo:
             show.status(status_of(table))
 
     def _await_acks(self, table: Path) -> bool:
-        """Whether the pit acknowledges every event of the table."""
+        """Wait until the pit has acknowledged every event of the table. Returns False where that does not happen in
+        time."""
         deadline = time.monotonic() + _ACK_PATIENCE_S
         while time.monotonic() < deadline:
             try:
@@ -300,36 +307,36 @@ class _Demo:
 
 
 class _Plain:
-    """Plain lines, for a file or a pipe."""
+    """A demo shown as plain lines, for a file or a pipe."""
 
     def line(self, text: str, *, caption: bool = False) -> None:
-        """Print the line. A caption has a mark before it."""
+        """Print the line. A line of the story, a `caption`, begins with an asterisk."""
         print(f"* {text}" if caption else text, flush=True)
 
     def status(self, status: Status) -> None:
-        """Paint nothing."""
+        """Do nothing: plain output has no picture of the table."""
 
 
 class _Live:
-    """On a terminal the lines scroll above the table's live picture."""
+    """A demo shown on a terminal: lines of text scroll above a live picture of the table."""
 
     def __init__(self, picture: Picture, live: Live) -> None:
         self._picture = picture
         self._live = live
 
     def line(self, text: str, *, caption: bool = False) -> None:
-        """Print the line above the picture, whole."""
+        """Print the whole line above the picture."""
         style = "bold bright_cyan" if caption else "dim"
         self._live.console.print(Text(_wrapped(text, 8), style=style), soft_wrap=True)
 
     def status(self, status: Status) -> None:
-        """Paint the table."""
+        """Paint the table's picture anew."""
         self._picture.status = status
         self._live.refresh()
 
 
 def _wrapped(text: str, indent: int) -> str:
-    """The line, wrapped to the terminal's width. A pipe has no width."""
+    """Wrap the text to the terminal's width. Where the output is no terminal, return the text unchanged."""
     if not sys.stdout.isatty():
         return text
     width = shutil.get_terminal_size().columns
@@ -337,7 +344,8 @@ def _wrapped(text: str, indent: int) -> str:
 
 
 def _legend(rules: TableRules) -> Iterator[str]:
-    """What the lamps say in this game, and what two words of the demo's lines mean."""
+    """Yield lines that explain the demo: what each lamp says in this game, what is printed at the seats, and what
+    "house" means."""
     simulated = rules.shoe.drawn_in_error == "simulated_hand"
     turns = rules.play.calls or rules.play.squeezed
     patterns = {
@@ -373,7 +381,7 @@ def _legend(rules: TableRules) -> Iterator[str]:
 
 @contextmanager
 def _view(config: Config, seed: int) -> Iterator[_Show]:
-    """A live picture on a terminal; plain lines anywhere else."""
+    """Show the demo for the length of a `with` block: as a live picture on a terminal, as plain lines anywhere else."""
     if not sys.stdout.isatty():
         yield _Plain()
         return

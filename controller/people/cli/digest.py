@@ -1,4 +1,5 @@
-"""`tablectl digest`: digests of what this machine's table runs, to compare with another table's."""
+"""`tablectl digest`: print digests of the program and the configuration of this machine's table, to compare them with
+another table's."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from controller.people.cli.told import print_report
 
 
 def print_digest(table: Path, as_json: bool = False) -> int:
-    """Print the digests of program, configuration, and both. Raises TableError."""
+    """Print three digests: of the program, of the configuration, and of both together. Raises TableError."""
     program, configuration = program_digest(), load(table).digest
     if as_json:
         print_report(DigestReport(__version__, program, configuration, digest(program, configuration)))

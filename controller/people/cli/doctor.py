@@ -1,4 +1,4 @@
-"""`tablectl doctor`: every part of a table's machine, a row each."""
+"""`tablectl doctor`: check every part of a table's machine, and print one row for each part."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ _STYLES = {Verdict.FAULT: "red", Verdict.WARNING: "yellow"}
 
 
 def doctor(table: Path | None, as_json: bool) -> int:
-    """Print what each check found. Returns 1 where a check found a fault, else 0."""
+    """Check every part of this machine, and print what each check found. Returns 1 where a check found a fault, else 0.
+    """
     with waited_for("Looking at every part"):
         rows = [*examine_here(table)]
     if as_json:
@@ -35,7 +36,8 @@ def doctor(table: Path | None, as_json: bool) -> int:
 
 
 def examine_here(table: Path | None) -> Iterable[Row]:
-    """The rows of this machine. `table` is the table's file; None: the default table's."""
+    """Check every part of this machine, and return a row for each. `table` is the path of the table's file; None means
+    the default table's."""
     answer: Status | TableError | None = None
     try:
         table = table or default_table("doctor")
@@ -46,7 +48,7 @@ def examine_here(table: Path | None) -> Iterable[Row]:
 
 
 def row_lines(rows: Iterable[Row]) -> Iterable[str]:
-    """The rows for a terminal, each with what to do below it."""
+    """Yield the rows as lines for a terminal. Below a row that needs something done, a line says what to do."""
     for row in rows:
         verdict = row.verdict.value
         if row.verdict in _STYLES:

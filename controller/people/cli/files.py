@@ -1,4 +1,5 @@
-"""The files that commands read: the default file, the kind of a wrong file, and pages that are written."""
+"""Helpers for the files of commands: find the default table's file, recognise a file of the wrong kind, and report a
+page that cannot be written."""
 
 from __future__ import annotations
 
@@ -17,10 +18,11 @@ CONFIGURATION = Path("/etc/table-controller")
 
 
 def default_table(command: str) -> Path:
-    """The table file in the variable, or the only table file in the configuration's folder.
+    """Return the path of the default table's file: the one in the environment variable TABLE_CONTROLLER_TABLE, or the
+    only one in /etc/table-controller.
 
-    Raises TableError `no_table` where there is none, or more than one, with what to write after `tablectl`, which is
-    this command.
+    Raises TableError `no_table` where there is none, or more than one. The error says what to type instead, with
+    `command`, the name of the command.
     """
     if named := os.environ.get(VARIABLE):
         return Path(named)
@@ -35,7 +37,7 @@ def default_table(command: str) -> Path:
 
 
 def default_journal(command: str) -> Path:
-    """The default table's journal. Raises TableError as `default_table` does."""
+    """Return the path of the default table's journal. Raises the same errors as `default_table`."""
     from controller.daemon.config import load
 
     return Path(load(default_table(command)).file.journal.path)
@@ -43,7 +45,7 @@ def default_journal(command: str) -> Path:
 
 @contextmanager
 def writing(page: Path) -> Iterator[None]:
-    """Turns a failed write into TableError `page_unwritable`."""
+    """Turn an OSError inside the `with` block into TableError `page_unwritable`."""
     try:
         yield
     except OSError as error:
@@ -52,7 +54,8 @@ def writing(page: Path) -> Iterator[None]:
 
 
 def check_kind(command: Command, path: Path) -> None:
-    """Raises TableError `wrong_kind_of_file` where the file is clearly of another kind than the command reads."""
+    """Check that the file is of the kind that the command reads. Raises TableError `wrong_kind_of_file` where it is
+    clearly of another kind, such as a journal in place of a table's file."""
     kind = _kind(path)
     if command.file is File.JOURNAL and kind not in (None, _JOURNAL):
         do = "The table's file says where its journal is: [journal] path."
@@ -70,7 +73,8 @@ _LEDGER_ID = b"PIT1"
 
 
 def _kind(path: Path) -> str | None:
-    """The kind of the file; None for a file that cannot be read, or is of no known kind."""
+    """Return the kind of the file in words, such as "a table's journal". Returns None for an unreadable file and for a
+    file of no known kind."""
     try:
         with path.open("rb") as file:
             head = file.read(100)

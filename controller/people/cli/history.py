@@ -1,4 +1,5 @@
-"""`tablectl verify`, `tablectl rounds` and `tablectl replay`: a journal's past, for technicians."""
+"""`tablectl verify`, `tablectl rounds` and `tablectl replay`: look into the past of a table's journal. These commands
+are for technicians."""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ _OF_A_ROUND = ("round", "void", "correction")
 
 
 def verify_journal(path: Path, log: Path | None, archive: Path | None, as_json: bool = False) -> int:
-    """Check every row of the journal and its archives, and compare them with a pit's log where there is one."""
+    """Check every row of the journal and its archives. Where `log`, a pit's log, is given, compare the rows with it."""
     # The pit's log comes first: it names an altered event, and the journal alone can name only the altered row.
     with waited_for("Checking every row"):
         agreed = compare(path, log, archive) if log else None
@@ -59,7 +60,7 @@ def _after(log_head: int, journal_head: int) -> str:
 
 
 def rounds(path: Path, archive: Path | None = None, as_json: bool = False) -> int:
-    """Print every round of the journal and its archives, void and corrected rounds too, a line each.
+    """Print every round of the journal and its archives, one line each. Void and corrected rounds are included.
 
     `archive` is the folder of the archives, as in `journal.verify`.
     """
@@ -79,8 +80,8 @@ def _of_rounds(path: Path, archive: Path | None) -> Iterator[dict[str, Any]]:
 
 
 def replay_round(path: Path, which: str, archive: Path | None, page: Path | None, as_json: bool = False) -> int:
-    """Print one finished round step by step, or write it as a page. `which` is SHOE/ROUND. Raises TableError
-    `no_such_round` or `page_unwritable`.
+    """Print one finished round step by step, or write it as a page to the file `page`. `which` is SHOE/ROUND, such as
+    3/12. Raises TableError `no_such_round` or `page_unwritable`.
 
     `archive` is the folder of the archives, as in `journal.verify`.
     """
@@ -98,7 +99,8 @@ def replay_round(path: Path, which: str, archive: Path | None, page: Path | None
 
 
 def write_evidence(path: Path, which: str, to: Path, archive: Path | None, frame: str | None = None) -> int:
-    """Write the evidence of a round. Raises TableError as `evidence` does, and `page_unwritable`."""
+    """Write the evidence of a round, SHOE/ROUND in `which`, to the file `to`. Raises the TableErrors of `evidence`, and
+    `page_unwritable`."""
     with waited_for("Reading every row"):
         held = evidence(path, which, archive, frame=frame)
     with writing(to):

@@ -1,4 +1,4 @@
-"""`tablectl`: everything a person does with a table from a shell."""
+"""The entry point of `tablectl`, the program by which a person does everything with a table from a shell."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _OTHER_PATHS = ("backup", "deal")
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command and return the exit code. An error is printed to standard error, with what to do."""
+    """Run one command and return its exit code. An error is printed to standard error, with what to do about it."""
     words = sys.argv[1:] if arguments is None else list(arguments)
     starts = words[:1] == ["run"]
     try:
@@ -80,7 +80,8 @@ def _print(error: TableError) -> None:
 
 
 def parsed(words: list[str]) -> Namespace:
-    """The options of a command line, with the default table where no table is named. Raises TableError, SystemExit."""
+    """Parse a command line into its options. Where it names no table, the default table is filled in. Raises
+    TableError, and SystemExit for a wrong command line."""
     # `dark` must not wait while the acts load, and no command waits for the parsers of all others.
     command = named(words, COMMANDS) or named(words, every_command())
     parser = parser_of((command,) if command is not None else every_command())
@@ -95,7 +96,8 @@ def parsed(words: list[str]) -> Namespace:
 
 
 def _with_file(command: Command, words: list[str]) -> list[str]:
-    """The words, with the default file where the command needs a file and the words name no file."""
+    """Return the words of the command line, with the default file put in where the command needs a file and the words
+    name none."""
     name, rest = words[: len(command.name.split())], words[len(command.name.split()) :]
     own = ArgumentParser(add_help=False)
     command.add(own)
@@ -114,7 +116,8 @@ def _with_file(command: Command, words: list[str]) -> list[str]:
 
 
 def _positionals(own: ArgumentParser, words: list[str]) -> list[str]:
-    """The words that are neither options nor the values of options. `own` has the command's own arguments."""
+    """Return the words that are neither options nor the values of options. `own` is a parser with the command's own
+    arguments."""
     valued = {option for action in own._actions if action.nargs != 0 for option in action.option_strings}
     return [
         word
@@ -124,7 +127,7 @@ def _positionals(own: ArgumentParser, words: list[str]) -> list[str]:
 
 
 def _is_other_table(command: Command, word: str) -> bool:
-    """Whether the word can only be the path of the table's file, under a name that does not end in .toml."""
+    """Tell whether the word can only be the path of a table's file whose name does not end in .toml."""
     is_path = word.startswith(("/", "./", "../")) or ("/" in word and Path(word).is_file())
     return command.name not in _OTHER_PATHS and is_path
 

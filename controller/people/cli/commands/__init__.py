@@ -15,7 +15,7 @@ COMMANDS: tuple[Command, ...] = (*LOOKING, *OF_TABLE, *OF_RECORD, *WITHOUT_HARDW
 
 
 def every_command() -> tuple[Command, ...]:
-    """All commands, in the order of the help."""
+    """Return all commands of `tablectl`, in the order of its help."""
     from controller.people.cli import acts
 
     return tuple(sorted((*acts.commands(), *COMMANDS), key=lambda command: GROUPS.index(command.group)))

@@ -1,6 +1,6 @@
-"""The commands that look at a running table.
+"""The commands that show a running table and change nothing.
 
-Each command imports what it needs when it runs: `tablectl dark` does not wait for what `run` loads.
+Each command imports its modules only when it runs, so that `tablectl dark` need not wait for what `tablectl run` loads.
 """
 
 from __future__ import annotations

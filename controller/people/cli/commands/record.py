@@ -1,6 +1,6 @@
-"""The commands that read the record.
+"""The commands that read a table's record: its journal and archives.
 
-Each command imports what it needs when it runs: `tablectl dark` does not wait for what `run` loads.
+Each command imports its modules only when it runs, so that `tablectl dark` need not wait for what `tablectl run` loads.
 """
 
 from __future__ import annotations

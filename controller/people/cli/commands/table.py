@@ -1,6 +1,6 @@
-"""The commands about the table itself: set up, run, check, keep, move and update it.
+"""The commands about the table itself: set it up, run it, check it, back it up, move it and update it.
 
-Each command imports what it needs when it runs: `tablectl dark` does not wait for what `run` loads.
+Each command imports its modules only when it runs, so that `tablectl dark` need not wait for what `tablectl run` loads.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The commands of a shoe's wire.
+"""The commands that record and replay the bytes on a shoe's serial line.
 
-Each command imports what it needs when it runs: `tablectl dark` does not wait for what `run` loads.
+Each command imports its modules only when it runs, so that `tablectl dark` need not wait for what `tablectl run` loads.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The commands that need no hardware: a demo, practice, scripts, odds and simulators.
+"""The commands that need no hardware: a demo, a practice table, scripts, odds and simulators.
 
-Each command imports what it needs when it runs: `tablectl dark` does not wait for what `run` loads.
+Each command imports its modules only when it runs, so that `tablectl dark` need not wait for what `tablectl run` loads.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ def _add_demo(parser: ArgumentParser) -> None:
 
 
 def _refuse_without_extra(who: str) -> None:
-    """Raises TableError `demo_missing` where the libraries of the extra `demo` are not installed."""
+    """Check that the libraries of the optional extra `demo` are installed. Raises TableError `demo_missing` otherwise.
+    `who` names what needs the libraries."""
     from controller.basics.extras import how_to_install, missing
 
     if names := missing("demo"):
