@@ -1,4 +1,4 @@
-"""`tablectl new-journal`: a person decides that a table goes on without its journal."""
+"""`tablectl new-journal`: let a table go on without its old journal, where a person decides so."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from controller.daemon.record.journal_file import set_aside
 
 
 def new_journal(table: Path, by: str) -> int:
-    """Set the old journal aside, begin a new journal in its place, and print what the pit must adopt.
+    """Set the table's journal aside, begin a new one in its place, and print the new epoch that the pit must adopt.
+    `by` names the person who decides.
 
     Raises TableError `journal_in_use` where the table runs.
     """

@@ -1,4 +1,4 @@
-"""How the players' page stands, asked of the table's screen: whether the attached monitor paints."""
+"""Ask a table's screen server whether the monitor at the table shows the players' page."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _MOST_BYTES = 1000
 
 
 def page_line(at: str, table: str, words: Language) -> str:
-    """A line of the status: what the screen at this HOST:PORT says of the page of this table. Whoever listens there
-    may answer anything, however slowly."""
+    """Return a line for the table's status: what the screen server at HOST:PORT says of the players' page of this
+    table. The wait is short, because any program may listen at that address and answer slowly or wrongly."""
     say = partial(words.text, "say")
     answers: list[PageStanding | None] = []
     asking = Thread(target=_ask, args=[at, answers], daemon=True)
@@ -36,7 +36,7 @@ def page_line(at: str, table: str, words: Language) -> str:
 
 
 def _ask(at: str, answers: list[PageStanding | None]) -> None:
-    """Add the screen's answer, where it is one."""
+    """Ask the screen server how its page stands, and append the answer to `answers`."""
     with suppress(OSError, HTTPException, ValueError, RecursionError):
         screen = HTTPConnection(at, timeout=_PATIENCE_S)
         try:

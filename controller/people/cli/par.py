@@ -1,4 +1,5 @@
-"""`tablectl par`: what every bet of a game or a table is worth, and the house edges for `tablectl check`."""
+"""`tablectl par`: print what every bet of a game or a table is worth. `tablectl check` takes its house edges from here
+too."""
 
 from __future__ import annotations
 
@@ -36,9 +37,12 @@ def par_sheet(
     as_csv: bool = False,
     sensitivity: bool = False,
 ) -> int:
-    """Print the par sheet of a table's or a game's file, or how it differs `against` another file; also write a `page`.
-    `composition`: with the open shoe's unseen cards. `meters`: NAME=CENTS. `pit`: the pit's settings, whose seeds are
-    the levels of the other meters. `sensitivity`: also how the figures move with the shoe. Raises TableError.
+    """Print the par sheet of a table's file or a game file, or how it differs from that of the file `against`. With
+    `page`, also write the sheet as a page to that file.
+
+    `composition`: use the unseen cards of the table's open shoe. `meters`: levels of meters, each as NAME=CENTS. `pit`:
+    the pit's settings, whose seeds are the levels of all other meters. `sensitivity`: also show how the figures change
+    with decks and cut card. Raises TableError.
     """
     levels: Levels = dict(map(_level, meters))
     if composition:
@@ -71,20 +75,22 @@ def _meters(sheet: Par) -> set[str]:
 
 
 def _by_the_pit(sheet: Par, pit: Path, levels: Levels, rounds_an_hour: int) -> tuple[Levels, OnTerms]:
-    """The levels, with the seed of each meter that has none, and the bets on the pit's terms."""
+    """Read the pit's settings. Returns the levels, completed with the pit's seed for each meter that has no level, and
+    the progressive bets on the pit's terms."""
     terms = load_settings(pit)
     seeds = {name: meter.seed_cents for name, meter in terms.meters.items() if name in _meters(sheet)}
     return {**seeds, **levels}, OnTerms(long_runs(sheet, terms), rounds_an_hour)
 
 
 def counted_of(file: Path) -> Par:
-    """The par sheet of a table's file or a game's. Raises TableError, and ConfigError with every mistake."""
+    """Return the par sheet of a table's file or a game file. Raises TableError, and ConfigError with every mistake in
+    the file."""
     with waited_for("Counting every deal"):
         return counted(subject(file))
 
 
 def _composition(table: Path, levels: Levels, as_json: bool) -> int:
-    """Print what the open shoe's bets are worth: with a fresh shoe, and with the shoe's unseen cards."""
+    """Print how the worth of each bet differs between a fresh shoe and the unseen cards of the table's open shoe."""
     from controller.people.cli.composition import open_shoe
 
     shoe = open_shoe(Path(load(table).file.journal.path))
@@ -109,7 +115,8 @@ def _print_differences(one: Par, other: Par, levels: Levels, as_json: bool) -> N
 
 
 def edge_lines(sheet: Par, highest: float) -> Iterator[str]:
-    """The edges for `check`: the warnings, then every edge in one line. `highest` is a fraction, such as 0.3."""
+    """Yield a warning for each bet whose house edge is below zero or above `highest`, a fraction such as 0.3. The last
+    line lists the edges of all bets."""
     for bet in sheet.bets:
         if not bet.outcomes:
             continue

@@ -1,4 +1,5 @@
-"""The live picture of a table in a terminal: what the table waits for, cards, lamps, hits, and what the pit has.
+"""The live picture of a table in a terminal: what the table waits for, the cards, the lamps, the hits, and how much of
+the journal the pit has acknowledged.
 
 The picture fits 80 columns, and fills a wider terminal. Its lamps blink as the table's lamps do.
 """
@@ -37,7 +38,8 @@ _COLOURS = {
 
 @contextmanager
 def keys_unseen() -> Iterator[None]:
-    """Keeps typed keys, Ctrl-C too, out of the picture."""
+    """Turn the terminal's echo off for the length of a `with` block, so that typed keys, Ctrl-C too, do not spoil the
+    picture."""
     before = termios.tcgetattr(sys.stdin) if sys.stdin.isatty() else None
     if before is not None:
         termios.tcsetattr(sys.stdin, termios.TCSANOW, [*before[:3], before[3] & ~termios.ECHO, *before[4:]])
@@ -49,9 +51,10 @@ def keys_unseen() -> Iterator[None]:
 
 
 class Picture:
-    """A table's picture, whose lamps are current each time that it is painted.
+    """A picture of a table, for the `rich` library to paint. Each time that it is painted, its lamps are lit or dark as
+    their blinking patterns have them at that moment.
 
-    `status` is the daemon's last status; None before the first.
+    `status` is the last status that the daemon gave; None before the first.
     """
 
     def __init__(self, title: str, rules: TableRules, words: Language) -> None:
@@ -89,7 +92,8 @@ class Picture:
         yield from (Text(line, style="dim") for line in [_meters(pit, words)] if line)
 
     def _hands(self, face: Public) -> Iterator[RenderableType]:
-        """Each of the two hands, or the dealer's, on a line; the seats' hands side by side."""
+        """Yield the cards of the hands: Player's and Banker's, or the dealer's, each on a line of its own, and all
+        seats' hands side by side."""
         sides = [hand for hand in face.hands if not hand.hand.startswith("seat")]
         seats = [hand for hand in face.hands if hand.hand.startswith("seat")]
         yield from (self._hand(hand, face) for hand in sides)
@@ -107,7 +111,8 @@ class Picture:
         return text
 
     def _seat(self, seat: int, patterns: dict[str, str]) -> Text:
-        """A seat's number, what is printed there, its lamp, and what the lamp says in one word."""
+        """Return the text for a seat: its number, the cards printed there, its lamp, and the lamp's meaning in one
+        word."""
         name = f"seat_{seat}"
         text = Text(hand_name(name, self._words), style="bright_cyan")
         if self._printed:
@@ -138,7 +143,7 @@ def _lamp(name: str, patterns: dict[str, str]) -> Text:
 
 
 def _burning(name: str, pattern: str) -> Text:
-    """A lamp as its pattern has it at this moment, lit or dark."""
+    """Return the sign of a lamp, lit or dark as its blinking pattern has it at this moment."""
     lit = Pattern[pattern.upper()].lit(time.monotonic_ns() // 1_000_000)
     style = _COLOURS.get(name.removeprefix("draw_"), "bright_yellow") if lit else "dim"
     return Text("●" if lit else "○", style=style)

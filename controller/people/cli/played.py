@@ -1,5 +1,5 @@
-"""The table that the demo and the practice table play: of an example, or of a house's own files. And the settings of
-its pit, which has every meter that the game names."""
+"""Make the files that the demo and the practice table play with: a table's file, from an example or from a house's own
+files, and settings of its pit that have every meter of the game."""
 
 from __future__ import annotations
 
@@ -24,11 +24,13 @@ _CONTRIBUTION = "1:100"
 
 
 def played(folder: Path, port: int, game: str | Path, shoe: str | None = None, **table: Any) -> tuple[Path, Config]:
-    """Write into `folder` the file of a table with simulated hardware, whose broker has this `port`.
+    """Write the file of a table with simulated hardware into `folder`, and return its path and the loaded
+    configuration. The table's broker has the port `port`.
 
-    `game` is an example's name, or the path of a house's own file: a table's, or a game's. A game without a table is
-    played at the first example table that fits. `shoe` is a brand in place of the table's own; `table` changes keys of
-    `[table]`. Raises ConfigError with every mistake of the files, and TableError `game_unknown` and `game_unfit`.
+    `game` is an example's name, or the path of a house's own table file or game file. A game without a table is played
+    at the first example table that fits. `shoe` is a brand in place of the table's own; `table` changes keys of the
+    section `[table]`. Raises ConfigError with every mistake of the files, and TableError `game_unknown` or
+    `game_unfit`.
     """
     most_seats = None
     examples = [game] if isinstance(game, Path) else [programs.example_table(game)]
@@ -60,8 +62,9 @@ def played(folder: Path, port: int, game: str | Path, shoe: str | None = None, *
 
 
 def settings_of(folder: Path, config: Config, own: Path | None) -> Path:
-    """Write the pit's settings into `folder`: the house's own, or those that are shipped, with each meter that the game
-    names and they lack. Prints how such a meter begins. Raises TableError where the settings cannot be used."""
+    """Write the pit's settings into `folder`, and return their path. They are a copy of the house's `own`, or of the
+    shipped ones, completed with each meter that the game names and they lack. Prints the amount at which such a meter
+    begins. Raises TableError where the settings cannot be used."""
     at, rules = own or CONFIG / "pit.toml", config.rules
     load_settings(at)
     values = tomllib.loads(at.read_text("utf-8"))

@@ -1,7 +1,8 @@
-"""`tablectl practice`: a whole table on this machine; the person at the prompt is its dealer and its players.
+"""`tablectl practice`: run a whole table on this machine, with the person at the prompt as its dealer and its players.
 
-The daemon, Mosquitto and the reference pit are real; shoe and pins are simulated. All files stay in the folder that the
-person names. So a table can be stopped and continued, and every other command can be tried on it.
+The daemon, Mosquitto and the reference pit are real; the shoe and the pins are simulated. All files stay in a folder
+that the person names. A practice table can therefore be stopped and continued, and every other command can be tried on
+it.
 """
 
 from __future__ import annotations
@@ -30,10 +31,10 @@ _LOOK_EVERY_S = 0.1
 
 
 def practice(folder: Path, game: str | Path, settings: Path | None) -> int:
-    """Run the table of a game in `folder`, and follow the verbs on standard input until the input ends.
+    """Run a practice table in `folder`, and obey the commands typed on standard input until the input ends.
 
-    `game` is as in `played`, and `settings` the pit's. Raises TableError `practice_options` for a folder that cannot be
-    used, or as `played` does.
+    `game` is that of `played`, and `settings` is the pit's settings file. Raises TableError `practice_options` for a
+    folder that cannot be used, and the errors of `played`.
     """
     port = programs.free_port()
     try:
@@ -75,14 +76,14 @@ def _tell_line(line: str) -> None:
 
 
 def _tell(table: Path) -> None:
-    """Print what changes at the table, a line for each change."""
+    """Print a line for each change at the table, until the table ends."""
     with suppress(TableError):  # the prompt ends with the table
         for line in changes(watch(table), table, language()):
             print(f"  {line}", flush=True)
 
 
 def _tell_refusals(log: Path) -> None:
-    """Print each refusal that the table's log has from now on, with its reason."""
+    """Follow the table's log, and print each refusal in it with its reason."""
     with log.open(encoding="utf-8", errors="replace") as lines:
         lines.seek(0, os.SEEK_END)
         line = ""

@@ -1,6 +1,8 @@
-"""The programs around a table on one machine: a broker of its own, a table file with simulated hardware, processes.
+"""Start the programs that a table needs on one machine: a broker of its own, a pit, and a daemon with simulated
+hardware.
 
-The demo, the practice table and the tests use this module. Everything is on the loopback and below one folder.
+The demo, the practice table and the tests use this module. All programs listen on the loopback only, and all files lie
+below one folder.
 """
 
 from __future__ import annotations
@@ -42,22 +44,23 @@ _POLL_S = 0.02
 
 
 def example_names() -> list[str]:
-    """The examples that can be played: each table by its name, and each game that has no table of its own."""
+    """Return the names of the examples that can be played: each example table, and each game that has no table of its
+    own."""
     return sorted({file.stem for folder in ("games", "tables") for file in (CONFIG / folder).glob("*.toml")})
 
 
 def example_table(name: str) -> Path:
-    """An example table's file, by its name without the ending."""
+    """Return the path of the example table called `name`."""
     return CONFIG / "tables" / f"{name}.toml"
 
 
 def example_game(name: str) -> Path:
-    """A game file, by its name without the ending."""
+    """Return the path of the game file called `name`."""
     return CONFIG / "games" / f"{name}.toml"
 
 
 def free_port(wanted: int = 0) -> int:
-    """A free TCP port on the loopback: `wanted`, where that port is free.
+    """Return a free TCP port on the loopback: `wanted`, where that port is free.
 
     No other call of this function gives the same port while this process lives and asks for fewer than 64 other ports.
     The ports lie below those that the kernel gives to outgoing connections. Example: a broker that starts a minute
@@ -75,7 +78,8 @@ def free_port(wanted: int = 0) -> int:
 
 
 def simulated_table(folder: Path, broker_port: int, example: Path = EXAMPLE_TABLE, **sections: dict[str, Any]) -> Path:
-    """Write a table file into `folder`: the `example` with simulated hardware. `sections` change more of its keys."""
+    """Write a table's file into `folder`, and return its path: the `example` with simulated hardware in place of real.
+    `sections` change more of its keys."""
     values = tomllib.loads(example.read_text("utf-8"))
     values["table"]["game"] = str((example.parent / values["table"]["game"]).resolve())
     values["table"]["fastest_card_ms"] = 0  # the simulated dealer's hands are as fast as one likes
@@ -101,7 +105,7 @@ def simulated_table(folder: Path, broker_port: int, example: Path = EXAMPLE_TABL
 
 
 def take_seats_away(table: Path, most_seats: int) -> None:
-    """Leave the table's file only seats that a game with so many seats allows."""
+    """Remove from the table's file each seat whose number is above `most_seats`, the most that its game allows."""
     values = tomllib.loads(table.read_text("utf-8"))
     seats, pins = values["seats"], values["pins"]
     for seat in [*seats]:
@@ -113,13 +117,15 @@ def take_seats_away(table: Path, most_seats: int) -> None:
 
 
 def mosquitto_program() -> str | None:
-    """The path of Mosquitto; None where it is not installed. Debian keeps it out of most people's search path."""
+    """Return the path of Mosquitto's program, or None where it is not installed. Debian keeps it in /usr/sbin, outside
+    most people's search path."""
     return shutil.which("mosquitto", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
 
 
 @contextmanager
 def mosquitto(folder: Path, port: int) -> Iterator[subprocess.Popen[bytes]]:
-    """A private Mosquitto on the loopback. Raises TableError `mosquitto_missing` or `mosquitto_failed`."""
+    """Run a private Mosquitto on the loopback for the length of a `with` block. Raises TableError `mosquitto_missing`
+    or `mosquitto_failed`."""
     program = mosquitto_program()
     if program is None:
         do = "Install it: sudo apt-get install -y mosquitto"
@@ -135,9 +141,10 @@ def mosquitto(folder: Path, port: int) -> Iterator[subprocess.Popen[bytes]]:
 def pit(
     folder: Path, port: int, ledger: Path, settings: Path = CONFIG / "pit.toml"
 ) -> AbstractContextManager[subprocess.Popen[bytes]]:
-    """The reference pit at the broker on this port. The pit adopts every new table without asking a person.
+    """Run the reference pit at the broker on this port, for the length of a `with` block. The pit adopts every new
+    table without asking a person.
 
-    It is a pit for practice: whoever decides there is named in the command.
+    This is a pit for practice: each request itself names the person who decides.
     """
     command = python("-m", "controller.pit.reference", "run", "--broker", f"127.0.0.1:{port}", "--ledger", str(ledger))
     return started([*command, "--settings", str(settings), "--adopt-new", "--practice"], folder / "pit.log")
@@ -146,7 +153,8 @@ def pit(
 def await_table(
     table: Path, daemon: subprocess.Popen[bytes], log: Path, stopped: Callable[[], bool] = lambda: False
 ) -> None:
-    """Wait until the table has the pit's levels, without which progressive wagers are refused; or until `stopped`.
+    """Wait until the table has heard the levels of the pit's meters, or until `stopped` returns True. Before it has
+    heard them, the table refuses progressive wagers.
 
     Raises TableError `table_not_started`.
     """
@@ -164,13 +172,14 @@ def await_table(
 
 
 def log_end(log: Path) -> str:
-    """The last lines of a log, indented."""
+    """Return the last 12 lines of a log, indented."""
     return "\n".join(f"  {line}" for line in log.read_text("utf-8", "replace").splitlines()[-12:])
 
 
 @contextmanager
 def started(command: Sequence[str], log: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """A process whose output goes to `log`, stopped at the end. Ctrl-C at our terminal does not reach the process."""
+    """Run a process for the length of a `with` block, with its output appended to `log`. Ctrl-C at this terminal does
+    not reach the process."""
     with log.open("ab") as out:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True)
     try:
@@ -180,7 +189,7 @@ def started(command: Sequence[str], log: Path) -> Iterator[subprocess.Popen[byte
 
 
 def stop(process: subprocess.Popen[bytes]) -> int:
-    """Ask a process to end, wait for that, and return its exit code. A process that does not end is killed."""
+    """Ask a process to end, wait for its end, and return its exit code. A process that does not end in time is killed."""
     if process.poll() is None:
         process.send_signal(signal.SIGTERM)
     try:
@@ -191,7 +200,7 @@ def stop(process: subprocess.Popen[bytes]) -> int:
 
 
 def python(*arguments: str) -> list[str]:
-    """The command that runs this Python with these arguments."""
+    """Return the command that runs this Python interpreter with these arguments."""
     return [sys.executable, *arguments]
 
 

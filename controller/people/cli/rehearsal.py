@@ -1,9 +1,10 @@
-"""An update rehearsed: the new version's own program makes the events of this table's past again, from the facts that
-the journal and its archives hold.
+"""The rehearsal of an update: before a new version of the program replaces the running one, it must make the events of
+this table's past again, from the facts in the journal and its archives.
 
 Two programs talk by pipes. The running version's program reads the journal, under the table's account, and judges. The
-new version's program is told a fact a line and answers with the events (`tablectl rehearse`), under an account that
-can read neither journal, archives nor keys, and can write nothing of the table.
+new version's program (`tablectl rehearse`) receives one fact per line and answers with the events that follow from it.
+The new version runs under an account that can read neither journal, archives nor keys, and can write nothing of the
+table.
 """
 
 from __future__ import annotations
@@ -50,8 +51,9 @@ _Name = Annotated[str, Meta(pattern="^[a-z][a-z_0-9]*$")]
 
 
 class Changed(Struct, frozen=True, forbid_unknown_fields=True):
-    """What the release notes of a version declare: events of these types differ from those of earlier versions in one
-    field (`settlement.totals` is a field inside a field), or are made where none was (`told = "added"`), or no more."""
+    """One change that the release notes of a version declare. Events of these types differ from those of earlier
+    versions in one `field` (`settlement.totals` is a field inside a field), or are new (`told = "added"`), or are no
+    longer made (`told = "removed"`)."""
 
     version: Annotated[str, Meta(pattern=r"^\d+\.\d+\.\d+$")]
     events: Annotated[tuple[_Name, ...], Meta(min_length=1)]
@@ -74,14 +76,15 @@ class _Declared(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Hello(Struct, frozen=True):
-    """What a version says first."""
+    """The first line that the new version sends: its number, and the changes that its release notes declare."""
 
     version: str
     changed: tuple[Changed, ...]
 
 
 class Asked(Struct, frozen=True):
-    """A fact to fold, as the journal holds it, and its place. `fresh`: it opens a shoe at a table of its rules."""
+    """One fact that the new version must turn into events: the fact as the journal stores it, and its place in the
+    journal. `fresh`: the fact opens a shoe, and the table begins anew with the rules in it."""
 
     row: int
     fact: str
@@ -94,19 +97,20 @@ class Asked(Struct, frozen=True):
 
 
 class Answer(Struct, frozen=True):
-    """The events that the fact makes, as their bytes are without a signature."""
+    """The events that follow from one fact, each as its bytes without a signature."""
 
     row: int
     events: tuple[str, ...]
 
 
 def declared(path: Path = CHANGED) -> tuple[Changed, ...]:
-    """What this version's release notes declare. Raises msgspec.ValidationError."""
+    """Return the changes that this version's release notes declare. Raises msgspec.ValidationError."""
     return msgspec.toml.decode(path.read_text("utf-8"), type=_Declared).changed
 
 
 def tell_again(asked: BinaryIO, answers: BinaryIO) -> int:
-    """Answer each fact with its events. Raises TableError where this program cannot read or fold it."""
+    """Read facts from `asked`, one per line, and write the events of each to `answers`. This is the new version's side
+    of the rehearsal. Raises TableError where this program cannot read a fact or apply it."""
     _say(answers, Hello(__version__, declared()))
     table: Table | None = None
     for line in asked:
@@ -135,7 +139,7 @@ def _folded(table: Table | None, row: Row, whose: str, epoch: str) -> tuple[Tabl
 
 
 class Judge:
-    """Holds a new version's events against those that the table told, and against those that this version makes."""
+    """Compares the events of a new version with the events in the journal, and with those that this version makes."""
 
     def __init__(self, hello: Hello) -> None:
         self.version = hello.version
@@ -150,8 +154,9 @@ class Judge:
     def differ(
         self, journalled: Sequence[str], ours: Sequence[str], made: Sequence[str]
     ) -> tuple[str | None, str | None] | None:
-        """The first event that differs, as the table told it and as the new version makes it; None where none does.
-        `ours` are the events that this version makes."""
+        """Return the first event that differs, as the table sent it or this version makes it, and as the new version
+        makes it. Returns None where no event differs. `journalled` are the events in the journal, `ours` those that
+        this version makes, and `made` those that the new version makes."""
         if list(made) in (list(journalled), list(ours)):
             return None
         before, now = [json.loads(body) for body in ours], [json.loads(body) for body in made]
@@ -198,7 +203,8 @@ def _later(version: str, other: str) -> bool:
 
 
 def _without(value: Any, path: Sequence[str]) -> Any:
-    """The value without the field at this path, in each element where a list is on the way."""
+    """Return the value without the field at this path. Where there is a list on the path, the field is removed from
+    each of its elements."""
     match value:
         case list():
             return [_without(each, path) for each in value]
@@ -209,7 +215,8 @@ def _without(value: Any, path: Sequence[str]) -> Any:
 
 
 class _Other:
-    """The far end of the pipes: a new version that may say anything, or nothing."""
+    """The new version's program at the far end of the pipes. Nothing that it sends is trusted, and it may send nothing
+    at all."""
 
     def __init__(self, answers: BinaryIO, asks: BinaryIO, most_s: float) -> None:
         self._answers, self._asks = answers, asks
@@ -217,7 +224,8 @@ class _Other:
         signal.signal(signal.SIGALRM, self._late)
 
     def _wait(self) -> None:
-        """Let the wait that begins end in time."""
+        """Start a timer, so that the wait for the new version ends in time. Raises TableError `rehearsal_failed` where
+        the time for the whole rehearsal is over."""
         left_s = self._ends_s - monotonic_s()
         if left_s <= 0:
             raise TableError("rehearsal_failed", f"It has not told the past again within {self._most_s} s.", _DO)
@@ -282,8 +290,9 @@ _DO = "Send this message to whoever made that version. The version that runs goe
 
 
 def judge(journal: Path, archives: Path, most: int | None, answers: BinaryIO, asks: BinaryIO) -> str:
-    """Rehearse the journal's past with whoever answers, and say in a sentence what was the same. Raises TableError
-    `told_differently` at the first event that differs, `rehearsal_failed`, and what reading a journal raises."""
+    """Let the new version make the events of the journal's past again, and return a sentence that says what was the
+    same. Raises TableError `told_differently` at the first event that differs, `rehearsal_failed`, and the errors of
+    reading a journal."""
     other = _Other(answers, asks, inf if most is None else _BEFORE_A_SWITCH_S)
     hello = other.hello()
     judge, whose = Judge(hello), read_origin(journal)
@@ -305,8 +314,9 @@ def judge(journal: Path, archives: Path, most: int | None, answers: BinaryIO, as
 
 
 class _Past:
-    """The rows of shoes that have ended, folded by this version. The new version never learns of an open shoe's cards,
-    some of which lie face down: what it says is read by people, and it may be no friend."""
+    """The journal's rows of shoes that have ended, with the events that this version makes of them. The new version
+    never gets the cards of an open shoe, because some of them lie face down. The new version is not trusted, and people
+    read what it says."""
 
     def __init__(self, table: str, epoch: str) -> None:
         self._whose = table, epoch
@@ -315,8 +325,8 @@ class _Past:
         self.ends_open = False
 
     def of_ended_shoes(self, rows: Iterator[tuple[bytes, Row]]) -> Iterator[tuple[Row, str, bool, tuple[str, ...]]]:
-        """Each row with its fact as stored, whether it begins anew at a table of its rules, and the events that this
-        version makes of it."""
+        """Yield for each row of an ended shoe: the row, its fact as stored, whether the table begins anew with the
+        fact's rules, and the events that this version makes of it."""
         ours: Table | None = None
         facts: dict[int, str] = {}
         held: list[tuple[Row, str, bool, tuple[str, ...]]] = []
@@ -383,10 +393,11 @@ _JUDGE = "import sys, controller.people.cli.rehearsal as r; r.judging(*sys.argv[
 
 
 def judging(journal: str, archives: str, most: str) -> None:
-    """Be the judge between two pipes. The verdict is on stderr: what was the same, or the three parts of an error.
+    """Judge a rehearsal, with the new version at standard input and output. The verdict goes to standard error as JSON:
+    a list of one sentence that says what was the same, or of the three parts of an error.
 
-    The version that runs judges, and the version before, which does the switch, starts this function. So these words
-    and the form of the verdict are an interface between versions.
+    The judge belongs to the running version. The version before it, which does the switch, starts this function. This
+    function's name, its arguments and the form of the verdict are therefore an interface between versions.
     """
     try:
         said = [judge(Path(journal), Path(archives), int(most) or None, sys.stdin.buffer, sys.stdout.buffer)]
@@ -404,11 +415,11 @@ def rehearse(
     nobody: str | None,
     judge_by: str = sys.executable,
 ) -> str:
-    """Let the program in this folder tell the journal's past again. `account` reads the journal and judges, by the
-    program of the Python `judge_by`; `nobody` folds.
+    """Let the program in the folder `version` make the events of the journal's past again. The account `account` reads
+    the journal and judges, with the Python interpreter `judge_by`. The account `nobody` runs the new version.
 
-    Returns what was the same, in a sentence. Raises TableError `told_differently` with the first event that differs, in
-    words, `rehearsal_failed`, and what reading a journal raises.
+    Returns a sentence that says what was the same. Raises TableError `told_differently` with the first event that
+    differs, in words, `rehearsal_failed`, and the errors of reading a journal.
     """
     command = [judge_by, "-I", "-c", _JUDGE, str(journal), str(archives), str(most or 0)]
     with TemporaryFile() as words:

@@ -1,4 +1,4 @@
-"""`tablectl roads`: the five roads of a shoe, as text."""
+"""`tablectl roads`: print the five roads of a shoe (the scoreboards that baccarat players read) as text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from controller.rules.roads.text import LETTERS, roads_text, rounds_from
 
 
 def roads(of: str | None) -> int:
-    """Print the roads of these rounds, or of a running table's open shoe: its file, or None for the default table.
+    """Print the roads of the rounds in `of`, such as BBPT. Where `of` is a table's file, or None for the default table,
+    print the roads of that running table's open shoe.
 
     Raises TableError `no_hands` for any other text.
     """

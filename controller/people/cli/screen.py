@@ -1,4 +1,4 @@
-"""`tablectl screen`: the pages of a running table."""
+"""`tablectl screen`: serve the web pages of a running table."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
 
 def screen(table: Path, listen: str, names: Collection[str] = (), supervisor: bool = False) -> int:
-    """Serve the table's pages at `listen`, HOST:PORT, to whoever asks by one of `names`; for a `supervisor`, finished
-    rounds too. Raises TableError `screen_missing` without its libraries."""
+    """Serve the table's web pages at the address `listen`, HOST:PORT. Browsers may call the server by any of `names`
+    too. With `supervisor` finished rounds are shown as well. Raises TableError `screen_missing` where the libraries of
+    the screen are not installed."""
     host, _, port = listen.rpartition(":")
     if not (host and port.isdecimal()):
         do = "Write HOST:PORT, for example 127.0.0.1:8080, or 0.0.0.0:8080 for other machines too."
@@ -38,7 +39,8 @@ def screen(table: Path, listen: str, names: Collection[str] = (), supervisor: bo
 
 
 def face_of(screen: ScreenSection) -> Face:
-    """The face that the table's file gives the page. What is wrong with an image is told, and the page goes without."""
+    """Return the house's look of the page: the colours, images and words that the table's file gives. An unusable image
+    is reported on standard error, and the page is shown without it."""
     from controller.people.screen.house import Face
 
     good, mistakes = images(screen)

@@ -1,4 +1,5 @@
-"""`tablectl self-test`: a person at the table looks at each lamp, presses each button, and sees a test hit arrive."""
+"""`tablectl self-test`: guide a person at the table through a test. The person looks at each lamp, presses each button,
+and sees a test hit arrive."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ _AGAIN_S = 45.0  # a test of the inputs lasts a minute
 
 
 def self_test(table: Path, by: str) -> int:
-    """Ask a person at the table about each part. Returns 1 where a part fails, else 0. Raises TableError."""
+    """Test each part with the help of the person `by` at the table. Returns 1 where a part fails, else 0. Raises
+    TableError."""
     file = load(table).file
     do, person = _Doing(table, file.control.socket, by), Terminal()
     found: list[Row] = []
@@ -41,7 +43,7 @@ def self_test(table: Path, by: str) -> int:
 
 
 class _Doing:
-    """Asks the running table for its status, and for acts in the name of the person `by`."""
+    """A connection to the running table that gets its status, and does acts in the name of the person `by`."""
 
     def __init__(self, table: Path, control: str, by: str) -> None:
         self._table, self._control, self._by = table, control, by
@@ -113,7 +115,8 @@ def _hit(do: _Doing, person: Terminal, seat: int) -> Iterator[Row]:
 
 
 def _yes(person: Terminal, question: str) -> bool:
-    """Whether the person answers yes. Letters that were typed before the question do not count."""
+    """Ask a question, and return whether the person answers yes. Letters that were typed before the question do not
+    count."""
     person.forget()
     while True:
         try:

@@ -1,4 +1,4 @@
-"""`tablectl sim`: a simulated device alone, for the far end of a real or a simulated wire."""
+"""`tablectl sim`: run one simulated device alone, at the far end of a real or a simulated wire."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ def sim_shoe(
     rounds: int | None,
     verbs: bool,
 ) -> int:
-    """A shoe on a pty or a serial port deals until `rounds` are dealt, and prints what it dealt.
+    """Run a simulated shoe on a pty or a serial port until `rounds` rounds are dealt, and print what it dealt.
 
-    With `verbs` the shoe deals nothing by itself, and follows the verbs on standard input. `driver` is the brand, as in
-    a table file's `[shoe]`. Without `baud` the port has that brand's usual speed. Without a line, `verbs` prints what
-    the shoe can be told. Raises TableError `sim_place` where there is neither.
+    With `verbs` the shoe deals nothing by itself, but obeys the commands typed on standard input. `driver` is the
+    brand, as in a table file's `[shoe]`. Without `baud` the port has the usual speed of that brand. With `verbs` and
+    neither `pty` nor `port`, the commands are only listed. Raises TableError `sim_place` where all three are missing.
     """
     if pty is None and port is None:
         if not verbs:
@@ -53,13 +53,14 @@ def sim_shoe(
 
 
 def verbs_of(driver: str) -> console.Verbs:
-    """What the shoes of this brand, and their line, can be told to do."""
+    """Return the commands that a simulated shoe of this brand, and its cable, obey."""
     line = PtyLine(Path(driver), plugged=False)
     return maker(driver)(line).verbs() | console.cable_verbs(line)
 
 
 def sim_pins(table: Path) -> int:
-    """The buttons, sensors and lamps of a table with simulated pins, which follow the verbs on standard input."""
+    """Simulate the buttons, sensors and lamps of a table with simulated pins, as told by the commands typed on standard
+    input."""
     pins = simulated_pins(load(table))
     console.prompt("the table's buttons, sensors and lamps")
     console.converse(console.pins_verbs(pins), sys.stdin)
@@ -67,7 +68,7 @@ def sim_pins(table: Path) -> int:
 
 
 def simulated_pins(config: Config) -> SimulatedPins:
-    """The simulated pins of a table. Raises TableError `sim_not_simulated` for a table with real pins."""
+    """Return the simulated pins of a table. Raises TableError `sim_not_simulated` for a table with real pins."""
     wiring = config.file.pins
     if wiring.page is None:
         do = 'Set pins.driver = "simulated" and pins.page, or press the real buttons.'
@@ -82,7 +83,8 @@ def simulated_pins(config: Config) -> SimulatedPins:
 
 
 def sim_pit(table: Path) -> int:
-    """A pit for a table, on the table's broker. It prints what it hears, and follows the verbs on standard input.
+    """Run a simulated pit on the table's broker. The pit prints each event that it receives, and obeys the commands
+    typed on standard input.
 
     Raises TableError `sim_pit_tls` for a table whose pit needs TLS, before anything is sent to its broker.
     """

@@ -1,4 +1,4 @@
-"""A running table's status in sentences: first what the table waits for, then everything around it."""
+"""Put a running table's status into sentences: first what the table waits for, then the rest."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _LAMPS = {"draw_player": "draw", "draw_banker": "draw", "player": "outcome", "ba
 
 
 def status_lines(status: Status, table: Path, words: Language | None = None) -> list[str]:
-    """The lines of a table's status. The last says how long it has been up. `table` is its file, for commands to
-    copy."""
+    """Return the table's status as lines of text. The last line says how long the table has been up. `table` is the
+    path of its file, which stands in the commands that a person can copy."""
     words = words or language()
     face = status.face
     return [
@@ -37,7 +37,8 @@ def status_lines(status: Status, table: Path, words: Language | None = None) -> 
 
 
 def happening_lines(status: Status, table: Path, words: Language) -> list[str]:
-    """The lines that change only where something happens: without lines that count, and without the lamps."""
+    """Return only those lines of the status that change when something happens at the table. Lines with counters, and
+    the lamps, are left out."""
     face = status.face
     return [
         waiting(status, words),
@@ -50,7 +51,7 @@ def happening_lines(status: Status, table: Path, words: Language) -> list[str]:
 
 
 def waiting(status: Status, words: Language) -> str:
-    """What the table waits for, in a sentence."""
+    """Return a sentence that says what the table waits for."""
     if status.journal.error:
         return words.text("waiting", "journal", error=status.journal.error)
     if status.second_person and not status.face.fault:
@@ -59,7 +60,8 @@ def waiting(status: Status, words: Language) -> str:
 
 
 def face_waits(face: Public, words: Language) -> str:
-    """What the table waits for, as far as its public face tells."""
+    """Return a sentence that says what the table waits for, taken from its public face, which holds only what everybody
+    at the table may know."""
     say = partial(words.text, "waiting")
     if face.fault:
         return f"{say('fault')} {words.fault(face.fault.code).what}"
@@ -77,7 +79,8 @@ def face_waits(face: Public, words: Language) -> str:
 
 
 def _choice(choice: PublicChoice, words: Language) -> str:
-    """Which seat chooses; of what, where that tells no face-down card."""
+    """Return a sentence that says which seat must choose, and between what. The options are left out where they would
+    betray a face-down card."""
     say, seat = partial(words.text, "waiting"), hand_name(choice.hand, words)
     if not choice.options:
         return say("any_choice", hand=seat)
@@ -86,7 +89,7 @@ def _choice(choice: PublicChoice, words: Language) -> str:
 
 
 def fault_lines(fault: PublicFault, table: Path, words: Language | None = None) -> list[str]:
-    """The standing fault, and each exit as a whole command."""
+    """Return lines that describe a fault, and give the whole command for each act that clears it."""
     words = words or language()
     what, do = words.fault(fault.code)
     say = partial(words.text, "say")
@@ -105,7 +108,8 @@ def fault_lines(fault: PublicFault, table: Path, words: Language | None = None) 
 
 
 def pit_lines(status: Status, table: Path, words: Language | None = None) -> list[str]:
-    """How the table finds the pit, what to do about that with the whole command, and how far the pit has got."""
+    """Return lines that say how the link to the pit stands, what to do about it with the whole command, and up to which
+    event the pit has acknowledged."""
     words = words or language()
     pit, say = status.pit, partial(words.text, "say")
     code, details = pit.standing.code, pit.standing.details
@@ -132,7 +136,8 @@ def pit_lines(status: Status, table: Path, words: Language | None = None) -> lis
 
 
 def recognition_lines(status: Status, table: Path, words: Language | None = None) -> list[str]:
-    """Whose word the table takes for bet recognition's. Nothing where it expects none and none came."""
+    """Return lines that name the key by which the table trusts bet recognition, and count the messages that it did not
+    trust. The list is empty where the table has no bet recognition and no such message came."""
     words = words or language()
     recognition, say = status.recognition, partial(words.text, "say")
     lines = []
@@ -145,7 +150,7 @@ def recognition_lines(status: Status, table: Path, words: Language | None = None
 
 
 def second_person_lines(waits: Waits, table: Path, words: Language | None = None) -> list[str]:
-    """The act that waits for a second person, and how that person confirms it."""
+    """Return lines that describe the act that waits for a second person, and how that person confirms it."""
     words = words or language()
     say = partial(words.text, "say")
     at_table = [f"    {say('witness_key', button=waits.button)}"] if waits.button else []
@@ -157,7 +162,7 @@ def second_person_lines(waits: Waits, table: Path, words: Language | None = None
 
 
 def place(face: Public, words: Language) -> str:
-    """What the table does, in which shoe and round, and how many cards are left."""
+    """Return where the table is in its dealing: the phase, the shoe and round, and how many cards are left."""
     say = partial(words.text, "say")
     parts = [words.name("phase", face.phase)]
     if face.shoe is not None:
@@ -223,7 +228,8 @@ def _wagers(face: Public, words: Language) -> Iterator[str]:
 
 
 def _lamps(patterns: dict[str, str], test: str | None, words: Language) -> Iterator[str]:
-    """Each lamp that is not dark, its pattern and the reason."""
+    """Yield a line for each lamp that is not dark: its name, its pattern and why it is lit. `test` names the test that
+    runs, if one does."""
     say = partial(words.text, "say")
     lit = {lamp: pattern for lamp, pattern in patterns.items() if pattern != "dark"}
     draws = [pattern for lamp, pattern in patterns.items() if _LAMPS.get(lamp) == "draw"]
@@ -265,7 +271,7 @@ def _tail(status: Status, words: Language) -> Iterator[str]:
 
 
 def _value(value: str | int, words: Language) -> str:
-    """A detail's value in words. Its parts are codes, or need no translation."""
+    """Return one detail of a fault in words. Parts of the detail that have no translation stay as they are."""
     return ", ".join(words.name("value", part) for part in str(value).split(", "))
 
 

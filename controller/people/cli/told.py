@@ -1,4 +1,4 @@
-"""What the commands that report share: one JSON object for programs."""
+"""What all commands with `--json` share: printing a report as one JSON object."""
 
 from __future__ import annotations
 
@@ -6,5 +6,6 @@ import msgspec
 
 
 def print_report(report: msgspec.Struct) -> None:
-    """Print a report as one JSON object. Its type says what the fields mean. A fraction is a text, such as "1/80"."""
+    """Print a report as one JSON object, whose fields are those of the report's type. A fraction is printed as a text,
+    such as "1/80"."""
     print(msgspec.json.format(msgspec.json.encode(report, enc_hook=str), indent=2).decode())

@@ -1,9 +1,9 @@
 """The versions of the program on a machine of a table or of a pit, and the switch from one version to another.
 
 In /opt/table-controller each version has a link with its name, to a folder of its own. The link `current` names the
-version that runs. The link `before` names the version that ran before. That version is known to work, so it does the
-switch. The file `next` says what is requested ("0.2.0", or "0.2.0 now"), and stays through a power cut until the switch
-is finished. The file `told` says how the last switch ended.
+version that runs. The link `before` names the version that ran before. The program of that older version does the
+switch, because it is known to work. The file `next` says what is requested ("0.2.0", or "0.2.0 now"), and stays through
+a power cut until the switch is finished. The file `told` says how the last switch ended.
 """
 
 from __future__ import annotations
@@ -48,24 +48,25 @@ journal: such a version never ends the shoe, so nothing waits for that end."""
 
 
 class Versions:
-    """The versions in `folder`. `systemctl` runs systemctl with these words, and returns whether that went well."""
+    """The versions of the program that are installed in `folder`. `systemctl` is a function that runs systemctl with
+    the given words, and returns whether it succeeded."""
 
     def __init__(self, folder: Path = FOLDER, systemctl: Callable[..., bool] | None = None) -> None:
         self.folder = folder
         self._systemctl = systemctl or _systemctl
 
     def installed(self) -> list[str]:
-        """Every version that can be switched to, by name."""
+        """Return the names of all installed versions."""
         names = {path.parents[1].name for path in self.folder.glob("[!.]*/bin/tablectl")}
         return sorted(names - {"current", "before"})
 
     def link(self, name: str) -> str | None:
-        """The version that the link `current` or `before` names."""
+        """Return the version to which the link `current` or `before` points, or None where there is no such link."""
         path = self.folder / name
         return path.readlink().name if path.is_symlink() else None
 
     def asked(self) -> tuple[str | None, bool]:
-        """The version that is requested, and whether it may run inside a shoe too."""
+        """Return the version that is requested, or None, and whether the switch may happen while a shoe is open."""
         try:
             version, _, now = (self.folder / "next").read_text("utf-8").strip().partition(" ")
         except FileNotFoundError:
@@ -73,12 +74,13 @@ class Versions:
         return version, now == "now"
 
     def told(self) -> str:
-        """How the last switch ended."""
+        """Return the sentence that says how the last switch ended; empty before the first."""
         path = self.folder / "told"
         return path.read_text("utf-8").strip() if path.is_file() else ""
 
     def ask_for(self, version: str, now: bool) -> None:
-        """Note the requested version. Raises TableError `version_unknown`, `not_root`."""
+        """Write down that this version is requested. With `now` it may be switched to while a shoe is open. Raises
+        TableError `version_unknown`, `not_root`."""
         if version not in self.installed():
             what = f"Version {version} of the program is not installed; {' and '.join(self.installed()) or 'none'} is."
             raise TableError(
@@ -92,12 +94,13 @@ class Versions:
         unfit: Callable[[Path], str | None],
         rehearsed: Callable[[Path], str] = lambda _version: "",
     ) -> bool:
-        """Do what is requested. Where the requested version does not become ready, go back.
+        """Switch to the requested version once no shoe is open. Where that version does not become ready, go back to
+        the old one. Returns whether the requested version runs.
 
-        `unfit` says why a version in a folder cannot run this table. `rehearsed` says how that version's rehearsal
-        went, or raises TableError. The version before needs none. Returns whether the requested version runs. Where
-        `current` names that version already, an earlier switch was cut off: this call finishes that switch, and the
-        services that the machine starts at boot are those that ran.
+        `unfit` returns why the version in a folder cannot run this table, or None. `rehearsed` returns how the
+        rehearsal of the version in a folder went, or raises TableError; the version before needs no rehearsal. Where
+        `current` names the requested version already, an earlier switch was cut off. This call then finishes that
+        switch, and starts the services that the machine starts at boot.
         """
         wanted, now = self.asked()
         ran = self._services("is-enabled")
@@ -148,7 +151,8 @@ class Versions:
         return done
 
     def _point(self, name: str, version: str) -> None:
-        """Let the link name this version. At every moment the link names the old version or the new."""
+        """Point the symbolic link `name` at the directory of `version`. The switch is atomic: a reader finds either the
+        old version or the new one."""
         new = self.folder / f".{name}"
         new.unlink(missing_ok=True)
         new.symlink_to(version)
@@ -169,7 +173,7 @@ class Versions:
             raise TableError("not_root", f"Only root may switch versions: {error}.", do) from error
 
     def _synced(self) -> None:
-        """Wait until the new names are on the disk."""
+        """Sync the folder of the versions, so that renamed links and files are on the disk."""
         sync_folder(self.folder / "next")
 
 
@@ -210,10 +214,10 @@ def _report(there: Versions) -> VersionsReport:
 
 
 def update(version: str | None, now: bool, rehearse_only: bool = False) -> int:
-    """Request this version, or the version of the last installed package. Wait for the switch between shoes. Or only
-    rehearse it, over the whole past.
+    """Request this version, or without `version` that of the last installed package, and switch to it once no shoe is
+    open. With `rehearse_only` the version is not requested: it only makes the events of the table's whole past again.
 
-    Raises TableError `version_unknown`, and where a rehearsal is refused.
+    Raises TableError `version_unknown`, and the error of a rehearsal that fails.
     """
     wanted = version or max((path.name for path in PACKAGED.glob("*")), default=None)
     if wanted is None:
@@ -230,7 +234,7 @@ def update(version: str | None, now: bool, rehearse_only: bool = False) -> int:
 
 
 def rollback(now: bool) -> int:
-    """Request the version before."""
+    """Request the version that ran before the present one."""
     there = Versions()
     before = there.link("before")
     if before is None or before == there.link("current"):
@@ -240,7 +244,7 @@ def rollback(now: bool) -> int:
 
 
 def switch() -> int:
-    """Do what is requested. The unit table-controller-switch runs this."""
+    """Switch to the requested version. The systemd unit table-controller-switch runs this function."""
     return 0 if Versions().switch(_shoe_is_open, _unfit, _rehearsed) else 1
 
 
@@ -258,8 +262,8 @@ def _switch_to(there: Versions, version: str, now: bool) -> int:
 
 
 def _shoe_is_open() -> bool:
-    """Whether the table has an open shoe. The journal says so for a stopped table. A running table that does not answer
-    counts as a table with an open shoe."""
+    """Tell whether the table has an open shoe. For a stopped table its journal is read. A running table that does not
+    answer counts as a table with an open shoe."""
     try:
         table = default_table("update")
     except TableError:
@@ -272,9 +276,9 @@ def _shoe_is_open() -> bool:
 
 
 def _left_open(journal: Path) -> bool:
-    """Whether a stopped table's journal holds an open shoe.
+    """Tell whether a stopped table's journal holds an open shoe.
 
-    The table's own account reads the journal: SQLite's files made for root could not be opened by the table.
+    The table's own account reads the journal, because the table could not open files that SQLite made for root.
     """
     command = [sys.executable, "-I", "-c", _LEFT_OPEN, str(journal)]
     return subprocess.run(command, user=_ACCOUNT, capture_output=True, check=False).returncode == 0
@@ -285,10 +289,11 @@ class _OfTable(msgspec.Struct, frozen=True):
 
 
 def _rehearsed(version: Path, most_rows: int | None = LATEST_ROWS) -> str:
-    """How this version's rehearsal on this machine's table went; empty where there is no table or no journal yet.
+    """Rehearse this version on the past of this machine's table, and return how that went. Returns an empty text where
+    there is no table or no journal yet.
 
-    Of the table's file only the section of the journal is read: the rest may be written for the new version already.
-    The version that runs judges, since it alone knows what it has told. Raises TableError as `rehearse` does.
+    Only the journal's section of the table's file is read, because the rest may be written for the new version already.
+    The running version judges, because it alone knows which events it has sent. Raises the TableErrors of `rehearse`.
     """
     try:
         table = default_table("update")
@@ -309,9 +314,9 @@ def _rehearsed(version: Path, most_rows: int | None = LATEST_ROWS) -> str:
 
 
 def _unfit(version: Path) -> str | None:
-    """Why this version cannot run this machine's table, in the version's own words; None where it can.
+    """Return why this version cannot run this machine's table, in the version's own words, or None where it can.
 
-    The version's own `tablectl` runs under the account of the table, before anything is stopped.
+    The version's own `tablectl` does the checks under the table's account, before anything is stopped.
     """
     try:
         table = str(default_table("update"))
@@ -325,8 +330,9 @@ def _unfit(version: Path) -> str | None:
 
 
 def _lacks_credentials_alone(refusal: str) -> bool:
-    """Whether each mistake is a file that only the table's own unit may read. The table reads such a file at its start.
-    Where that fails, the version does not become ready, and the switch goes back."""
+    """Tell whether every mistake in `refusal` is a credential file that only the table's systemd unit may read. Such a
+    file can be tried only when the table starts. Where that fails, the version does not become ready, and the switch
+    goes back."""
     mistakes = [line for line in refusal.splitlines()[1:] if not line.startswith(" ")]
     return bool(mistakes) and all(f"'{_CREDENTIALS}" in line and "cannot be read" in line for line in mistakes)
 
@@ -341,7 +347,7 @@ def _systemctl(*words: str) -> bool:
 
 
 def _last_words(unit: str) -> str:
-    """The last lines of this unit's program in the log."""
+    """Return the last five lines of this unit in the system's log; empty where there are none."""
     command: Sequence[str] = ("journalctl", "--unit", unit, "--lines", "5", "--output", "cat", "--no-pager")
     if shutil.which(command[0]) is None:
         return ""

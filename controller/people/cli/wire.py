@@ -1,4 +1,4 @@
-"""`tablectl shoe`: a shoe's wire recorded, played again, and looked at for its frames."""
+"""`tablectl shoe`: record the bytes on a shoe's serial line, replay a recording, and look for the frames in it."""
 
 from __future__ import annotations
 
@@ -32,10 +32,12 @@ _READ_POLLS = 5  # the kernel hands bytes on to the program's end a moment after
 
 
 def record(of: str, file: Path, baud: int, seconds: float | None, most_bytes: int) -> int:
-    """Record the wire of a shoe into a new file, until Ctrl-C, for `seconds`, or until `most_bytes` came.
+    """Record the bytes on a shoe's serial line into a new file, until Ctrl-C, for `seconds`, or until `most_bytes` are
+    recorded.
 
-    `of` is a table's file, or a port. A table that runs on that port tells what passes, and is not disturbed; another
-    port is opened here. Raises TableError where neither can be, and `wire_file` for a file that is there already.
+    `of` is a table's file, or a port. Where a running table has that port, the table passes the bytes on and is not
+    disturbed. Any other port is opened here. Raises TableError where neither is possible, and `wire_file` where the
+    file exists already.
     """
     table = _live_table(of)
     with _new_file(file) as out:
@@ -52,8 +54,8 @@ def record(of: str, file: Path, baud: int, seconds: float | None, most_bytes: in
 
 
 def replay(file: Path, pty: Path | None, port: str | None, baud: int, speed: float) -> int:
-    """Say again what the shoe says in a record, at the far end of a daemon's line. `speed` 2 takes half of the time,
-    0 none. Raises TableError for a record that cannot be read, before any line is opened."""
+    """Replay what the shoe sent in a recording, on a pty or a port that a daemon reads. `speed` 2 takes half of the
+    time, and 0 makes no pauses. Raises TableError for a recording that cannot be read, before any line is opened."""
     pieces = read_record(file)
     line = PtyLine(pty) if pty is not None else SerialLine(str(port), baud)
     try:
@@ -72,7 +74,8 @@ def replay(file: Path, pty: Path | None, port: str | None, baud: int, speed: flo
 
 
 def say_again(pieces: Iterable[Piece], line: PtyLine | SerialLine, speed: float) -> None:
-    """Say on this line what the shoe says in these pieces. A pty's device goes and comes where the port did so."""
+    """Write the shoe's bytes from these pieces of a recording to the line, with the recorded pauses. Where the port was
+    lost in the recording, the pty's device disappears, and comes back when the port did."""
     last_ms = 0
     for piece in pieces:
         if speed and piece.at_ms > last_ms:
@@ -85,7 +88,8 @@ def say_again(pieces: Iterable[Piece], line: PtyLine | SerialLine, speed: float)
 
 
 def frames(file: Path, driver: str | None) -> int:
-    """Print which frames a record seems to have. With `driver`, print what that brand's codec makes of the record."""
+    """Print a guess at the frames in a recording. With `driver`, print what the codec of that brand reads in it
+    instead."""
     pieces = read_record(file)
     if driver is not None and driver not in shoes.NAMES:
         what = f"No shoe is called {driver}{ended(driver, shoes.NAMES)}"
@@ -102,7 +106,8 @@ def frames(file: Path, driver: str | None) -> int:
 
 
 def _await_reader(pty: Path) -> None:
-    """Wait until the program has read what was said, for two seconds at most: a pty that goes takes it along."""
+    """Wait, for two seconds at most, until the program at the pty has read all bytes. Bytes that are unread when the
+    pty closes are lost."""
     with suppress(OSError):
         near = os.open(pty, os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK)
         try:
@@ -117,11 +122,11 @@ def _await_reader(pty: Path) -> None:
 
 
 class _FullError(Exception):
-    """The record has all the bytes that it may have."""
+    """Raised when the recording has as many bytes as it may have."""
 
 
 class _Record:
-    """A record that is being written. Its moments count from its first piece."""
+    """A recording that is being written. Its times count from its first piece."""
 
     def __init__(self, out: TextIO, most_bytes: int) -> None:
         self._out = out
@@ -130,7 +135,7 @@ class _Record:
         self.of_shoe = self.of_host = 0
 
     def add(self, piece: Piece) -> None:
-        """Write a piece. Raises _FullError after the last that fits."""
+        """Write a piece of the recording. Raises _FullError after the piece that reaches the limit of bytes."""
         if self._first_ms is None:
             self._first_ms = piece.at_ms
         for line in lines_of(Piece(piece.at_ms - self._first_ms, piece.way, piece.data)):
@@ -144,12 +149,12 @@ class _Record:
             raise _FullError
 
     def remark(self, text: str) -> None:
-        """Write a remark."""
+        """Write a remark into the recording, as a line that begins with `#`."""
         self._out.write(f"# {text}\n")
 
 
 def _new_file(file: Path) -> TextIO:
-    """A new file for its owner alone: a record names cards that lie face down, as the journal does."""
+    """Create a new file that only its owner may read. Like the journal, a recording reveals cards that lie face down."""
     try:
         return os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii")
     except OSError as error:
@@ -158,7 +163,8 @@ def _new_file(file: Path) -> TextIO:
 
 
 def _live_table(of: str) -> Config | None:
-    """The table of this file, or this machine's table where it runs and has its shoe on this port."""
+    """Return the configuration of the table whose file is `of`. Where `of` is a port, return that of this machine's
+    table, if it runs and has its shoe on this port; otherwise None."""
     if of.endswith(".toml"):
         return load(Path(of))
     try:
@@ -183,7 +189,7 @@ def _from_table(table: Config, written: _Record, seconds: float | None) -> None:
 
 
 async def _from_port(url: str, baud: int, written: _Record, seconds: float | None) -> None:
-    """Open the port and listen. Nothing is said to the shoe."""
+    """Open the port and record what arrives. Nothing is sent to the shoe."""
 
     def link(up: bool, why: str) -> None:
         print(why, file=sys.stderr, flush=True)

@@ -1,4 +1,5 @@
-"""What an unknown shoe's frames look like, guessed from what it said: where they begin, how they end, their check."""
+"""Guess what the frames of an unknown shoe look like, from the bytes that it sent: where a frame begins, how it ends,
+and how its checksum is made."""
 
 from __future__ import annotations
 
@@ -26,8 +27,8 @@ SUMS: Mapping[str, Callable[[bytes], int]] = MappingProxyType(
 
 
 class Check(Struct, frozen=True):
-    """A frame's check: `name` of `SUMS` over the bytes from number `begin` up to the check. The check is one byte or,
-    `in_hex`, two characters, and stands before the last `end` bytes."""
+    """How a frame's checksum is made: by the function `name` of `SUMS`, over the bytes from index `begin` up to the
+    checksum. The checksum is one byte, or two characters with `in_hex`, and stands before the last `end` bytes."""
 
     name: str
     begin: int
@@ -35,7 +36,7 @@ class Check(Struct, frozen=True):
     end: int
 
     def holds(self, frame: bytes) -> bool:
-        """Whether the check of this frame is right."""
+        """Tell whether the frame's checksum is right."""
         size = 2 if self.in_hex else 1
         place = len(frame) - self.end - size
         if place <= self.begin:
@@ -45,7 +46,8 @@ class Check(Struct, frozen=True):
 
 
 class Frames(Struct, frozen=True):
-    """The frames of a shoe: each begins with the byte `begin`. `check` is None where no check holds."""
+    """The frames that were found in a shoe's bytes. Each begins with the byte `begin`. `check` is None where no
+    checksum fits."""
 
     begin: int
     counts: Counter[bytes]
@@ -55,7 +57,7 @@ class Frames(Struct, frozen=True):
 
 
 def guessed(stream: bytes) -> Frames | None:
-    """The frames in what a shoe said; None where there are too few to guess by."""
+    """Guess the frames in the bytes that a shoe sent. Returns None where there are too few frames to guess from."""
     ways = [_with_check(begin, frames) for begin in sorted(set(stream)) if (frames := _split(stream, begin))]
     if not ways:
         return None
@@ -63,7 +65,7 @@ def guessed(stream: bytes) -> Frames | None:
 
 
 def frames_told(stream: bytes) -> Iterator[str]:
-    """What is guessed, in lines for people."""
+    """Guess the frames in the bytes that a shoe sent, and yield the guess as lines for people."""
     found = guessed(stream)
     if found is None:
         yield "Too few frames that differ: record more of the shoe, at the right speed."
@@ -85,7 +87,8 @@ def frames_told(stream: bytes) -> Iterator[str]:
 
 
 def _split(stream: bytes, begin: int) -> Counter[bytes] | None:
-    """The frames that begin with this byte; None where they are too few, too long or too alike to be frames."""
+    """Split the bytes into frames that begin with the byte `begin`, and count each. Returns None where the frames are
+    too few, too long or too alike to be real."""
     mark = bytes([begin])
     frames = Counter(mark + rest for rest in stream.split(mark)[1:])
     usual = [frame for frame in frames if 3 <= len(frame) <= _LONGEST]

@@ -1,4 +1,5 @@
-"""`tablectl words check`: what is wrong with a house's own file of words, and what it lacks."""
+"""`tablectl words check`: find the mistakes in a house's own file of words (a translation), and the texts that it
+lacks."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ _WIDER = 1.1
 
 
 def check(path: Path) -> int:
-    """Tell every mistake in a file of words, and what is said in English for want of it. 0 where nothing is wrong.
+    """Print every mistake in a file of words, and every text that people will see in English because the file lacks it.
+    Returns 0 where there is no mistake.
 
     Raises TableError `words_unread` where the file cannot be read.
     """
@@ -39,7 +41,8 @@ def check(path: Path) -> int:
 
 
 def look(path: Path) -> tuple[list[str], dict[str, list[str]]]:
-    """The mistakes in a file of words, a line each; and by audience the places of what is said in English."""
+    """Return the mistakes in a file of words, a line each, and, for each audience, the keys of the texts that it will
+    see in English."""
     ending = PAGES if path.name.endswith(PAGES) else ".toml"
     name = path.name.removesuffix(ending)
     try:
@@ -92,7 +95,7 @@ def _braces(names: set[str]) -> str:
 
 
 def wide(text: str) -> float:
-    """About how wide a text is on the page, in ems: a mark above or below a letter has no width of its own."""
+    """Return roughly how wide a text is on the page, in ems. A mark above or below a letter adds no width."""
     drawn = (letter for letter in text if not combining(letter) and not "\u17b4" <= letter <= "\u17d3")
     return sum(1.0 if east_asian_width(letter) in "WF" else 0.55 for letter in drawn)
 
@@ -103,5 +106,6 @@ def _shipped() -> list[dict[str, str]]:
 
 
 def widest(place: str) -> float:
-    """How wide this sentence of the pages is in the shipped language in which it is widest. Each fits on the page."""
+    """Return the width of the text with the key `place` in the shipped language in which it is widest. That text is
+    known to fit on the page."""
     return max(wide(said.get(place, "")) for said in _shipped())

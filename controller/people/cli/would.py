@@ -1,4 +1,4 @@
-"""What an act would do, in words, before a person says yes to the act."""
+"""Say in words what an act would do, before a person confirms the act."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from controller.words.events import of_meter, settled_lines
 
 
 def would_lines(would: Would | None) -> list[str]:
-    """The lines for what the table foresees of an act."""
+    """Return lines that say what an act would do, as the table foresees it."""
     match would:
         case WouldCorrect():
             return [*_correction(would)]
@@ -47,7 +47,7 @@ def _hands(hands: Iterable[PublicHand]) -> str:
 
 
 def _wagers(would: WouldCorrect) -> Iterator[str]:
-    """What changes for each wager, and by how much for its bettor."""
+    """Yield a line for each wager whose result would change, with the difference in money for its bettor."""
     before, after = would.settlement_before, would.settlement
     if before is None or after is None:
         yield "  The table does not know this round's wagers: pay and take by hand."
@@ -80,7 +80,7 @@ def _difference(cents: int) -> str:
 
 
 def _awards(would: WouldCorrect) -> Iterator[str]:
-    """The hits that would no longer be won, and the hits that would now be won."""
+    """Yield a line for each hit that would no longer be won, and for each hit that would now be won."""
     before, after = _counted(would.awards_before), _counted(would.awards)
     for won, change in ((before - after, "is no longer a hit"), (after - before, "becomes a hit")):
         for spot, seat, tier in won:

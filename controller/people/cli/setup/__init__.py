@@ -1,1 +1,2 @@
-"""`tablectl setup`: questions whose answers make a machine the controller of a table. No daemon loads this package."""
+"""`tablectl setup`: ask a technician questions, and make this machine the controller of a table from the answers. The
+daemon never loads this package."""

@@ -1,4 +1,5 @@
-"""The pit's broker: where it is, what proves the two ends to each other, and whether it answers now."""
+"""The setup's questions about the pit's MQTT broker: where it is, and which certificates table and broker show each
+other. The broker is then tried."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ _RESOLVER = Path("/etc/resolv.conf")
 
 
 def ask_broker(dialogue: Dialogue, folder: Path, draft: Draft) -> str:
-    """Ask for `[pit]`, into the draft, and try the broker. Returns what the attempt found, in sentences."""
+    """Ask for the section `[pit]` of the table's file, put the answers into the draft, and try the broker. Returns what
+    the attempt found, in sentences."""
     pit = draft.pit
     while True:
         explains = (
@@ -86,13 +88,13 @@ def _ask_files(dialogue: Dialogue, tls: Path, draft: Draft) -> None:
 
 
 def _tried(draft: Draft) -> list[Row]:
-    """Try the certificates and a connection to each broker. No MQTT message is sent."""
+    """Try the certificates, and a connection to each broker. No MQTT message is sent. Returns a row for each check."""
     section = PitSection(**{name: draft.pit[name] for name in ("host", "hosts", "port", *_FILES) if name in draft.pit})
     return [*certificates(Machine(), section, draft.id), *broker(Machine(), section, draft.id)]
 
 
 def ask_networks(dialogue: Dialogue, draft: Draft) -> list[str]:
-    """Ask which networks the table may speak with, beside its own machine. Returns ["any"] for no limit."""
+    """Ask which networks the table may speak with, besides its own machine. Returns ["any"] for no limit."""
     default = " ".join(dict.fromkeys(_needed(draft))) or "localhost"
     explains = (
         "The kernel then lets the table speak only with these addresses. Write those of the broker, of a serial server "
@@ -102,7 +104,8 @@ def ask_networks(dialogue: Dialogue, draft: Draft) -> list[str]:
 
 
 def _needed(draft: Draft) -> Iterator[str]:
-    """The addresses of the brokers, of the serial server and of the name servers, as they are known now."""
+    """Yield the present addresses of every remote host that the table needs: the brokers, a serial server and the name
+    servers."""
     hosts = [*PitSection(draft.pit.get("host"), draft.pit.get("hosts")).brokers]
     if (server := re.fullmatch(r"socket://(.+):[0-9]+", draft.shoe.get("port", ""))) is not None:
         hosts.append(server[1])
@@ -116,7 +119,8 @@ def _needed(draft: Draft) -> Iterator[str]:
 
 
 def _resolved(host: str) -> Iterator[str]:
-    """The addresses of a host name, and of this machine's name servers; "any" where the name is not found."""
+    """Yield the addresses of a host name, and of this machine's name servers. Yields only "any" where the name is not
+    found."""
     try:
         yield from (str(address[0]) for *_, address in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM))
     except OSError:
@@ -140,7 +144,8 @@ def _networks(text: str) -> list[str]:
 
 
 def _brokers(text: str) -> dict[str, Any]:
-    """The broker's host, or the hosts of several, as `[pit]` has them. Raises ValueError for a wrong host."""
+    """Return the broker's host, or the hosts of several brokers, as keys of `[pit]`. Raises ValueError for a wrong
+    host."""
     hosts = tuple(text.split())
     named = {"host": hosts[0]} if len(hosts) == 1 else {"hosts": hosts}
     for _, what, do in mistakes_in_brokers(PitSection(**named)):

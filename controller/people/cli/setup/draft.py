@@ -1,4 +1,4 @@
-"""The table's file as a setup has it so far: a section keeps the keys that no question asks for."""
+"""The table's file as far as a setup has filled it in. Keys that no question asks for keep their values."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ Section = dict[str, Any]
 
 
 class SeatDraft(Struct, omit_defaults=True):
-    """A seat, and what is printed there."""
+    """A seat of the table, and the King and 9 that are printed there, if any."""
 
     number: int
     k9: str | None = None
 
 
 class Wired(Struct, omit_defaults=True):
-    """A lamp's pin, or an input's, which has a pull."""
+    """The header pin of a lamp or of an input. Only an input has a `pull`."""
 
     bcm: int
     active: Level
     pull: Pull | None = None
 
     def text(self) -> str:
-        """The wiring as an answer: `11 low up`."""
+        """Return the wiring in the form in which a person answers: `11 low up`."""
         return " ".join(str(each) for each in (self.bcm, self.active, self.pull) if each is not None)
 
 
 class Draft(Struct):
-    """The sections of the file, in their order."""
+    """The sections of a table's file, in the order in which they are written."""
 
     table: Section = field(default_factory=dict)
     seats: list[SeatDraft] = field(default_factory=list)
@@ -45,10 +45,10 @@ class Draft(Struct):
 
     @property
     def id(self) -> str:
-        """The table's name at the pit, once that was asked."""
+        """The table's name at the pit, once a person has been asked for it."""
         return str(self.table["id"])
 
     @property
     def brand(self) -> Brand:
-        """The shoe's brand, once that was asked."""
+        """The brand of the shoe, once a person has been asked for it."""
         return shoes.brand(self.shoe["driver"])

@@ -1,4 +1,4 @@
-"""The house's part of a setup: which game, which table, which seats and what is printed at each."""
+"""The setup's questions about the house: which game, which table, which seats, and what is printed at each seat."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from controller.rules.game.cards import PersonalK9, Suit
 
 
 def ask_house(dialogue: Dialogue, folder: Path, draft: Draft) -> GameFile:
-    """Ask for `[table]` and the seats, into the draft. `folder` holds the table's file, and the games below it."""
+    """Ask for the section `[table]` and the seats, and put the answers into the draft. Returns the game's file.
+    `folder` holds the table's file, and the game files in its subfolder `games`."""
     games = sorted(path for path in (folder / "games").glob("*.toml") if is_game_file(path))
     names = ", ".join(path.stem for path in games) or "none"
 
@@ -94,14 +95,14 @@ _SUITS = (Suit.SPADES, Suit.HEARTS, Suit.DIAMONDS, Suit.CLUBS)
 
 
 def read_id(text: str) -> str:
-    """A table's id. Raises ValueError where the text cannot be an id."""
+    """Return the text where it can be a table's id. Raises ValueError otherwise."""
     for _, what, do in mistakes_in_id(text):
         raise ValueError(f"{what}. {do}")
     return text
 
 
 def choice(*words: str) -> Callable[[str], str]:
-    """A function that reads one of these words, and raises ValueError for any other text."""
+    """Return a function that accepts one of these words as an answer, and raises ValueError for any other text."""
 
     def read(text: str) -> str:
         if text not in words:

@@ -1,7 +1,8 @@
-"""The shoe is found by listening at each port, at each speed of each brand, until a shoe reports something.
+"""Find the shoe: the setup listens at each serial port, at each speed that a brand uses, until a shoe reports
+something.
 
-The bytes of a port go to every brand's codec. Bytes that no codec can read mean that the line runs at another speed.
-The cards that are read are shown, so that a person can compare them with the cards that were drawn.
+The bytes of a port go to the codec of every brand. Bytes that no codec can read mean that the line runs at another
+speed. The cards that are read are shown, so that a person can compare them with the cards that were drawn.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ _POLL_S = 0.05
 
 
 class Heard(Struct):
-    """A shoe that was heard: its port, brand and speed in baud, and the cards that were read."""
+    """A shoe that was found: its port, its brand, its speed in baud, and the cards that were read."""
 
     port: str
     driver: str
@@ -42,13 +43,14 @@ class Heard(Struct):
 
 
 def ports() -> list[str]:
-    """The serial ports of this machine that a shoe may be on."""
+    """Return the serial ports of this machine to which a shoe may be connected."""
     adapters = sorted(map(str, _BY_ID.glob("*"))) if _BY_ID.is_dir() else []
     return [*adapters, *([str(_HEADER_PORT)] if _HEADER_PORT.exists() else [])]
 
 
 def ask_shoe(dialogue: Dialogue, draft: Draft) -> str:
-    """Find the shoe, into the draft. Returns what was heard of the shoe, in words for the report."""
+    """Find the shoe, and put its port, brand and speed into the draft. Returns what was read from the shoe, in words
+    for the report."""
     explains = (
         "find: listen at every port of this machine. Or write a port: /dev/serial/by-id/NAME, socket://HOST:PORT."
     )
@@ -72,7 +74,7 @@ def ask_shoe(dialogue: Dialogue, draft: Draft) -> str:
 
 
 def _listened(dialogue: Dialogue, terminal: Terminal, found: Sequence[str]) -> Heard | None:
-    """The shoe that was heard at these ports while a person drew cards; None where no shoe was heard."""
+    """Ask the person to draw cards, and listen at these ports. Returns the shoe that was heard, or None."""
     dialogue.say(
         f"Listening at {', '.join(found)}, at {' and '.join(map(str, _speeds()))} baud.",
         "Switch the shoe on, and draw two or three cards face up. Each card that is read is shown. Enter ends it.",
@@ -88,7 +90,7 @@ def _listened(dialogue: Dialogue, terminal: Terminal, found: Sequence[str]) -> H
 
 
 def _ask_line(dialogue: Dialogue, draft: Draft, default: str) -> None:
-    """Ask for the port, the brand and the speed of a shoe that was not heard, into the draft."""
+    """Ask for the port, the brand and the speed of a shoe that was not found by listening, and put them into the draft."""
     explains = (
         "A name in /dev/serial/by-id stays the same whatever else is plugged in. A serial server: socket://HOST:PORT."
     )
@@ -113,7 +115,7 @@ def _speeds() -> list[int]:
 
 
 async def _listen(terminal: Terminal, found: Sequence[str]) -> Heard | None:
-    """The shoe that was heard before the person pressed Enter; None where no shoe was heard."""
+    """Listen at these ports until the person presses Enter. Returns the shoe that was heard, or None."""
     logging.getLogger("drivers").addHandler(logging.NullHandler())  # `Ear` prints what a port says
     ear = Ear()
     tasks = [asyncio.create_task(ear.hear(port)) for port in found]
@@ -131,13 +133,14 @@ async def _listen(terminal: Terminal, found: Sequence[str]) -> Heard | None:
 
 
 class Ear:
-    """Listens at several ports. The first port with a shoe's report is the shoe's port."""
+    """Listens at several ports. The first port at which a shoe reports something is taken as the shoe's port."""
 
     def __init__(self) -> None:
         self.heard: Heard | None = None
 
     async def hear(self, port: str) -> None:
-        """Listen at a port, at one speed after the other, until cancelled or until another port has the shoe."""
+        """Listen at a port, at one speed after another, until the task is cancelled or the shoe is heard at another
+        port."""
         speeds = _speeds()
         printed: set[str] = set()
 
@@ -165,7 +168,7 @@ class Ear:
 
 
 class _AtSpeed:
-    """One port at one speed. Its bytes go to the codec of every brand that runs at that speed."""
+    """A port that is listened to at one speed. Its bytes go to the codec of every brand that can run at that speed."""
 
     def __init__(self, ear: Ear, port: str, baud: int) -> None:
         brands = [shoes.brand(name) for name in shoes.NAMES]
@@ -174,7 +177,7 @@ class _AtSpeed:
         self._unread_since: float | None = None
 
     def bytes(self, data: bytes) -> None:
-        """Feed the bytes that came to each codec."""
+        """Pass the bytes that arrived to each codec, and show what the codecs read."""
         facts: list[tuple[str, ShoeFact]] = [
             (name, fact)
             for name, codec in self._codecs.items()
@@ -189,7 +192,8 @@ class _AtSpeed:
             self._unread_since = asyncio.get_running_loop().time()
 
     def is_wrong(self) -> bool:
-        """Whether bytes came for a while without any report, and no shoe has been heard yet."""
+        """Tell whether this speed must be wrong: bytes have come for half a second without any report, and no shoe has
+        been heard yet."""
         since = self._unread_since
         return (
             self._ear.heard is None and since is not None and asyncio.get_running_loop().time() - since > _UNREAD_FOR_S

@@ -1,4 +1,5 @@
-"""The machine under the table: its units, and the networks that the table's unit may speak with."""
+"""What a setup does to the machine: start and stop the table's systemd unit, and limit the networks that the unit may
+speak with."""
 
 from __future__ import annotations
 
@@ -16,23 +17,23 @@ _HEAD = "# Written by `tablectl setup`: the addresses that the table may speak w
 
 
 class Machine:
-    """A machine whose units are in `units`."""
+    """This machine, whose systemd units are in the folder `units`."""
 
     def __init__(self, units: Path = UNITS) -> None:
         self._units = units
 
     def has_unit(self) -> bool:
-        """Whether systemd runs here, and knows the table's unit."""
+        """Tell whether systemd runs here and knows the table's unit."""
         return _RUNS_SYSTEMD.is_dir() and self._systemctl("cat", TABLE)
 
     def stop(self) -> bool:
-        """Stop the table. Returns whether systemd stopped it."""
+        """Stop the table's unit. Returns whether systemd stopped it."""
         return self._systemctl("stop", TABLE)
 
     def allow(self, networks: Sequence[str]) -> Path:
-        """Let the table's unit speak only with these networks and its own machine; ["any"]: with all networks.
+        """Let the table's unit speak only with these networks and its own machine, or with all networks for ["any"].
 
-        Returns the unit's drop-in file, which exists only where there is such a limit.
+        Returns the path of the unit's drop-in file with the limit. Without a limit that file does not exist.
         """
         folder = self._units / f"{TABLE}.d"
         folder.mkdir(parents=True, exist_ok=True)
@@ -47,7 +48,7 @@ class Machine:
         return path
 
     def start(self) -> bool:
-        """Start the table now, and at each boot. Returns whether the table became ready."""
+        """Start the table's unit now, and at each boot. Returns whether the table became ready."""
         return self._systemctl("enable", TABLE) and self._systemctl("restart", TABLE)
 
     def _systemctl(self, *words: str) -> bool:

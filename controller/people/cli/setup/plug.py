@@ -1,6 +1,8 @@
-"""The plug at the shoe's end is tried: a person pulls it, and the table must see that, although the port stays open.
+"""Try the plug at the shoe's end of the cable: a person pulls it, and the table must notice, although the serial port
+stays open.
 
-A shoe that takes commands is asked. For any shoe a modem line or an input of the header may show the plug.
+A shoe that takes commands is asked whether it is there. With any shoe, a modem line or an input of the header may show
+that the plug is in.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ _USUAL_INPUT = "14 low up"
 
 
 class _Line(Struct, frozen=True):
-    """The shoe's line, as its section says."""
+    """The keys of the table file's section `[shoe]` that say how to reach the shoe."""
 
     driver: str
     port: str
@@ -43,7 +45,8 @@ class _Line(Struct, frozen=True):
 
 
 def ask_plug(dialogue: Dialogue, draft: Draft) -> str:
-    """Ask how the table knows that the shoe is there, into the draft, and try it. Returns what was seen, in words."""
+    """Ask how the table knows that the shoe is connected, put the answers into the draft, and try it out. Returns what
+    was seen, in words."""
     for key in ("ask", "present"):
         draft.shoe.pop(key, None)
     inputs: dict[str, object] = draft.pins.get("inputs", {})
@@ -69,7 +72,8 @@ def ask_plug(dialogue: Dialogue, draft: Draft) -> str:
 
 
 def _ask_command(dialogue: Dialogue, draft: Draft) -> bool:
-    """Ask for the command by which the shoe is asked, into the draft. Returns whether the shoe is asked."""
+    """Ask which command the table sends to see whether the shoe is there, and put it into the draft. Returns whether
+    the table sends one."""
     asking = draft.brand.asking
     if asking is None:
         return False
@@ -84,7 +88,7 @@ def _ask_command(dialogue: Dialogue, draft: Draft) -> bool:
 
 
 def _ask_present(dialogue: Dialogue) -> tuple[str, Wired | None]:
-    """Ask what shows that the plug is in; and the wiring, where an input of the header does."""
+    """Ask what shows that the plug is in. Returns the answer, and the wiring where an input of the header shows it."""
     explains = (
         "cts, dsr, dcd: the plug at the shoe's end leads RTS back on that line. input: the shoe's supply closes the "
         f"input {PRESENT_INPUT} of the header. none: nothing shows the plug. docs/wiring.md: A plug pulled at the shoe."
@@ -114,28 +118,29 @@ def _input(text: str) -> Wired:
 
 
 class _Ear:
-    """What is heard of the line."""
+    """Receives what the shoe's line reports, and keeps whether the shoe is there (`up`) and why."""
 
     def __init__(self) -> None:
         self.up = False
         self.why = "the port was not opened"
 
     def shoe_link(self, up: bool, why: str) -> None:
-        """The line went up or down."""
+        """Note that the line went up or down."""
         self.up, self.why = up, why
 
     def shoe_heard_again(self) -> None:
-        """Nothing to do."""
+        """Do nothing: this test looks only at the link."""
 
     def shoe_reported(self, fact: ShoeFact) -> None:
-        """Nothing to do."""
+        """Do nothing: this test looks only at the link."""
 
     def shoe_noise(self, reason: str, count: int) -> None:
-        """Nothing to do."""
+        """Do nothing: this test looks only at the link."""
 
 
 async def _try(dialogue: Dialogue, terminal: Terminal, draft: Draft, wired: Wired | None) -> str:
-    """Have the plug pulled and put back. Returns what was seen. Raises TableError where the port cannot tell."""
+    """Let the person pull the plug and put it back. Returns what the table noticed, in words. Raises TableError where
+    the port cannot show it."""
     logging.getLogger("drivers").addHandler(logging.NullHandler())  # this setup says what is to be said
     said = convert(draft.shoe, _Line)
     ear, header = _Ear(), None if wired is None else _header(draft, wired)
@@ -143,8 +148,8 @@ async def _try(dialogue: Dialogue, terminal: Terminal, draft: Draft, wired: Wire
     running = asyncio.create_task(line.run(ear))
 
     async def comes(up: bool, within_s: float = math.inf) -> bool:
-        """Whether the line comes up, or with False goes down, in this time. Enter at the terminal ends the wait with
-        False."""
+        """Wait until the line is up, or down where `up` is False. Returns False after `within_s` seconds, or when the
+        person presses Enter."""
         left_s = within_s
         while ear.up != up:
             if running.done():
@@ -169,7 +174,7 @@ async def _try(dialogue: Dialogue, terminal: Terminal, draft: Draft, wired: Wire
 
 
 async def _pulled(dialogue: Dialogue, ear: _Ear, comes: Callable[..., Awaitable[bool]]) -> str:
-    """What was seen of a plug that a person pulls and puts back."""
+    """Ask the person to pull the plug and put it back. Returns what the table noticed, in words."""
     if not await comes(True, _COMES_UP_WITHIN_S):
         dialogue.say(f"The shoe is not there: {ear.why}.", "Another command, or a line that shows the plug, may help.")
         return f"the plug at the shoe's end was not tried: {ear.why}"

@@ -1,7 +1,7 @@
-"""How a setup asks a question, and where each answer is kept from the moment that a person gives the answer.
+"""How a setup asks a question, and keeps each answer on the disk from the moment that the person gives it.
 
-An answer is a text under a key. An answer for the table's file has that file's key, such as `pit.host`. The kept
-answers are TOML, so the file of one setup can answer for the next table of a fleet.
+An answer is a text under a key. An answer that goes into the table's file has that file's key, such as `pit.host`. The
+answers are kept as TOML, so that the file of one setup can answer the questions for the next table of a fleet.
 """
 
 from __future__ import annotations
@@ -27,11 +27,12 @@ _T = TypeVar("_T")
 
 
 class TakenBackError(Exception):
-    """The person takes the last answer back. The setup begins anew, and asks no earlier question again."""
+    """Raised when the person takes the last answer back. The setup then begins again, and asks no earlier question a
+    second time."""
 
 
 class Terminal:
-    """A person at a terminal, whose lines come on the descriptor `into`."""
+    """A person at a terminal, whose typed lines are read from the file descriptor `into`."""
 
     def __init__(self, into: int = 0) -> None:
         self.into = into
@@ -44,14 +45,15 @@ class Terminal:
             termios.tcflush(self.into, termios.TCIFLUSH)
 
     def line(self, prompt: str) -> str:
-        """The line that the person types after `prompt`. Raises TableError `terminal_closed`."""
+        """Print `prompt`, and return the line that the person types. Raises TableError `terminal_closed`."""
         print(prompt, end="", flush=True)
         while (line := self.line_within(None)) is None:
             pass
         return line
 
     def line_within(self, seconds: float | None) -> str | None:
-        """The next line; None where none came in that time. Raises TableError `terminal_closed`."""
+        """Return the next line that the person types, or None where none comes within this time. Raises TableError
+        `terminal_closed`."""
         while b"\n" not in self._begun:
             if not select.select([self.into], [], [], seconds)[0]:
                 return None
@@ -68,8 +70,9 @@ class Terminal:
 
 
 def flat(values: Mapping[str, Any], before: str = "") -> dict[str, str]:
-    """TOML's values as answers: `{"pit": {"port": 8883}}` is `{"pit.port": "8883"}`. A list is its values with blanks
-    between them, but for the seats' list."""
+    """Turn the values of a TOML file into answers: `{"pit": {"port": 8883}}` becomes `{"pit.port": "8883"}`. The values
+    of a list are joined with blanks. The list of seats becomes the seats' numbers and a key for each seat's printed
+    cards."""
     answers: dict[str, str] = {}
     for name, value in values.items():
         key = f"{before}{name}"
@@ -90,7 +93,8 @@ def _wired(key: str, wiring: Mapping[str, Any]) -> dict[str, str]:
 
 
 def read_answers(path: Path) -> dict[str, str]:
-    """The answers in this file; none where there is no such file. Raises TableError `answers_unreadable`."""
+    """Return the answers in this file, or an empty dict where there is no such file. Raises TableError
+    `answers_unreadable`."""
     try:
         return flat(tomllib.loads(path.read_text("utf-8")))
     except FileNotFoundError:
@@ -120,12 +124,13 @@ QUESTIONS = (
 
 
 def is_question(key: str) -> bool:
-    """Whether a setup can ask the question with this key."""
+    """Tell whether a setup can ask a question with this key."""
     return re.sub(r"^(seats\.|pins\.(?:lamps|inputs)\.seat_)[0-9]+", r"\g<1>1", key) in QUESTIONS
 
 
 def check_answers(given: Mapping[str, str], path: Path) -> None:
-    """Raises TableError `answers_unknown`, which names each key of the file that no question has."""
+    """Check that each key in a file of answers belongs to a question. Raises TableError `answers_unknown`, which names
+    every other key."""
     if wrong := [unknown(key, QUESTIONS) for key in given if not is_question(key)]:
         do = "Correct these keys, or take them out. Nothing was asked or written yet."
         end = "" if wrong[-1].endswith("?") else "."
@@ -133,11 +138,11 @@ def check_answers(given: Mapping[str, str], path: Path) -> None:
 
 
 class Dialogue:
-    """Asks each question at the terminal, or takes the answer that is there already.
+    """Gets the answer to each question: from the person at the terminal, or from a file that has it already.
 
-    `given` are the answers of a file that a person wrote: their questions are not asked. `usual` are answers of an
-    earlier setup or of the table's file. The dialogue proposes them, and takes them where there is no `terminal`.
-    `kept` is the file of the answers of this setup.
+    `given` are the answers in a file that a person wrote: those questions are not asked. `usual` are answers of an
+    earlier setup or values in the table's file. They are proposed to the person, and taken where there is no
+    `terminal`. `kept` is the file in which this setup keeps its answers.
     """
 
     def __init__(self, terminal: Terminal | None, given: Mapping[str, str], usual: Mapping[str, str], kept: Path):
@@ -151,16 +156,17 @@ class Dialogue:
         self._asked: list[str] = []  # the keys that were asked at the terminal, in order: `back` takes back the last
 
     def known(self, key: str) -> str | None:
-        """The answer that a file or this setup holds already, so that nobody is asked; None where there is none."""
+        """Return the answer that a file of answers or this setup holds already, so that nobody need be asked. Returns
+        None where there is none."""
         return self._given.get(key) or self.answers.get(key)
 
     def noted(self, key: str) -> str | None:
-        """What this setup itself found under `key`; None where a person's file of answers has the key, or nothing was
-        found."""
+        """Return what this setup itself found out under `key`. Returns None where it found nothing, or where a person's
+        file of answers has the key."""
         return None if key in self._given else self.answers.get(key)
 
     def usual(self, key: str, default: str) -> str:
-        """The answer of an earlier setup, or `default`."""
+        """Return the answer that an earlier setup or the table's file has for `key`, or else `default`."""
         return self._usual.get(key, default)
 
     def say(self, *lines: str) -> None:
@@ -168,9 +174,10 @@ class Dialogue:
         print("\n".join(lines), flush=True)
 
     def ask(self, key: str, says: str, explains: str, default: str, read: Callable[[str], _T]) -> _T:
-        """Ask `says`, and return what `read` makes of the answer. `read` raises ValueError with what is wrong.
+        """Ask the question `says`, and return what `read` makes of the answer. `read` raises ValueError, with what is
+        wrong, for a bad answer.
 
-        The person may type `?` for the explanation, `back` to take back the answer before, or an empty line for the
+        The person may type `?` for the explanation, `back` to take back the previous answer, or an empty line for the
         default. Raises TableError `answer_wrong` for a wrong answer in a file, and TakenBackError.
         """
         if (known := self.known(key)) is not None:
@@ -201,17 +208,19 @@ class Dialogue:
             return value
 
     def agrees(self, key: str, says: str, explains: str, default: bool) -> bool:
-        """Whether the person says yes."""
+        """Ask a question with the answer yes or no, and return whether the answer is yes."""
         return self.ask(key, says, explains, "yes" if default else "no", read_yes)
 
     def asks_again(self, *begins: str) -> None:
-        """Ask again each question whose key begins so. The answers so far are only proposed."""
+        """Forget the answer to each question whose key begins with one of `begins`, so that the question is asked
+        again. The old answer is then only proposed."""
         self._given = {key: text for key, text in self._given.items() if not key.startswith(begins)}
         self.answers = {key: text for key, text in self.answers.items() if not key.startswith(begins)}
         self._asked = [key for key in self._asked if not key.startswith(begins)]
 
     def keep(self, key: str, text: str) -> None:
-        """Keep an answer, so that no break and no power cut loses it. Raises TableError `answers_unwritable`."""
+        """Write an answer to the disk, so that neither a broken-off setup nor a power cut loses it. Raises TableError
+        `answers_unwritable`."""
         assert is_question(key), f"{key} is missing in QUESTIONS"
         self._usual[key] = self.answers[key] = text
         lines = (f"{name} = {json.dumps(value, ensure_ascii=False)}\n" for name, value in self.answers.items())
@@ -227,7 +236,7 @@ class Dialogue:
         self._asked.clear()
 
     def _take_back(self) -> None:
-        """Drop the last answer, and what a walk of the wiring kept after that answer. Raises TakenBackError."""
+        """Drop the last answer, and whatever the setup kept after it. Raises TakenBackError."""
         if not self._asked:
             self.say("  There is no answer to take back. A later setup can change every answer.")
             return
@@ -245,12 +254,12 @@ class Dialogue:
 
 
 def read_yes(text: str) -> bool:
-    """Whether `text` says yes. Raises ValueError where it says neither yes nor no."""
+    """Return whether `text` means yes. Raises ValueError where it means neither yes nor no."""
     if text.casefold() in ("yes", "y", "no", "n"):
         return text.casefold().startswith("y")
     raise ValueError("Answer yes or no.")
 
 
 def terminal() -> Terminal | None:
-    """The terminal at which the command was typed; None where there is none."""
+    """Return the terminal at which the command was typed, or None where there is none."""
     return Terminal() if sys.stdin.isatty() else None

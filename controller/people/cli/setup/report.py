@@ -1,6 +1,5 @@
-"""The commissioning report: one page to print and to file. The page also holds the report as JSON, signed with the
-table's key.
-"""
+"""The commissioning report of a setup: a page to print and to file. The page also contains the report as JSON, signed
+with the table's key."""
 
 from __future__ import annotations
 
@@ -28,7 +27,7 @@ from drivers.header_map import PHYSICAL
 
 
 class _Running(Struct, frozen=True):
-    """The table as it ran at the setup's end."""
+    """How the table ran at the end of the setup: its keys, its shoe and its pit."""
 
     table_key: str
     pit_key_offered: str
@@ -38,8 +37,8 @@ class _Running(Struct, frozen=True):
 
 
 class Report(Struct, frozen=True):
-    """The results of a setup: the table, its wiring, what was found, how the table runs (None: it does not), and what
-    each check of the machine said."""
+    """The results of a setup: the table, its wiring, what was found at each part, how the table runs (None: it does not
+    run), and what each check of the machine said."""
 
     table: str
     name: str
@@ -63,7 +62,8 @@ class Report(Struct, frozen=True):
 def made_report(
     config: Config, by: str, found: Mapping[str, str], status: Status | None, rows: Iterable[Row]
 ) -> Report:
-    """The report of a setup, of which `status` is the table's at the end (None: the table does not run)."""
+    """Put the report of a setup together. `status` is the table's status at the end of the setup, or None where the
+    table does not run."""
     pins = config.file.pins
     return Report(
         table=config.file.table.id,
@@ -100,7 +100,8 @@ def _machine() -> dict[str, str]:
 
 
 def page(report: Report, signing_key: Path) -> str:
-    """The report as a page that needs no other file. A table that never started has no key: its page is not signed."""
+    """Return the report as an HTML page that needs no other file. The page is signed with the table's key. A table that
+    never started has no key, so its page is not signed."""
     key = load_or_make_key(signing_key) if signing_key.exists() else None
     signer = "nobody: the table has not been started, and has no key" if key is None else fingerprint(key.public)
     sections = "".join(
@@ -135,7 +136,8 @@ def _rows(rows: Iterable[tuple[str, str]]) -> str:
 
 
 class Signed(Struct, frozen=True):
-    """Whose report a page holds, and when and by whom it was made."""
+    """What a signed page says of its report: the table, when and by whom the report was made, and the key that signed
+    it."""
 
     table: str
     at: str
@@ -144,7 +146,7 @@ class Signed(Struct, frozen=True):
 
 
 def verified(path: Path) -> Signed:
-    """Whose report this page holds, once its signature was checked, which covers each byte of the page. Raises
+    """Check the signature of a report's page, which covers each byte of the page, and return whose report it is. Raises
     TableError `report_unreadable`, `report_altered`."""
     said = said_by(path, "tablectl setup")
     try:

@@ -1,4 +1,4 @@
-"""A table's file as text, written as a whole, and only where the file has no mistake."""
+"""Write a table's file as TOML, all of it at once, and only where it has no mistake."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _HEAD = "# Written by `tablectl setup`. You may change this file; `tablectl chec
 
 
 def table_toml(values: Mapping[str, Any]) -> str:
-    """The text of a table's file with these values."""
+    """Return the TOML text of a table's file with these values."""
     return _HEAD + "".join(f"\n{block}" for name, section in values.items() for block in _blocks(name, section))
 
 
@@ -44,9 +44,10 @@ def _value(value: Any) -> str:
 
 
 def write_table(dialogue: Dialogue, table: Path, values: Mapping[str, Any]) -> Config:
-    """Write the table's file, once it has no mistake and a person has seen what changes in an existing one.
+    """Write the table's file and return its configuration. The file is written only if it has no mistake. Where it
+    replaces another, the person must first see the differences and agree.
 
-    The file that was there is kept beside it. Raises TableError: `setup_not_written`, `setup_not_replaced`.
+    The replaced file is kept beside the new one. Raises TableError: `setup_not_written`, `setup_not_replaced`.
     """
     new = table.with_name(f"{table.name}.new")
     text = table_toml(values)

@@ -1,6 +1,7 @@
-"""The wiring is walked: each lamp is lit and a person says which one it is; a person presses each input.
+"""Find out how lamps and inputs are wired: each lamp is lit in turn and a person says which one it is; then a person
+presses each input in turn.
 
-So the table's file names what is really wired to each pin. Lamps are proposed on pins that stay dark while the Pi
+The table's file therefore names what is really wired to each pin. The pins proposed for lamps stay dark while the Pi
 boots, as in docs/wiring.md.
 """
 
@@ -35,18 +36,19 @@ _HEADER_FILE = "/var/lib/table-controller/header"
 
 
 class _Header(Struct, frozen=True):
-    """The header that is walked: its driver, and the file in place of a header."""
+    """The pin header that is tried: its driver, and the path of the file that stands in for a simulated header."""
 
     driver: str
     page: str | None
 
     def take(self, lamps: Mapping[str, LampWiring], inputs: Mapping[str, InputWiring]) -> GpioPins:
-        """The pins so wired. Raises TableError."""
+        """Open the header's pins with this wiring. Raises TableError."""
         return take_pins(self.driver, self.page, lamps, inputs)
 
 
 def ask_wiring(dialogue: Dialogue, rules: GameFile, draft: Draft) -> bool:
-    """Ask for `[pins]` and what locks the wagers, into the draft. Returns whether a person walked the wiring."""
+    """Ask for the section `[pins]` and for what locks the wagers, and put the answers into the draft. Returns whether a
+    person tried each lamp and input."""
     header = _ask_header(dialogue)
     walks = dialogue.terminal is not None and dialogue.agrees(
         "setup.walk",
@@ -91,7 +93,7 @@ def _path(text: str) -> str:
 
 
 def _names(rules: GameFile, draft: Draft, walks: bool) -> tuple[list[str], list[str]]:
-    """The lamps and the inputs that such a table can have."""
+    """Return the names of the lamps, and of the inputs, that a table with this game and these seats can have."""
     seats = [f"seat_{seat.number}" for seat in draft.seats]
     calls = play_of(rules, draft.table.get("dealt", "mini")).calls
     sensors = seats if any(bet.progressive for bet in rules.bets) else []
@@ -101,7 +103,7 @@ def _names(rules: GameFile, draft: Draft, walks: bool) -> tuple[list[str], list[
 def _ask_pins(
     dialogue: Dialogue, header: _Header, lamps: list[str], inputs: list[str], walks: bool
 ) -> tuple[dict[str, Wired], dict[str, Wired]]:
-    """Ask for the wiring of the lamps and of the inputs."""
+    """Ask for the wiring of the lamps and of the inputs, and return both."""
     explains = "high: through a transistor or a driver. low: some relay boards light their lamp at a low level."
     says = "A lamp is lit by a high or a low level"
     low = dialogue.ask("setup.lamps_lit_by", says, explains, "high", choice("high", "low")) == "low"
@@ -138,7 +140,7 @@ def _bcms(text: str) -> list[int]:
 def _known(
     dialogue: Dialogue, section: str, names: Sequence[str], proposed: Sequence[str], walks: bool
 ) -> dict[str, Wired]:
-    """The wiring that is known without a walk: earlier answers and, where nobody walks the wiring, the usual pins."""
+    """Return the wiring that needs no trying: that of earlier answers and, where `walks` is False, the usual pins."""
     wired: dict[str, Wired] = {}
     for name, usually in zip(names, [*proposed, *[_NONE] * len(names)], strict=False):
         key = f"{section}.{name}"
@@ -163,7 +165,8 @@ def _wiring(key: str, text: str) -> Wired:
 def _walk_lamps(
     dialogue: Dialogue, terminal: Terminal, on: _Header, bcms: Sequence[int], names: Sequence[str], level: Level
 ) -> dict[str, Wired]:
-    """Light each of these pins, and return which lamp the person saw at which."""
+    """Light each of these pins in turn, ask the person which lamp is lit, and return the wiring of each lamp that was
+    named."""
     left = [name for name in names if dialogue.known(f"pins.lamps.{name}") is None]
     seen: dict[str, Wired] = {}
     if not left:
@@ -190,7 +193,8 @@ def _walk_lamps(
 
 
 def _which(terminal: Terminal, says: str, left: Sequence[str]) -> str:
-    """The lamp that the person sees lit. An empty line is no answer: perhaps the person did not look at the lamps."""
+    """Ask which lamp is lit, and return its name or "none". An empty line is not accepted, because the person may not
+    have looked at the lamps."""
     planned = f" [yes: {left[0]}]" if left else ""
     while True:
         text = terminal.line(f"{says}{planned}: ")
@@ -205,7 +209,7 @@ def _which(terminal: Terminal, says: str, left: Sequence[str]) -> str:
 def _walk_inputs(
     dialogue: Dialogue, terminal: Terminal, on: _Header, bcms: Sequence[int], names: Sequence[str]
 ) -> dict[str, Wired]:
-    """Ask the person to press each input, and return which pin changed for which, and to what level."""
+    """Ask the person to press each input in turn, and return its wiring: which pin changed, and to what level."""
     left = [name for name in names if dialogue.known(f"pins.inputs.{name}") is None]
     found: dict[str, Wired] = {}
     if not left:
@@ -231,7 +235,8 @@ def _walk_inputs(
 
 
 def _pressed(terminal: Terminal, header: GpioPins, rest: Mapping[str, bool]) -> tuple[str, bool] | None:
-    """The one pin whose level differs from `rest`, and whether its level is low; None after Enter."""
+    """Wait until exactly one pin differs from its level in `rest`. Returns the pin, and whether its level is now low.
+    Returns None when the person presses Enter."""
     since: dict[str, float] = {}
     while terminal.line_within(_POLL_S) is None:
         now = header.read()
@@ -244,7 +249,7 @@ def _pressed(terminal: Terminal, header: GpioPins, rest: Mapping[str, bool]) -> 
 
 
 def _await_release(terminal: Terminal, header: GpioPins, pin: str, low: bool) -> None:
-    """Wait until the pin has had the other level for `_STEADY_S`, or the person presses Enter."""
+    """Wait until the pin has been back at its resting level for `_STEADY_S` seconds, or the person presses Enter."""
     since: float | None = None
     while terminal.line_within(_POLL_S) is None:
         since = (since or time.monotonic()) if header.read()[pin] != low else None

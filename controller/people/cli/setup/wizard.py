@@ -1,4 +1,4 @@
-"""The setup from its first question to its report."""
+"""The whole setup of a table, from its first question to its report."""
 
 from __future__ import annotations
 
@@ -39,10 +39,11 @@ _STATE, _RUN = "/var/lib/table-controller", "/run/table-controller"
 
 
 def setup(table: Path, answers: Path | None, terminal: Terminal | None, machine: Machine | None = None) -> int:
-    """Ask, write the table's file, start the table and write the report.
+    """Ask all questions, write the table's file, start the table and write the report.
 
-    `answers` is a file with answers for a fleet: a question with an answer in that file is not asked. Returns 1 where
-    the check finds a fault, so that a fleet's script sees a table that is not ready; otherwise 0. Raises TableError.
+    `answers` is a file of answers for a fleet of tables: a question that the file answers is not asked. Returns 1 where
+    the check of the machine finds a fault, so that a fleet's script learns that the table is not ready; otherwise 0.
+    Raises TableError.
     """
     machine = machine or Machine()
     table = table.absolute()
@@ -73,7 +74,7 @@ def setup(table: Path, answers: Path | None, terminal: Terminal | None, machine:
 
 
 def _given(answers: Path | None) -> dict[str, str]:
-    """The answers of a fleet's file. Raises TableError."""
+    """Return the answers in a fleet's file. Raises TableError."""
     if answers is None:
         return {}
     given = read_answers(answers)
@@ -84,7 +85,8 @@ def _given(answers: Path | None) -> dict[str, str]:
 
 
 def _begun(table: Path, given: Mapping[str, str], terminal: Terminal | None) -> Dialogue:
-    """The dialogue, which goes on with an earlier setup's answers where the person says so. Raises TableError."""
+    """Return the dialogue of this setup. Where an earlier setup was broken off, the person is asked whether to go on
+    with its answers. Raises TableError."""
     if terminal is None and not given:
         do = "Run `tablectl setup` at a terminal, or with the answers in a file: tablectl setup --answers FILE"
         raise TableError("no_terminal", "A setup asks questions, and nobody is at a terminal.", do)
@@ -111,7 +113,7 @@ def _begun(table: Path, given: Mapping[str, str], terminal: Terminal | None) -> 
 
 
 def _write_report(dialogue: Dialogue, config: Config, made: Report) -> None:
-    """Write the report where the person says; with that the setup is done."""
+    """Write the report to the file that the person names, and mark the setup as done."""
     explains = "A page to print and to file. `tablectl setup --verify FILE` checks its signature."
     default = str(Path.cwd() / f"commissioning-{made.table}.html")
     report = Path(dialogue.ask("setup.report", "File of the commissioning report", explains, default, str))
@@ -122,10 +124,11 @@ def _write_report(dialogue: Dialogue, config: Config, made: Report) -> None:
 
 
 def _ask_all(dialogue: Dialogue, table: Path, machine: Machine) -> tuple[Config, dict[str, str], list[str]]:
-    """Ask everything, and write the table's file. Returns the table, what was found at each part, and its networks.
+    """Ask every question, and write the table's file. Returns the table's configuration, what was found at each part,
+    and the networks that the table may speak with.
 
-    Raises TableError, and TakenBackError where the person takes an answer back. The caller then asks everything again,
-    and the answers before that one count as given.
+    Raises TableError, and TakenBackError where the person takes an answer back. The caller must then call this function
+    again; the answers before that one are not asked for a second time.
     """
     _let_go(dialogue, table, machine)
     draft = convert(_values(table), Draft)
@@ -146,7 +149,7 @@ def _ask_all(dialogue: Dialogue, table: Path, machine: Machine) -> tuple[Config,
 
 
 def verify_report(path: Path) -> int:
-    """Print whose report this is. Raises TableError where the page is not as the table signed it."""
+    """Print whose report this page holds. Raises TableError where the page is not as the table signed it."""
     report = verified(path)
     key = fingerprint(bytes.fromhex(report.public_key))
     print(f"{path}: table {report.table}, {report.at}, by {report.by}. Signed with the key {key}.")
@@ -154,7 +157,7 @@ def verify_report(path: Path) -> int:
 
 
 def _values(table: Path) -> dict[str, Any]:
-    """The values in the table's file, so that the new file keeps the keys that no question asks for."""
+    """Return the values in the existing table's file, so that the new file keeps the keys that no question asks for."""
     if not table.exists():
         return {}
     try:
@@ -166,8 +169,8 @@ def _values(table: Path) -> dict[str, Any]:
 
 
 def _let_go(dialogue: Dialogue, table: Path, machine: Machine) -> None:
-    """Stop the table that runs here, so that its shoe and pins are free. Raises TableError: `shoe_is_open`,
-    `table_runs`."""
+    """Stop the table that runs on this machine, so that its shoe and pins are free for the setup. Raises TableError:
+    `shoe_is_open`, `table_runs`."""
     if not table.exists():
         return
     try:
@@ -187,8 +190,8 @@ def _let_go(dialogue: Dialogue, table: Path, machine: Machine) -> None:
 
 
 def _ask_places(dialogue: Dialogue, draft: Draft) -> None:
-    """Put the usual places of journal, key and socket into the draft. Nobody is asked; a fleet's answers may name other
-    places."""
+    """Put the paths of journal, key and socket into the draft. Nobody is asked for them: the usual paths are taken,
+    unless a file of answers names others."""
     for name, section, usual in (
         ("journal.path", draft.journal, f"{_STATE}/{draft.id}.journal"),
         ("journal.signing_key", draft.journal, f"{_STATE}/{draft.id}.key"),
@@ -200,8 +203,8 @@ def _ask_places(dialogue: Dialogue, draft: Draft) -> None:
 
 
 def _start(dialogue: Dialogue, table: Path, machine: Machine, networks: list[str]) -> Status | None:
-    """Start the table under its unit. Returns the table's status once shoe and pit were found, at the latest after
-    `_PATIENCE_S`; None where the table stays off."""
+    """Start the table's systemd unit. Returns the table's status once it has found shoe and pit, at the latest after
+    `_PATIENCE_S` seconds. Returns None where the table is not started."""
     if not machine.has_unit():
         dialogue.say(f"This machine has no systemd unit of the table. Start the table by hand: tablectl run {table}")
         return None
@@ -221,7 +224,7 @@ def _start(dialogue: Dialogue, table: Path, machine: Machine, networks: list[str
 
 
 def _status(table: Path, enough: Callable[[Status], bool]) -> Status:
-    """The table's status as soon as `enough` takes it, at the latest after `_PATIENCE_S`."""
+    """Return the table's status as soon as `enough` returns True for it, at the latest after `_PATIENCE_S` seconds."""
     deadline = time.monotonic() + _PATIENCE_S
     while True:
         status = status_of(table)
@@ -231,7 +234,8 @@ def _status(table: Path, enough: Callable[[Status], bool]) -> Status:
 
 
 def _compare(dialogue: Dialogue, table: Path, by: str, status: Status) -> None:
-    """Show both fingerprints, and pin the pit's key where a person has compared it."""
+    """Show the fingerprints of the table's key and of the pit's key. Where a person has compared the pit's key at the
+    pit, let the table trust it from now on."""
     key = status.pit.key
     dialogue.say(f"The table's key: {status.key_fingerprint}. The pit shows the same when it adopts the table.")
     if key.offered is None or key.offered == key.pinned:
