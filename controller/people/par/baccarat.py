@@ -1,4 +1,4 @@
-"""Punto banco: what each bet is worth where the rules of drawing leave nobody a choice."""
+"""The odds of punto banco: what each bet is worth where the drawing rules leave nobody a choice."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from controller.table.rules import Seat
 
 
 def counted(game: PuntoBanco, seats: Sequence[Seat], bets: Sequence[Bet], shoe: Shoe) -> Counted:
-    """What each bet is worth with the cards of this shoe; for a bet that asks for a printed pair, at each seat."""
+    """Return what each bet is worth with the cards of this shoe. A bet that asks for the cards printed at the bettor's
+    seat gets figures for each seat."""
     views = _views(seats)
     seen = {bet: [sight(bet, view.own, view.others) for view in views] for bet in bets}
     ways = _ways(seen, game.tableau, shoe)
@@ -39,12 +40,13 @@ def counted(game: PuntoBanco, seats: Sequence[Seat], bets: Sequence[Bet], shoe: 
 
 
 def draws(game: PuntoBanco) -> Draws:
-    """Who draws, by the tableau."""
+    """Return which hands take a third card by the game's tableau."""
     return tableau_draws(game.tableau)
 
 
 class _View(Struct, frozen=True):
-    """A seat as a bet sees it: its name, what is printed there, and what is printed at the table's other seats."""
+    """What distinguishes a seat for a bet: its name, the cards printed at it, and the cards printed at the table's
+    other seats."""
 
     seat: str
     own: PersonalK9
@@ -68,7 +70,8 @@ def _views(seats: Sequence[Seat]) -> Sequence[_View]:
 def _ways(
     seen: Mapping[Bet, Sequence[Sight]], tableau: Tableau, shoe: Shoe
 ) -> dict[tuple[Bet, Sight], Counter[int | None]]:
-    """How many deals each bet's rows decide. Bets with the same sight are counted together."""
+    """Return, for each bet as seen from each seat, how many deals each row of its pay table decides. Bets that can tell
+    the same things apart are counted in one pass."""
     together: dict[Sight, list[Bet]] = {}
     for bet, sights in seen.items():
         for each in dict.fromkeys(sights):

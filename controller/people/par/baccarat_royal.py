@@ -1,9 +1,10 @@
-"""Baccarat Royal: the best play of the two active seats, and what everybody's wagers are worth under that play.
+"""The odds of Baccarat Royal: the best play of the two active seats, and what every wager is worth under that play.
 
 Each active seat decides by its own cards; Banker decides by Player's third card too. A choice is settled where one
-answer is better whatever the other seat may still do. A settled choice can settle further choices, and so on. Where no
-choice stays open, only one play is left: each side's play is best against the other's. Where choices stay open, no best
-play is claimed. The bounds of a bet hold for any play, even by seats that see each other's cards.
+answer is better whatever the opposite seat may still do. Settled choices can settle further choices, and so on. Where
+no choice stays open, only one play is left, in which each side's play is best against the opposite side's. Where
+choices stay open, no best play is claimed. The bounds of a bet hold for any play, even if the seats see each other's
+cards.
 """
 
 from __future__ import annotations
@@ -37,14 +38,16 @@ Turn = tuple[Points, int | None]
 
 
 class Play(Struct, frozen=True):
-    """What the seats do where they may choose: True draws, False stands. A choice that is missing here is open."""
+    """What the active seats do where they may choose: True draws, False stands. A choice that is missing here is not
+    settled."""
 
     player: dict[Points, bool] = field(default_factory=dict)
     banker: dict[Turn, bool] = field(default_factory=dict)
 
 
 class _AnyPlay:
-    """Who may take a third card, by the rules or by free choice. The rules are asked once for each total."""
+    """All ways to take third cards that the rules allow, with every free choice left open. The rules are asked once for
+    each total."""
 
     def __init__(self, game: BaccaratRoyal) -> None:
         self._game, self._naturals = game, frozenset(game.naturals)
@@ -57,11 +60,12 @@ class _AnyPlay:
         return (False,) if self.natural(player, banker) else self._bankers(banker.total, third)
 
     def natural(self, player: Two, banker: Two) -> bool:
-        """Whether these cards end the round, so that nobody draws."""
+        """Tell whether one of these hands is a natural, so that nobody draws."""
         return player.total in self._naturals or banker.total in self._naturals
 
     def chosen_on(self) -> frozenset[int]:
-        """The totals on which Player or Banker may choose. With any other total the cards make no difference."""
+        """Return the totals on which Player or Banker may choose. On any other total only the total matters, not the
+        two cards that make it."""
         thirds = (None, *range(10))
         below = set(range(10)) - self._naturals
         banker_chooses = {each for each in below for third in thirds if len(self._bankers(each, third)) > 1}
@@ -76,7 +80,7 @@ class _AnyPlay:
 
 
 def draws(game: BaccaratRoyal) -> Draws:
-    """Who may draw, by the rules or by a free choice."""
+    """Return who may take a third card, by the rules or by a free choice."""
     return _AnyPlay(game)
 
 
@@ -92,7 +96,7 @@ Net = Sequence[Fraction]
 
 
 class Round:
-    """All deals that a sight tells apart, by the choices that lead to them."""
+    """All deals of a round, grouped by the choices that lead to them and by what a bet can tell apart (their sort)."""
 
     def __init__(self, of: Kinds, shoe: Shoe, game: BaccaratRoyal) -> None:
         self._of = of
@@ -116,7 +120,7 @@ class Round:
             sorts[sort] = sorts.get(sort, 0) + deal.ways
 
     def under(self, play: Play) -> Counter[int]:
-        """The deals by sort, under a play that leaves no choice open."""
+        """Count the deals of each sort under a play that leaves no choice open."""
         found = Counter(self._naturals)
         for points, drawn in self._tree.items():
             for draws, turns in drawn.items():
@@ -127,14 +131,16 @@ class Round:
         return found
 
     def by_row(self, bet: Bet, under: Mapping[int, int], names: Names = NAMES) -> Counter[int | None]:
-        """How many deals each of the bet's rows decides, of the deals `under` a play. None is no row."""
+        """Count how many deals each row of the bet's pay table decides. `under` counts the deals of each sort. The key
+        None counts the deals that no row decides."""
         decides, rows = self._rows(bet, names), Counter[int | None]()
         for sort, ways in under.items():
             rows[decides[sort]] += ways
         return rows
 
     def bounds(self, bet: Bet, net: Net, names: Names = NAMES) -> tuple[Fraction, Fraction]:
-        """The least and the most of each unit staked that the house keeps, whatever the active seats choose."""
+        """Return the least and the greatest house edge of the bet, whatever the active seats choose. Both are parts of
+        each unit staked."""
         values = [
             [[ends.values() for ends in turns.values()] for turns in drawn.values()]
             for drawn in self.values(bet, net, names).values()
@@ -147,7 +153,8 @@ class Round:
         return Fraction(-most, units), Fraction(-least, units)
 
     def values(self, bet: Bet, net: Net, names: Names = NAMES) -> _Values:
-        """What the bettor gains over all deals that follow the choices, by the choices, in `_parts(net)` of a unit."""
+        """Return what the bettor gains over all deals that follow each combination of choices. The unit of the gain is
+        a unit staked divided by `_parts(net)`."""
         worth = self._worth(bet, net, names)
         return {
             points: {
@@ -160,12 +167,12 @@ class Round:
         }
 
     def _worth(self, bet: Bet, net: Net, names: Names) -> list[int]:
-        """What the bettor gains by each sort of deal, in whole parts of a unit."""
+        """Return what the bettor gains by each sort of deal, in whole parts of a unit."""
         whole = [int(each * _parts(net)) for each in net]
         return [whole[-1 if row is None else row] for row in self._rows(bet, names)]
 
     def _rows(self, bet: Bet, names: Names) -> list[int | None]:
-        """The row that decides the bet after each sort of deal."""
+        """Return, for each sort of deal, the row that decides the bet."""
         row_of = self._of.rows(bet, self._examples, names)
         return [row_of[alike] for alike in self._sorts]
 
@@ -179,7 +186,8 @@ def _summed(worth: Sequence[int], sorts: Mapping[int, int]) -> int:
 
 
 def _parts(net: Net) -> int:
-    """Into how many parts a unit is divided, so that every value is a whole number of parts. Example: 20 for 19/20."""
+    """Return into how many parts a unit must be divided, so that every gain is a whole number of parts. Example: 20 for
+    19/20."""
     return lcm(*(each.denominator for each in net))
 
 
@@ -187,7 +195,8 @@ _Values = dict[Points, dict[bool, dict[Turn, dict[bool, int]]]]
 
 
 def best_play(player: _Values, banker: _Values) -> tuple[Play, bool]:
-    """The settled choices, and whether all choices are settled. `player`, `banker`: what each of the two gains."""
+    """Return the choices that could be settled, and whether that is all of them. `player` and `banker` are what each of
+    the two active seats gains by each combination of choices."""
     play = Play()
     free = [points for points, drawn in player.items() if len(drawn) > 1]
     turns = {
@@ -221,7 +230,8 @@ def _settled(gain: _Range) -> bool | None:
 
 
 def _by_drawing(drawn: Mapping[bool, Mapping[Turn, Mapping[bool, int]]], play: Play) -> _Range:
-    """Player's gain by drawing instead of standing: the least and the most, by what Banker may still do."""
+    """Return the least and the most that Player gains by drawing instead of standing, over all that Banker may still
+    do."""
     least = most = 0
     for draws, turns in drawn.items():
         for turn, ends in turns.items():
@@ -233,7 +243,8 @@ def _by_drawing(drawn: Mapping[bool, Mapping[Turn, Mapping[bool, int]]], play: P
 def _by_also_drawing(
     turn: Turn, against: Sequence[tuple[Points, Mapping[bool, Mapping[Turn, Mapping[bool, int]]]]], play: Play
 ) -> _Range:
-    """Banker's gain by drawing instead of standing: the least and the most, by what Player may still do."""
+    """Return the least and the most that Banker gains by drawing instead of standing, over all that Player may still
+    do."""
     least = most = 0
     draws = turn[1] is not None
     for points, drawn in against:
@@ -247,7 +258,7 @@ def _by_also_drawing(
 
 
 class Solved(Struct, frozen=True):
-    """The bets, and the best play; None where choices stay open."""
+    """The odds of the bets, and the best play. `play` is None where choices stay open."""
 
     bets: tuple[Odds, ...]
     play: Play | None
@@ -261,7 +272,7 @@ OWN: Mapping[Hand, Names] = {
 
 
 def solved(game: BaccaratRoyal, bets: Sequence[Bet], shoe: Shoe) -> Solved:
-    """What each bet is worth under the best play of the active seats, and its bounds under any play.
+    """Return what each bet is worth under the best play of the active seats, and its bounds under any play.
 
     Raises TableError `par_not_counted` where the active seats have no stakes to play for.
     """
@@ -286,7 +297,7 @@ def solved(game: BaccaratRoyal, bets: Sequence[Bet], shoe: Shoe) -> Solved:
 
 
 def play_lines(play: Play) -> Iterator[str]:
-    """A play in words, a line for each total."""
+    """Yield a play in words, a line for each total on which a seat may choose."""
     players: dict[int, dict[bool, list[str]]] = {}
     for points, draws in sorted(play.player.items()):
         players.setdefault(sum(points) % 10, {}).setdefault(draws, []).append(_cards(points))
@@ -309,7 +320,8 @@ def _cards(points: Points) -> str:
 
 
 def _choices(choices: Mapping[bool, Sequence[str]]) -> str:
-    """The choice for most hands of a total, and the hands with the other choice: "draws, but stands with 2-3"."""
+    """Return the choice for most hands of a total, and the hands with the opposite choice: "draws, but stands with
+    2-3"."""
     most, *others = sorted(choices, key=lambda draws: -len(choices[draws]))
     words = {True: "draws", False: "stands"}
     return words[most] + "".join(f", but {words[other]} with {' and '.join(choices[other])}" for other in others)
@@ -326,7 +338,8 @@ _NO_PLAY = f"No best play of the active seats was found by iterated dominance, s
 
 
 def counted(game: BaccaratRoyal, seats: Sequence[Seat], bets: Sequence[Bet], shoe: Shoe) -> Counted:
-    """What each bet is worth under the best play; where no best play was found, only bounds."""
+    """Return what each bet is worth under the best play of the active seats. Where no best play was found, the odds
+    have bounds only."""
     both = solved(game, (*bets, CARDS), shoe)
     *found, cards = both.bets
     if both.play is None:

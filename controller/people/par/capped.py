@@ -1,6 +1,7 @@
-"""What a bet is worth by the amount of the wager, where the house pays at most so much for one wager.
+"""The worth of a bet where the house limits what it pays for one wager, such as $50,000 at most.
 
-A sheet's odds are for wagers that are paid in full. A greater wager loses as often and wins less for each unit.
+The odds of a par sheet are for wagers that are paid in full. A greater wager loses as often and wins less for each
+unit.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from controller.rules.game.wagers import WagerRules
 
 
 class Capped(Struct, frozen=True):
-    """The bet at its greatest wager. Amounts are cents."""
+    """The limit of a bet's pay, and the house edge at the greatest wager. Amounts are cents."""
 
     pays_at_most_cents: int
     in_full_to_cents: int
@@ -27,7 +28,8 @@ class Capped(Struct, frozen=True):
 
 
 def capped(bet: Bet, odds: Odds, wagers: WagerRules) -> Capped | None:
-    """None where every pay is paid in full, or where nobody knows how often each row decides."""
+    """Return what the bet is worth at its greatest wager. Returns None where every pay is paid in full, or where the
+    bet's outcomes are not counted."""
     pays = [row.pays for row in bet.rows if row.pays is not None]
     if bet.pays_at_most_cents is None or not pays or not odds.outcomes:
         return None
@@ -41,7 +43,7 @@ def capped(bet: Bet, odds: Odds, wagers: WagerRules) -> Capped | None:
 
 
 def _lost_to_the_limit(bet: Bet, odds: Odds, cents: int) -> Fraction:
-    """What the limit takes from a wager of so many cents on average, for each unit staked."""
+    """Return how much the limit on pays lowers the bettor's average gain with a wager of `cents`, for each unit staked."""
     most = Fraction(bet.pays_at_most_cents or 0, cents)
     lost = Fraction()
     for row, outcome in zip(bet.rows, odds.outcomes, strict=False):  # the last outcome has no row

@@ -1,4 +1,5 @@
-"""In how many ways the cards can fall: whole integers, over all ordered deals of six cards from a known shoe.
+"""Count in how many ways the cards can fall: exactly, in whole numbers, over all ordered deals of six cards from a
+known shoe.
 
 A deal is six cards in order, without replacement: 416 · 415 · 414 · 413 · 412 · 411 deals from eight decks. A round of
 four or five cards counts with every order of the cards after it. Nothing is sampled, and nothing is rounded.
@@ -6,10 +7,10 @@ four or five cards counts with every order of the cards after it. Nothing is sam
 Deals that a bet cannot tell apart are counted together. What a bet can tell apart is its `Sight`: a bet that looks at
 totals alone sees ten kinds of card, a bet on suited pairs sees fifty-two. The first two cards of a hand belong to a
 class. How often Player's two cards are of one class and Banker's of another follows from the number of partners that
-each card has in either class. So no list of all deals is ever made.
+each card has in either class. No list of all deals is therefore ever made.
 
-A third card comes from what these four leave. So of the four it is enough to know how many cards they take from each
-kind of third card, and how many pairs of cards from each two kinds.
+A third card comes from the cards that the first four leave. Of the first four it is therefore enough to know how many
+cards they take from each kind of third card, and how many pairs of cards from each two kinds.
 """
 
 from __future__ import annotations
@@ -49,17 +50,18 @@ NAMES: Names = (("player",), ("banker",))
 
 
 class Draws(Protocol):
-    """Who may take a third card: one answer where the rules decide, both answers where somebody chooses."""
+    """Which hands may take a third card: one answer where the rules decide, both answers where somebody chooses."""
 
     def player(self, player: Two, banker: Two) -> Collection[bool]:
-        """Whether Player draws."""
+        """Return whether Player draws: True, False, or both where somebody chooses."""
 
     def banker(self, player: Two, banker: Two, third: int | None) -> Collection[bool]:
-        """Whether Banker draws after Player's third card with these points. None: Player stood."""
+        """Return whether Banker draws: True, False, or both where somebody chooses. `third` is the points of Player's
+        third card; None where Player stood."""
 
 
 class TableauDraws(Struct, frozen=True):
-    """Who draws by a tableau: at these totals of the first two cards of each hand, and at no other totals."""
+    """The totals of Player's and Banker's first two cards at which each hand draws, by a tableau."""
 
     players: frozenset[tuple[int, int]]
     bankers: frozenset[tuple[int, int, int | None]]
@@ -72,7 +74,7 @@ class TableauDraws(Struct, frozen=True):
 
 
 def tableau_draws(tableau: Tableau) -> TableauDraws:
-    """Who draws at the totals of any two hands. The rules are asked once for each pair of totals."""
+    """Return at which totals each hand draws. The rules are asked once for each pair of totals."""
     zero = WORTH[0]
     players: set[tuple[int, int]] = set()
     bankers: set[tuple[int, int, int | None]] = set()
@@ -108,7 +110,7 @@ _Third = tuple[int, int, list[tuple[int, int]]]
 
 
 class Two(Struct, frozen=True):
-    """A class of first two cards of a hand: a bet sees the same in all of them, now and with any third card."""
+    """A class of a hand's first two cards: a bet sees the same in all of them, with or without any third card."""
 
     total: int
     points: tuple[int, ...]
@@ -127,14 +129,15 @@ class Two(Struct, frozen=True):
 
     @property
     def example(self) -> tuple[Card, Card]:
-        """Any two of the class."""
+        """Return any one pair of cards of the class."""
         return self.examples[0]
 
 
 class Deal(Struct, frozen=True):
-    """Deals that are the same to a bet: both hands' classes, the kinds of their third cards, and how many such deals.
+    """Deals that a bet cannot tell apart: the classes of both hands' first two cards, the kinds of their third cards,
+    and the number of such deals.
 
-    A third card is the number of its kind. None: the hand took no third card.
+    A third card is given as the number of its kind; None where the hand took no third card.
     """
 
     player: Two
@@ -146,7 +149,7 @@ class Deal(Struct, frozen=True):
 
 
 class Kinds:
-    """The kinds of card that a sight tells apart, and the classes of the first two cards, for any shoe."""
+    """The kinds of card that a bet can tell apart, and the classes of a hand's first two cards. Both hold for any shoe."""
 
     def __init__(self, seen: Sight, naturals: Sequence[int], chosen_on: Collection[int]) -> None:
         self.sight = seen
@@ -224,22 +227,23 @@ class Kinds:
         return self._numbered.setdefault(told, len(self._numbered))
 
     def in_shoe(self, shoe: Shoe) -> list[int]:
-        """How many cards of each kind are in the shoe."""
+        """Return how many cards of each kind are in the shoe."""
         return [sum(shoe.get(card, 0) for card in cards) for cards in self.cards]
 
     def as_thirds(self, counts: Sequence[int]) -> list[int]:
-        """The same cards by the kinds of a third card."""
+        """Return how many cards of each kind of third card there are, from `counts`, the number of cards of each kind."""
         found = [0] * len(self.third_cards)
         for third, many in zip(self._third_of, counts, strict=True):
             found[third] += many
         return found
 
     def thirds(self, counts: Sequence[int]) -> list[_Third]:
-        """Each kind of a third card of Player's, how many kinds it stands for, and the kinds of Banker's third card
-        beside it, each with how many pairs of kinds it stands for then.
+        """Return the kinds of Player's third card that must be looked at. Each comes with the number of kinds that it
+        stands for, and with the kinds of Banker's third card to look at beside it, each with the number of pairs of
+        kinds that it stands for.
 
-        Where no row tells some suits apart, and the shoe has as many cards of each of them, one of these suits stands
-        for all of them; and beside it, another one for all others.
+        Where no row tells some suits apart, and the shoe has as many cards of each of them, Player's card of one such
+        suit stands for all of them. Beside it, a card of one more suit stands for all the rest.
         """
         suits = self._suits
         if any(len({counts[self._kind_of[Card(rank, suit)]] for suit in at}) > 1 for rank in Rank for at in suits):
@@ -252,7 +256,8 @@ class Kinds:
         return found
 
     def _stand_for(self, suits: Iterable[Sequence[Suit]]) -> Iterator[tuple[int, int]]:
-        """Kinds of a third card, and how many kinds each stands for, where these suits stand for each other."""
+        """Yield the kinds of third card to look at, and the number of kinds that each stands for. Suits in the same
+        group of `suits` stand for each other."""
         alike = {suit: at for at in suits for suit in at}
         for third, (card, *_) in enumerate(self.third_cards):
             kinds = {self._third_of[self._kind_of[Card(card.rank, suit)]] for suit in alike[card.suit]}
@@ -260,13 +265,14 @@ class Kinds:
                 yield third, len(kinds)
 
     def seen(self, deal: Deal) -> Alike:
-        """All that the bet sees of such a deal."""
+        """Return all that the bet sees of such a deal."""
         player = deal.player.bare if deal.player_third is None else deal.player.drawn[deal.player_third]
         banker = deal.banker.bare if deal.banker_third is None else deal.banker.drawn[deal.banker_third]
         return player, banker, deal.identical, self._both(deal) if self._of_both else 0
 
     def _both(self, deal: Deal) -> int:
-        """The number of what the bet sees of the cards of both hands together. Cards that look alike are asked once."""
+        """Return a number for what the bet sees of the cards of both hands together. The conditions are evaluated once
+        for cards that look alike."""
         four = deal.player.looks + deal.banker.looks
         every = four
         for third in (deal.player_third, deal.banker_third):
@@ -292,9 +298,11 @@ class Kinds:
         return self._truth[key]
 
     def rows(self, bet: Bet, examples: Mapping[Alike, Deal], names: Names = NAMES) -> Mapping[Alike, int | None]:
-        """The number of the row that decides the bet, by what the bet sees of a deal. Each of the examples is there.
+        """Return the number of the row that decides the bet, by what the bet sees of a deal. Every key of `examples` is
+        among the keys.
 
-        Rows count from 0; None: the wager is lost. The evaluator is asked once, since the shoe does not change the row.
+        Rows count from 0; None means that the wager is lost. Each row is worked out once only, because the shoe does
+        not change which row decides.
         """
         known = self._rows_of.setdefault((bet, names), {})
         for alike, deal in examples.items():
@@ -307,7 +315,7 @@ class Kinds:
         return None if decided is None else next(place for place, row in enumerate(bet.rows) if row is decided)
 
     def finished(self, deal: Deal, names: Names = NAMES) -> Finished:
-        """A finished round of such a deal."""
+        """Return one finished round with such a deal."""
         player: tuple[Card, ...] = deal.player.example
         banker: tuple[Card, ...] = deal.banker.example
         if self.sight.identical:
@@ -322,22 +330,26 @@ class Kinds:
 
 
 def _numbers(looks: Iterable[object]) -> list[int]:
-    """A number for each look, so that the sum of up to seven numbers tells how often each look is among them."""
+    """Return a number for each look of a card, chosen so that the sum of up to seven of them tells how often each look
+    occurs."""
     known: dict[object, int] = {}
     return [8 ** known.setdefault(look, len(known)) for look in looks]
 
 
 @cache
 def kinds(seen: Sight, naturals: tuple[int, ...], chosen_on: frozenset[int] = frozenset()) -> Kinds:
-    """The kinds of a sight, made once. `chosen_on`: the totals on which somebody chooses by the cards of a hand."""
+    """Return the kinds of card that a bet with this sight can tell apart. They are made once and cached. `chosen_on`
+    are the totals on which somebody chooses by the cards of a hand."""
     return Kinds(seen, naturals, chosen_on)
 
 
 class _Fours:
-    """First four cards of two classes, in so many orders, and the cards that they take from the third cards.
+    """The deals of the first four cards with given classes of both hands (`ways` of them), and the cards that they take
+    away from the third cards.
 
-    `holding` counts by kind of third card the cards of that kind in all of these fours; `pairs`, by the kinds of two
-    of a four's cards, such pairs: with the kinds turned about, each pair of different cards counts once.
+    `holding` counts the cards of each kind of third card in all of these deals. `pairs` counts the pairs of two of the
+    four cards by the kinds of both. A pair and the same pair turned about are two entries, of which only one is
+    counted.
     """
 
     __slots__ = ("holding", "pairs", "ways")
@@ -347,7 +359,7 @@ class _Fours:
         self.pairs = [[0] * thirds for _ in range(thirds)]
 
     def add(self, ways: int, player: Sequence[int], banker: Sequence[int]) -> None:
-        """Add fours whose cards have these kinds."""
+        """Add `ways` deals of four cards, whose cards have these kinds."""
         self.ways += ways
         for one, other in combinations((*player, *banker), 2):
             self.pairs[one][other] += ways
@@ -355,11 +367,13 @@ class _Fours:
             self.holding[kind] += ways
 
     def before_one(self, thirds: Sequence[int], third: int) -> int:
-        """How many fives there are with a third card of this kind. `thirds`: the shoe's cards by kind."""
+        """Return how many deals of five cards there are, with a third card of the kind `third` after the four. `thirds`
+        counts the shoe's cards by kind."""
         return thirds[third] * self.ways - self.holding[third]
 
     def before_two(self, thirds: Sequence[int], third: int, other: int) -> int:
-        """How many sixes there are with third cards of these kinds: of so many cards less those in the four."""
+        """Return how many deals of six cards there are, with third cards of the kinds `third` and `other` after the
+        four. Cards among the four are not counted a second time."""
         same = third == other
         one, two = thirds[third], thirds[other] - same
         return (
@@ -372,7 +386,7 @@ class _Fours:
 
 
 class _FourCards:
-    """How the first four cards can fall, from this number of cards of each kind."""
+    """Counts how the first four cards can fall, from a shoe with `counts` cards of each kind."""
 
     def __init__(self, of: Kinds, counts: Sequence[int]) -> None:
         self._of, self._counts = of, counts
@@ -401,8 +415,9 @@ class _FourCards:
         self._identical = self._same_two() if of.sight.identical else {}
 
     def _add_second_cards(self, partners: list[list[int]]) -> None:
-        """Add to each card of a part, as its second card, the first cards; and note the twos that turned about are of
-        another part."""
+        """Count the partners of a hand's second card too, where the order of the two cards matters. A part divides a
+        class by the kinds of third card to which its cards belong. Also note which part the same two cards are of, when
+        they are turned about."""
         counts, of_pair = self._counts, self._of.of_pair
         for one, row in enumerate(of_pair):
             for other, part in enumerate(row):
@@ -411,10 +426,11 @@ class _FourCards:
                 self._sharing_both[part][of_pair[other][one]] += counts[one] * (counts[other] - same)
 
     def _ways(self, player: int) -> list[int]:
-        """How many ordered fours have first two cards of Player's part and other two cards of each of Banker's parts.
+        """Return, for each of Banker's parts, how many ordered deals of four cards have Player's two cards in the part
+        `player`.
 
-        These are all pairs of pairs, less the pairs of pairs that share a card. Those that share both cards were taken
-        away twice.
+        The number is all pairs of two cards, less those that share a card. Pairs that share both cards were taken away
+        twice, and are added again.
         """
         of_parts = sum(weight * self._partners[kind] for kind, weight in self._weights[player])
         sharing, pairs = unpacked(of_parts, len(self._pairs)), self._pairs[player]
@@ -424,8 +440,8 @@ class _FourCards:
         return ways
 
     def by_class(self, player: int) -> Iterator[tuple[int, bool, _Fours]]:
-        """The fours with first two cards of Player's class: Banker's class, and whether the two hands' cards are
-        identical."""
+        """Yield the deals of four cards in which Player's two cards are of the class `player`: Banker's class, whether
+        the two hands' cards are identical, and the deals."""
         of, classes, thirds = self._of, len(self._of.twos), len(self._of.third_cards)
         apart, same = [_Fours(thirds) for _ in range(classes)], dict[int, _Fours]()
         every = [0] * len(of.parts)
@@ -448,7 +464,8 @@ class _FourCards:
         yield from ((banker, True, fours) for banker, fours in same.items())
 
     def _add(self, apart: Sequence[_Fours], mine: Sequence[int], ways: Sequence[int]) -> None:
-        """Add what Player's two cards of these kinds hold, by Banker's class; and beside Banker's cards, in pairs."""
+        """Add Player's two cards, of the kinds `mine`, to the deals of each of Banker's classes, and add the pairs that
+        they make with Banker's cards."""
         in_class = [0] * len(apart)
         beside = [[0] * len(self._of.third_cards) for _ in apart]
         for (class_, third, other), many in zip(self._of.parts, ways, strict=True):
@@ -463,7 +480,8 @@ class _FourCards:
                 fours.pairs[kind] = [*map(add, fours.pairs[kind], theirs)]
 
     def _same_two(self) -> dict[int, Counter[int]]:
-        """How many ordered fours have the same first two cards and other two cards, by Player's part and Banker's."""
+        """Return how many ordered deals of four cards give both hands the same two cards, by Player's part and Banker's
+        part."""
         ways = {part: Counter[int]() for part in range(len(self._pairs))}
         counts, of_pair = self._counts, self._of.of_pair
         for one, row in enumerate(of_pair):
@@ -478,7 +496,8 @@ class _FourCards:
 
 
 def deals(of: Kinds, counts: Sequence[int], draws: Draws) -> Iterator[Deal]:
-    """All deals from a shoe with this number of cards of each kind. Deals that are the same to a bet come together."""
+    """Yield all deals from a shoe with `counts` cards of each kind. Deals that a bet cannot tell apart are yielded as
+    one, with their number."""
     fours, thirds = _FourCards(of, counts), _Thirds(of, counts)
     for player, two in enumerate(of.twos):
         for banker, identical, left in fours.by_class(player):
@@ -494,7 +513,7 @@ def deals(of: Kinds, counts: Sequence[int], draws: Draws) -> Iterator[Deal]:
 
 
 class _Thirds:
-    """How the third cards can fall after the first four, from this number of cards of each kind."""
+    """Counts how the third cards can fall after the first four, from a shoe with `counts` cards of each kind."""
 
     def __init__(self, of: Kinds, counts: Sequence[int]) -> None:
         self._of, self._cards = of, sum(counts)
@@ -508,8 +527,8 @@ class _Thirds:
     def after(
         self, fours: _Fours, player: Two, banker: Two, draws: Draws
     ) -> Iterator[tuple[int | None, int | None, int]]:
-        """The kinds of Player's third card and of Banker's, and in how many orders they and any cards after them come
-        after these fours."""
+        """Yield the kinds of Player's and Banker's third cards after these first four, and the number of deals. The
+        cards after the last third card count in every order."""
         left, points, one_more, two_more = self._left, self._of.points, self._cards - 5, perm(self._cards - 4, 2)
         if self._of.first_two_only:
             yield None, None, fours.ways * two_more
@@ -533,7 +552,8 @@ class _Thirds:
 
 
 def by_row(bets: Sequence[Bet], of: Kinds, shoe: Shoe, draws: Draws) -> list[Counter[int | None]]:
-    """For each bet, how many deals each of its rows decides; None is no row. All the bets have the sight of `of`."""
+    """Count for each bet how many deals each row of its pay table decides. The key None counts the deals that no row
+    decides. All the bets must have the sight of `of`."""
     ways: dict[Alike, int] = {}
     examples: dict[Alike, Deal] = {}
     for deal in deals(of, of.in_shoe(shoe), draws):

@@ -1,4 +1,5 @@
-"""The most that the house pays in one round, where every seat, and everybody behind one, wagered what wins most."""
+"""The most that the house can lose in one round: every seat, and everybody who bets behind a seat, has made the wagers
+that win most."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ from controller.rules.game.wagers import Wager, WagerRules, stand
 
 class Liability(Struct, frozen=True, kw_only=True):
     """The most that the house pays beside the stakes in one round, in whole cents, commission taken off. Every seat has
-    made the wagers that win most, each at its limit. Wagers that lose are not set off."""
+    made the wagers that win most, each at its limit. Wagers that lose are not set off against that."""
 
     cents: int
     wagers: tuple[Wager, ...]
@@ -38,7 +39,7 @@ _Layout = Sequence[tuple[Bet, Wager]]
 
 
 def liability(of: Subject, count: Together, levels: Levels) -> Liability | None:
-    """None where no bet is counted."""
+    """Return the most that the house can pay in one round. Returns None where no bet is counted."""
     seats = max(of.most_seats - 2 * of.play.roles_play, 0)  # the active seats make no wager with the house
     layouts = [*_layouts(of.wagers, count.bets)]
     found = [_round(of, count, rows, levels, layouts, seats) for rows, _ in count.ways]
@@ -48,7 +49,7 @@ def liability(of: Subject, count: Together, levels: Levels) -> Liability | None:
 def _round(
     of: Subject, count: Together, rows: Rows, levels: Levels, layouts: Iterable[_Layout], seats: int
 ) -> Liability:
-    """What the house pays where these rows decide."""
+    """Return the most that the house pays in a round where `rows` decide the bets."""
     decided = dict(zip(count.bets, rows, strict=False))  # the stakes' rows follow
     best, made = 0, tuple[Wager, ...]()
     for layout in layouts if seats else ():
@@ -81,7 +82,8 @@ def _pays(rounding: Rounding, bet: Bet, wager: Wager, row: Row | None) -> int:
 
 
 def _of_actives(of: Subject, stake: Bet, one: Row | None, other: Row | None) -> tuple[int, tuple[Wager, ...]]:
-    """The most that the house pays for two stakes against each other, beside what the loser loses; and those stakes."""
+    """Return the most that the house pays for the two active seats' stakes against each other, after the loser's loss
+    is set off, and those stakes."""
     ends = of.wagers.least_wager_cents(stake), of.wagers.most_wager_cents(stake)
     found = [(_beside(of, stake, (one, other), cents), cents) for cents in product(ends, repeat=2)]
     most, cents = max(found)
@@ -89,7 +91,7 @@ def _of_actives(of: Subject, stake: Bet, one: Row | None, other: Row | None) -> 
 
 
 def _beside(of: Subject, stake: Bet, rows: Iterable[Row | None], cents: Sequence[int]) -> int:
-    """What goes back of both stakes beside the stakes themselves."""
+    """Return how much more goes back to the two active seats together than they have staked, in cents."""
     covered, same = stake.unequal_stakes == "house_covers", len({*cents}) == 1
     plays = cents if covered else [0, 0] if stake.unequal_stakes == "refused" and not same else [min(cents)] * 2
     return sum(
@@ -102,7 +104,7 @@ def _beside(of: Subject, stake: Bet, rows: Iterable[Row | None], cents: Sequence
 
 
 def _layouts(rules: WagerRules, bets: Sequence[Bet]) -> Iterator[_Layout]:
-    """What the bettors of one seat may have on the layout at once, each wager at its greatest."""
+    """Yield the sets of wagers that the bettors of one seat may have on the layout at once, each wager at its greatest."""
     of = {bet.spot: bet for bet in bets}
     made = dict.fromkeys(tuple(placed) for placed in _placed(rules, bets))
     for placed in made:
@@ -111,8 +113,8 @@ def _layouts(rules: WagerRules, bets: Sequence[Bet]) -> Iterator[_Layout]:
 
 
 def _placed(rules: WagerRules, bets: Sequence[Bet]) -> Iterator[list[Wager]]:
-    """The greatest wagers of a seat alone, and of a seat with a bettor behind it. Where both are held to one limit,
-    they have halves, or the one has all that the other's least chip leaves."""
+    """Yield the greatest wagers of a seat alone, and those of a seat with a bettor behind it. Where one limit holds for
+    both bettors together, they either share it equally, or one has the least chip and the other the rest."""
     chosen = [*_chosen(rules, bets)]
     for own in chosen:
         most = {spot: rules.most_wager_cents(bet) for spot, bet in own.items()}
@@ -122,7 +124,7 @@ def _placed(rules: WagerRules, bets: Sequence[Bet]) -> Iterator[list[Wager]]:
 
 
 def _chosen(rules: WagerRules, bets: Sequence[Bet]) -> Iterator[dict[str, Bet]]:
-    """The bets that one bettor may make beside each other: one of each group of spots that exclude each other."""
+    """Yield the sets of bets that one bettor may make at once. Of spots that exclude each other, each set has only one."""
     spots = [bet.spot for bet in bets]
     groups = [here for group in rules.one_of if len(here := [spot for spot in group if spot in spots]) > 1]
     seen = set[frozenset[str]]()
@@ -158,8 +160,8 @@ def _with_back_bettor(rules: WagerRules, own: dict[str, Bet], behind: dict[str, 
 
 
 def _greatest(rules: WagerRules, bets: dict[str, Bet], most: dict[str, int], *, shared: bool = False) -> list[Wager]:
-    """The greatest wager on each of these spots, up to `most`, that may stand beside the others. `shared`: another
-    bettor may bring a wager up to its least."""
+    """Return the greatest wager on each of these spots, up to `most` cents, that is allowed together with the other
+    wagers. With `shared` a wager below its least amount is kept, because another bettor at the seat may add to it."""
     cents = dict(most)
     while True:
         limited = dict(cents)

@@ -1,13 +1,13 @@
 """What a progressive bet keeps for the house in the long run, on the terms by which the pit fills the bet's meters.
 
-Whatever goes on a meter, or into its reserve, is paid to bettors in the end. So each wager costs the house its fixed
-pays, what the wager gives to meters and reserves, and the part of new seeds that the reserves do not hold.
+Whatever goes on a meter, or into its reserve, is paid to bettors in the end. Each wager therefore costs the house its
+fixed pays, what the wager gives to meters and reserves, and the part of new seeds that the reserves do not hold.
 
-A meter's limit changes nothing here. What comes at the limit goes into the overflow, and on the next level: it is paid
-to bettors all the same, and a seed costs what it costs without a limit.
+A meter's limit changes nothing here. What comes in at the limit goes into the overflow, and from there onto the next
+level of the meter. It is paid to bettors all the same, and a seed costs what it costs without a limit.
 
 Each bet is counted by itself, with one wager a round. More wagers in a round, or other bets on the same meter, only
-share the cost of a seed. So the house never keeps less than this.
+share the cost of a seed. The house therefore never keeps less than the figure given here.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from controller.rules.game.bets import Bet
 
 
 class Filling(Struct, frozen=True):
-    """What one meter costs for each wager on a bet. Every figure is a part of the wager's price."""
+    """What one meter costs for each wager on a bet. Every figure is a fraction of the wager's price."""
 
     meter: str
     given: Fraction
@@ -38,7 +38,7 @@ class Filling(Struct, frozen=True):
 
 
 class LongRun(Struct, frozen=True):
-    """A progressive bet in the long run, at these seats."""
+    """What a progressive bet keeps and pays in the long run, at the seats in `seats`."""
 
     spot: str
     seats: tuple[str, ...]
@@ -51,12 +51,13 @@ class LongRun(Struct, frozen=True):
 
     @property
     def given(self) -> Fraction:
-        """The part of the price that goes to meters and reserves."""
+        """Return the fraction of the price that goes to meters and reserves."""
         return sum((each.given for each in self.fillings), Fraction())
 
 
 def long_run(bet: Bet, odds: Odds, terms: Mapping[str, Terms]) -> LongRun:
-    """The bet in the long run. `terms` hold each meter of the bet, and `odds` have counted its outcomes."""
+    """Return what the bet keeps for the house in the long run. `terms` must have each meter of the bet, and `odds` must
+    have counted outcomes."""
     often = [Fraction(outcome.ways, odds.deals) for outcome in odds.outcomes]
     rows = [*zip(bet.rows, often, strict=False)]  # the last outcome is the lost wager, which has no row
     price_cents = bet.price_cents
@@ -80,10 +81,11 @@ def _filling(meter: str, won: Fraction, price_cents: int, terms: Terms) -> Filli
 
 
 def _most_lacking(won: Fraction, price_cents: int, terms: Terms) -> Fraction:
-    """What of the seeds the house pays where each hit empties the reserve, so that it begins at nothing.
+    """Return what the house pays towards seeds if each hit empties the reserve, so that the reserve begins at nothing.
+    The result is a fraction of the wager's price.
 
-    With k wagers of which the reserve still lacks something for the seed, a seed lacks on average
-    `seed - mean + missed ** k * (mean + k * each - seed)`. The power is rounded up, in its tenth digit.
+    For k wagers the reserve holds less than the seed. On average a seed then lacks `seed - mean + missed ** k * (mean +
+    k * each - seed)`. The power is rounded up, in its tenth digit.
     """
     each = terms.reserve * price_cents
     mean = each / won

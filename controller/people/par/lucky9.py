@@ -1,8 +1,9 @@
-"""Lucky 9: a seat's best play against the dealer, found exactly, and what its wagers are worth under that play.
+"""The odds of Lucky 9: a seat's best play against the dealer, found exactly, and what its wagers are worth under that
+play.
 
-A seat decides by its own cards and the dealer's up card. To split again or not, the seat decides also by the cards
+A seat decides by its own cards and the dealer's up card. Whether to split again, the seat decides also by the cards
 that its split hands have drawn. The dealer's other card is as unknown as any card in the shoe. Other seats' cards count
-as unknown too: a seat that takes those cards into account can do better.
+as unknown too; a seat that takes those cards into account can do better.
 
 A deal here has as many cards, in order, as one seat and the dealer can take: eleven with three splits. A round that
 takes fewer cards counts with every order of the cards after it.
@@ -39,7 +40,8 @@ _ANY = WORTH[0]
 
 
 class Turn(Struct, frozen=True):
-    """What a seat knows when it acts: its own two cards and the dealer's up card, by rank."""
+    """What a seat knows when it must act: its own two cards and the dealer's up card. Of each card only the rank
+    matters."""
 
     first: Card
     second: Card
@@ -47,8 +49,8 @@ class Turn(Struct, frozen=True):
 
 
 class _Spot(Struct, frozen=True):
-    """Turns of the same worth: the points of the seat's cards and of the up card, the calls that the rules allow, and
-    the pair, where the seat may split."""
+    """Situations of a seat that are worth the same: the points of its two cards and of the dealer's up card, the calls
+    that the rules allow, and the pair, where the seat may split."""
 
     points: tuple[int, int, int]
     options: tuple[Call, ...]
@@ -56,7 +58,7 @@ class _Spot(Struct, frozen=True):
 
 
 class Seat:
-    """A seat's turns, and the deals that each of its calls leads to, from the cards of a shoe."""
+    """A seat's possible situations, and the deals that each of its calls leads to, from the cards of a shoe."""
 
     def __init__(self, game: Lucky9, hand: Bet, shoe: Shoe) -> None:
         self._game, self._dealer = game, Dealer(game)
@@ -86,7 +88,7 @@ class Seat:
         """The best call at each spot."""
 
     def judge(self, bet: Bet) -> Judge:
-        """The judge of a bet on the seat's hands."""
+        """Return an evaluator of the bet on this seat's hands."""
         return Judge(self._game, self._dealer, bet)
 
     def _turns(self) -> Iterator[Turn]:
@@ -122,7 +124,7 @@ class Seat:
         return Call.SPLIT in self._options([first, _ANY, second, _ANY])
 
     def _comes_to(self, card: Card) -> int:
-        """How many hands a pair of this card can become, if each hand draws the same card."""
+        """Return how many hands a pair of this card can become, if each new hand draws the same card again."""
         plays: list[Play] = [card, _ANY, card, _ANY]
         hands = 1
         while Call.SPLIT in self._options(plays):
@@ -133,7 +135,7 @@ class Seat:
     # What a call leads to.
 
     def _decided(self, bet: Judge, points: tuple[int, int, int], call: Call) -> list[int]:
-        """How many deals each of the bet's rows decides, once the seat stands or hits."""
+        """Count how many deals each row of the bet decides, after the seat stands or hits."""
         first, second, up = points
         left, rows = list(self._by_points), [0] * len(bet.net)
         for card in points:
@@ -152,15 +154,16 @@ class Seat:
         return rows
 
     def worth(self, spot: _Spot, call: Call) -> int:
-        """The bettor's gain on the hand by this call and the best play after it, in parts of a unit."""
+        """Return what the bettor gains on the hand by this call and the best play after it, in parts of a unit."""
         if call is Call.SPLIT and spot.pair is not None:
             return self.splits(spot.pair).worth()
         return self.hand.up(self._rows(self.hand, spot.points, call))
 
     def decided(self, bet: Judge, spot: _Spot, call: Call, again: Again | None = None) -> list[int]:
-        """How many deals each row of a bet decides after this call, on the seat's only hand or its leftmost hand.
+        """Count how many deals each row of a bet decides after this call. The bet is on the seat's only hand, or after
+        a split on its leftmost hand.
 
-        `again` says whether a new pair is split; without `again`, the best play of the hand decides.
+        `again` says whether a new pair is split again. Without `again`, the best play of the hand decides that.
         """
         if call is Call.SPLIT and spot.pair is not None:
             splits = self.splits(spot.pair)
@@ -168,13 +171,13 @@ class Seat:
         return self._rows(bet, spot.points, call)
 
     def unsplit(self) -> list[int]:
-        """The deals in which the seat does not split, by the row that decides its hand."""
+        """Count the deals in which the seat does not split, by the row that decides its hand."""
         calls = [(spot, call) for spot, call in self.play.items() if call is not Call.SPLIT]
         return self._all(self.hand, ((spot, self.decided(self.hand, spot, call)) for spot, call in calls))
 
     def split(self) -> Counter[tuple[int, int]]:
-        """The deals in which the seat splits, by the number of its hands and their gain together, in parts of a
-        unit."""
+        """Count the deals in which the seat splits, by the number of its hands and by what they gain together, in parts
+        of a unit."""
         ends: Counter[tuple[int, int]] = Counter()
         for spot, call in self.play.items():
             if call is Call.SPLIT and spot.pair is not None:
@@ -183,7 +186,8 @@ class Seat:
         return ends
 
     def odds(self, bet: Bet) -> Odds:
-        """What another bet on the seat's hand is worth, and its bounds, however the seat plays."""
+        """Return what a side bet on the seat's hand is worth under the best play of the hand, and its bounds under any
+        play."""
         judge = self.judge(bet)
         rows = self._all(judge, ((spot, self.decided(judge, spot, call)) for spot, call in self.play.items()))
         most, least = (self._farthest(judge, sign) for sign in (1, -1))
@@ -191,7 +195,7 @@ class Seat:
         return Odds(bet.spot, (), _by_row(bet, rows), (Fraction(-most, units), Fraction(-least, units)))
 
     def by_cards(self, split: Mapping[tuple[int, int], int]) -> dict[int, Fraction]:
-        """How often the seat takes each number of cards."""
+        """Return how often the seat takes each number of cards. `split` counts the deals with a split."""
         deals, after = Counter[int](), perm(sum(self._by_points) - 3, self._after)
         for spot, call in self.play.items():
             if call is not Call.SPLIT:
@@ -201,7 +205,7 @@ class Seat:
         return {cards: Fraction(ways, deals.total()) for cards, ways in sorted(deals.items())}
 
     def dealers(self) -> Fraction:
-        """How many cards the dealer takes on average."""
+        """Return how many cards the dealer takes on average."""
         cards = Fraction()
         for up, many in enumerate(self._by_points):
             left = tuple(each - (points == up) for points, each in enumerate(self._by_points))
@@ -210,7 +214,8 @@ class Seat:
         return cards / perm(sum(self._by_points), 3)
 
     def _farthest(self, bet: Judge, sign: int) -> int:
-        """The bettor's gain by the play that is best for this bet, or with -1 worst, in parts of a unit."""
+        """Return what the bettor gains by the play that is best for this bet, or worst where `sign` is -1, in parts of
+        a unit."""
 
         def again(_: int, stand: list[int], split: list[int]) -> bool:
             return sign * bet.up(split) > sign * bet.up(stand)
@@ -229,7 +234,7 @@ class Seat:
 
 
 class Best(Struct, frozen=True):
-    """The seat with its best play, the bets that can be counted, and the spots that cannot."""
+    """A seat with its best play, the odds of the bets that can be counted, and the spots of the bets that cannot."""
 
     seat: Seat
     bets: tuple[Odds, ...]
@@ -242,9 +247,9 @@ class Best(Struct, frozen=True):
 
 
 def best(game: Lucky9, bets: Sequence[Bet], shoe: Shoe) -> Best:
-    """What a seat's own hand is worth under its best play, and its other bets with that play.
+    """Return what a seat's own hand is worth under its best play, and what its other bets are worth under that play.
 
-    Raises TableError `par_not_counted` where the hand's rows look at more than points.
+    Raises TableError `par_not_counted` where the rows of the hand's bet look at more than points.
     """
     game, bets = _as_counted(game, bets)
     hand = next(bet for bet in bets if bet.each_hand)
@@ -275,7 +280,7 @@ def best(game: Lucky9, bets: Sequence[Bet], shoe: Shoe) -> Best:
 
 
 def _as_counted(game: Lucky9, bets: Sequence[Bet]) -> tuple[Lucky9, Sequence[Bet]]:
-    """The game in the form in which it is counted: with splits from the left.
+    """Return the game and its bets in the form in which they are counted: pairs are split from the left.
 
     The order in which unknown cards are dealt changes no figure. A house that begins at the right and decides by the
     rightmost hand is the mirror image of a house that begins at the left.
@@ -293,7 +298,7 @@ def _by_row(bet: Bet, rows: Sequence[int]) -> tuple[Outcome, ...]:
 
 
 def _together(hand: Judge, split: Mapping[tuple[int, int], int]) -> Iterator[Outcome]:
-    """How a split ends, all its hands together."""
+    """Yield the outcomes of a split, in which all hands of the seat count together."""
     ways = Counter[int]()
     for (_, up), many in split.items():
         ways[up] += many
@@ -304,7 +309,7 @@ def _together(hand: Judge, split: Mapping[tuple[int, int], int]) -> Iterator[Out
 
 
 def _by_points_alone(bet: Bet) -> bool:
-    """Whether cards of the same points are the same to the bet."""
+    """Tell whether the bet sees only the points of cards."""
     return all(_sees_points_alone(row.when) for row in bet.rows)
 
 
@@ -314,7 +319,7 @@ _WHOLE = frozenset(
 
 
 def _sees_points_alone(when: When) -> bool:
-    """Whether cards of the same points are the same to the condition, and a hand's first two cards in either order."""
+    """Tell whether the condition sees only the points of cards, and does not tell a hand's first card from its second."""
     seen = Sight(False, when.hands(), False)
     return (
         words_in(when) <= _WHOLE
@@ -327,9 +332,9 @@ _TOLD = told_apart, told_apart_as_third
 
 
 def _by_up_card(bet: Bet, shoe: Shoe, after: int) -> Counter[int | None]:
-    """How many deals each row decides by a seat's first two cards and the dealer's up card.
+    """Count how many deals each row decides, for a bet on a seat's first two cards and the dealer's up card.
 
-    `after`: the number of orders of the cards after these three.
+    `after` is the number of orders of the cards that come after these three.
     """
     conditions = [row.when.with_up_card for row in bet.rows]
     words = [word for are in conditions if are for word in tells(are, (1,))]
@@ -354,7 +359,7 @@ def _by_up_card(bet: Bet, shoe: Shoe, after: int) -> Counter[int | None]:
 
 
 def play_lines(seat: Seat) -> Iterator[str]:
-    """A seat's best play in words, a line for all hands with the same play."""
+    """Yield a seat's best play in words, one line for all hands with the same play."""
     calls_on: dict[str, dict[str, dict[str, set[Call]]]] = {"without a pair": {}, "pair": {}, "new pair": {}}
     for turn, spot in seat.turns.items():
         up, pair = turn.up.letter, spot.pair
@@ -378,7 +383,8 @@ def play_lines(seat: Seat) -> Iterator[str]:
 
 
 def _against(by_up: Mapping[str, set[Call]], every: int) -> str:
-    """What the seat calls on a hand, by the dealer's up card."""
+    """Return in words what the seat calls on a hand, for each up card of the dealer. `every` is the number of possible
+    up cards."""
     ups: dict[str, list[str]] = {}
     for up, calls in by_up.items():
         which = " or ".join(sorted(call.value for call in calls))
@@ -398,7 +404,7 @@ _METHOD = (
 
 
 def counted(game: Lucky9, seats: Sequence[TableSeat], bets: Sequence[Bet], shoe: Shoe) -> Counted:
-    """What a seat's bets are worth under its best play."""
+    """Return what a seat's bets are worth under its best play."""
     seat = best(game, bets, shoe)
     method = f"{_METHOD} Not counted: {', '.join(seat.left_out)}." if seat.left_out else _METHOD
     return Counted(seat.bets, lambda: seat.by_cards, tuple(play_lines(seat.seat)), method, seat.dealers, seat.left_out)

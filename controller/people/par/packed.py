@@ -1,6 +1,8 @@
-"""Several numbers in one, a field each: they are added and multiplied in one step.
+"""Many numbers packed into one big integer, each in a field of its own, so that one addition or multiplication works on
+all of them.
 
-A sum may pass through fields below zero, as long as it ends with none: so a number that may be negative is shifted.
+A sum may pass through fields below zero, as long as no field is below zero at its end. A number that may be negative is
+therefore shifted first.
 """
 
 from __future__ import annotations
@@ -12,10 +14,10 @@ FIELD_BYTES = 8
 
 
 def packed(numbers: Iterable[int]) -> int:
-    """The numbers in one, the first in the lowest field."""
+    """Return the numbers packed into one integer, with the first number in the lowest field."""
     return sum(number << 8 * FIELD_BYTES * place for place, number in enumerate(numbers))
 
 
 def unpacked(of: int, many: int) -> Sequence[int]:
-    """So many numbers of one that `packed` made."""
+    """Return the `many` numbers that `packed` put into one integer."""
     return unpack(f"<{many}Q", of.to_bytes(many * FIELD_BYTES, "little"))

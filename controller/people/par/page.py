@@ -1,4 +1,4 @@
-"""A par sheet for people: lines for a terminal, a table, and a page to print."""
+"""Show a par sheet to people: as lines for a terminal, as CSV, and as an HTML page to print."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from controller.rules.game.wagers import WagerRules
 
 
 class OnTerms(Struct, frozen=True):
-    """The progressive bets on the pit's terms, and how many rounds an hour the table deals."""
+    """What the progressive bets keep in the long run on the pit's terms, and how many rounds an hour the table deals."""
 
     runs: Sequence[LongRun] = ()
     rounds_an_hour: int = 100
 
     def of(self, bet: Odds) -> LongRun | None:
-        """This bet in the long run, where its terms are known."""
+        """Return what this bet keeps in the long run, or None where the terms of its meters are not known."""
         return next((run for run in self.runs if (run.spot, run.seats) == (bet.spot, bet.seats)), None)
 
 
@@ -35,7 +35,7 @@ NO_TERMS = OnTerms()
 
 
 def lines(of: Par, levels: Levels, on_terms: OnTerms = NO_TERMS, beside: Sequence[str] = ()) -> Iterator[str]:
-    """The lines for a terminal. `beside`: what is told of all bets together."""
+    """Yield the par sheet as lines for a terminal. `beside` are more lines, about all bets together."""
     yield f"{_title(of)}: {_cards(of)}"
     yield f"configuration {of.subject.digest}"
     for bet in of.bets:
@@ -61,12 +61,12 @@ def lines(of: Par, levels: Levels, on_terms: OnTerms = NO_TERMS, beside: Sequenc
 
 
 def edges(of: Par) -> str:
-    """Each bet's edge, in one line."""
+    """Return the house edge of each bet, in one line."""
     return ", ".join(f"{name_of(bet)} {_edge(bet, {}, 3)}" for bet in of.bets)
 
 
 def differences(one: Par, other: Par, levels: Levels) -> Iterator[str]:
-    """What becomes of each bet where `one` is changed to `other`."""
+    """Yield lines that say how each bet's figures change from the sheet `one` to the sheet `other`."""
     yield f"from {_title(one)}: {_cards(one)}"
     yield f"to   {_title(other)}: {_cards(other)}"
     before, after = ({name_of(bet): bet for bet in each.bets} for each in (one, other))
@@ -89,7 +89,7 @@ def differences(one: Par, other: Par, levels: Levels) -> Iterator[str]:
 
 
 def _figures(bet: Odds) -> object:
-    """The bet's figures that do not depend on how many cards a deal has."""
+    """Return those figures of the bet that can be compared between sheets whose deals have different numbers of cards."""
     return bet.bounds, [(replace(each, ways=0), Fraction(each.ways, bet.deals)) for each in bet.outcomes]
 
 
@@ -98,7 +98,8 @@ def _changed(what: str, was: Fraction, is_: Fraction) -> str:
 
 
 def _edge(bet: Odds, levels: Levels, decimals: int = 5) -> str:
-    """The edge for people; where the outcomes are not known, the edge's bounds, or one figure where both are equal."""
+    """Return the house edge in words. Where the outcomes are not known, return the edge's two bounds, or one figure
+    where both are equal."""
     if not bet.outcomes and bet.bounds is not None:
         return " to ".join(dict.fromkeys(percent(bound, decimals) for bound in bet.bounds))
     return f"{percent(bet.edge(levels), decimals)}{_meters_of(bet, levels)}"
@@ -118,7 +119,8 @@ def _hold(bet: Odds, levels: Levels, on_terms: OnTerms) -> str:
 
 
 def csv_of(of: Par, levels: Levels, on_terms: OnTerms = NO_TERMS) -> str:
-    """A line for each outcome of each bet, with the bet's own figures in each of its lines."""
+    """Return the par sheet as CSV: a line for each outcome of each bet. Each line also has the figures of the whole
+    bet."""
     out = StringIO()
     written = writer(out, lineterminator="\n")
     of_bet = "edge", "standard_deviation", "hit_frequency", "hold_an_hour", "hold_from", "hold_to"
@@ -132,12 +134,13 @@ def csv_of(of: Par, levels: Levels, on_terms: OnTerms = NO_TERMS) -> str:
 
 
 def percent(part: Fraction, decimals: int = 5) -> str:
-    """A part for people, as "1.05791%"."""
+    """Return a fraction as a percentage for people, such as "1.05791%"."""
     return f"{100 * float(part):.{decimals}f}%"
 
 
 def capped_of(of: Par, odds: Odds) -> Capped | None:
-    """What the bet is worth at its greatest wager, where the house pays at most so much for one."""
+    """Return what the bet is worth at its greatest wager, where the house limits what it pays for one wager; otherwise
+    None."""
     bet = bet_on(of.subject.bets, odds.spot)
     return capped(bet, odds, of.subject.wagers) if bet is not None else None
 
@@ -150,8 +153,8 @@ def _capped_lines(of: Par, odds: Odds) -> Iterator[str]:
 
 
 def closing(of: Par, odds: Odds) -> tuple[int | None, bool]:
-    """The last round in which the bet takes wagers, and whether the shoe's last round takes none: by the bet's own word
-    or the word for every bet."""
+    """Return the last round in which the bet takes wagers, or None, and whether it takes none in the shoe's last round.
+    Both the bet's own rule and the rule for all bets count."""
     bet, all_ = bet_on(of.subject.bets, odds.spot), of.subject.wagers
     words: list[WagerRules | Bet] = [all_] if bet is None else [all_, bet]
     last = min((word.no_bets_after_round for word in words if word.no_bets_after_round is not None), default=None)
@@ -159,7 +162,8 @@ def closing(of: Par, odds: Odds) -> tuple[int | None, bool]:
 
 
 def _closing_lines(of: Par, odds: Odds) -> Iterator[str]:
-    """When the bet is closed. No figure of the sheet depends on that: each is of one wager, with a fresh shoe."""
+    """Yield a line that says when the bet takes no wagers. No figure of the sheet depends on that, because each figure
+    is for one wager with a fresh shoe."""
     last, final = closing(of, odds)
     rounds = f" of about {of.hands[0].about:.0f}" if len(of.hands) == 1 else ""
     when = [f"after round {last}{rounds}"] * (last is not None) + ["in a shoe's last round"] * final
@@ -168,7 +172,7 @@ def _closing_lines(of: Par, odds: Odds) -> Iterator[str]:
 
 
 def html(of: Par, levels: Levels, on_terms: OnTerms = NO_TERMS, beside: Sequence[str] = ()) -> str:
-    """A page to print. `beside`: what is told of all bets together."""
+    """Return the par sheet as an HTML page to print. `beside` are more lines, about all bets together."""
     bets = "\n".join(_bet_html(of, bet, levels, on_terms) for bet in of.bets)
     rows = "".join(
         f"<tr><td>{escape(name_of(bet))}<td>{escape(_edge(bet, levels))}"
@@ -236,7 +240,7 @@ def _outcome_html(outcome: Outcome, bet: Odds) -> str:
 
 
 def _left_out(of: Par) -> str:
-    """The keys that most files leave out, with the values that hold."""
+    """Return a line with the settings that most game files leave out, and the value that each has here."""
     keys = ", ".join(f"{key} = {value}" for key, value in of.subject.left_out)
     return f"By the file, or where it says nothing: {keys}"
 
@@ -250,12 +254,12 @@ def _cards(of: Par) -> str:
 
 
 def name_of(bet: Odds | LongRun) -> str:
-    """The bet's spot, and its seats where the bet is not worth the same at every seat."""
+    """Return the bet's spot. Where the bet is not worth the same at every seat, its seats are added."""
     return f"{bet.spot} at {', '.join(bet.seats)}" if bet.seats else bet.spot
 
 
 def _meters_of(bet: Odds, levels: Levels) -> str:
-    """The amounts on the bet's meters that the figure assumes."""
+    """Return in words which amounts on the bet's meters the house edge assumes."""
     meters = bet.edge_by_meter()
     if not meters:
         return ""

@@ -1,8 +1,8 @@
-"""Rows that can decide no round, found before such a row stands in a live game; and how high a meter must begin, so
-that the row which awards the meter never pays less than a row that it passes over.
+"""Find the rows of a bet's pay table that can decide no round, before such a row is in a live game. Find also how high
+a meter must begin, so that the row that awards it never pays less than a later row that holds too.
 
-The same exact counts that say what a bet is worth say which of its rows no deal reaches. Where people choose, a row
-counts as reached that some choices reach.
+The exact counts that give a bet's odds also show which of its rows no deal reaches. Where people choose, a row counts
+as reached if any of their choices reach it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _MANY = 3
 
 
 class Idle(Struct, frozen=True):
-    """A row that decides no round: it never holds, or an earlier row holds wherever this row does. Bet and row are
+    """A row that decides no round: either it never holds, or an earlier row holds wherever it does. Bets and rows are
     counted from 0."""
 
     bet: int
@@ -40,7 +40,7 @@ class Idle(Struct, frozen=True):
 
 
 def idle_rows(sheet: Par) -> tuple[Idle, ...]:
-    """The rows that can decide no round of the sheet's game, with the cards of a fresh shoe."""
+    """Return the rows that can decide no round of the sheet's game, with the cards of a fresh shoe."""
     of = sheet.subject
     found = [
         idle
@@ -53,14 +53,14 @@ def idle_rows(sheet: Par) -> tuple[Idle, ...]:
 
 
 def idle_rows_uncounted(of: Subject) -> tuple[Idle, ...]:
-    """The same for a game whose odds cannot be counted."""
+    """Return the rows that can decide no round, for a game whose odds cannot be counted."""
     bets = enumerate(of.bets)
     return tuple(idle for place, bet in bets for idle in without_a_round(of.play, bet, of.shoe.decks, place))
 
 
 def _idle_by_the_sheet(sheet: Par, bet: Bet) -> set[int] | None:
-    """The rows for which the sheet has counted no deal at any seat. None: that does not say that no deal reaches them,
-    since people choose, or since other pairs may be printed at other seats."""
+    """Return the rows for which the sheet has counted no deal at any seat. Returns None where such rows may be reached
+    all the same, because people choose, or because other cards may be printed at other seats."""
     rows = range(len(bet.rows))
     counted = [odds.outcomes for odds in sheet.bets if odds.spot == bet.spot]
     idle = {row for row in rows if not any(row < len(ends) and ends[row].ways for ends in counted)}
@@ -75,15 +75,15 @@ def _decides_elsewhere(bets: Sequence[Bet], idle: Idle, all_idle: set[tuple[int,
 
 
 def _pays(bet: Bet) -> object:
-    """What the bet's rows do, whatever their conditions are."""
+    """Return what the bet's rows pay, without their conditions."""
     return tuple(replace(row, when=When(), words=None) for row in bet.rows)
 
 
 def without_a_round(
     game: Game, bet: Bet, decks: int, place: int = 0, idle: Collection[int] | None = None
 ) -> Iterator[Idle]:
-    """The rows of a bet that can decide no round of the game, dealt from this number of decks. `idle`: these rows,
-    where they are known already."""
+    """Yield the rows of a bet that can decide no round of the game, dealt from this number of decks. Where these rows
+    are known already, `idle` holds them."""
     if game.seats_play:
         yield from (Idle(place, each.row, each.why) for each in unreachable(game, bet, decks))
         return
@@ -93,7 +93,7 @@ def without_a_round(
 
 
 def _deciding(game: Game, bet: Bet, decks: int) -> set[int]:
-    """The rows of the bet that decide rounds."""
+    """Return the rows of the bet that can decide a round."""
     found = set[int]()
     for finished in _rounds(game, bet, decks):
         row = next((number for number, row in enumerate(bet.rows) if holds(row.when, finished)), None)
@@ -104,10 +104,11 @@ def _deciding(game: Game, bet: Bet, decks: int) -> set[int]:
 
 
 def least_meters(game: Game, bets: Sequence[Bet], decks: int) -> dict[str, int]:
-    """The least cents at which each meter may begin, so that the deciding row never pays less than another that holds.
+    """Return, for each meter, the least amount in cents at which it may begin. From that amount on, the row that
+    decides never pays less than another row that holds too.
 
     Example: a seat's own King and 9 in one suit, beside another suited Royal 9, wins a meter. The other Royal 9 alone
-    would have paid $1,500. So that meter must begin at $1,500 or more.
+    would have paid $1,500. That meter must therefore begin at $1,500 or more.
     """
     least = dict[str, int]()
     for bet in (bet for bet in bets if bet.meters):
@@ -120,7 +121,8 @@ def least_meters(game: Game, bets: Sequence[Bet], decks: int) -> dict[str, int]:
 
 
 def _rounds(game: Game, bet: Bet, decks: int) -> Iterator[Finished]:
-    """A round of each kind that the bet's rows tell apart, as every kind of seat that can make the bet sees it."""
+    """Yield one finished round of each kind that the bet's rows can tell apart, from the view of every kind of seat
+    that can make the bet."""
     shoe, draws = fresh(decks), draws_of(game)
     for seen, names in _views(bet):
         of, known = kinds(seen, game.naturals), set[Alike]()

@@ -1,6 +1,6 @@
-"""What `tablectl par --json` prints: every figure of a par sheet, for programs.
+"""The JSON report of `tablectl par --json`: every figure of a par sheet, for programs.
 
-Counts are whole numbers. What is exact is a fraction, as a text such as "1/80".
+Counts are whole numbers. An exact figure is a fraction, written as a text such as "1/80".
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from controller.people.par.together import Pair, Together, pairs
 
 
 class OutcomeTold(Struct, frozen=True):
-    """One way in which a wager ends."""
+    """One way in which a wager can end."""
 
     when: str
     """The condition, in the words of the game file."""
@@ -35,7 +35,7 @@ class OutcomeTold(Struct, frozen=True):
 
 
 class MeterTold(Struct, frozen=True):
-    """How a bet's edge moves with a meter."""
+    """How a bet's house edge changes with the amount on a meter."""
 
     edge_each_cent: Fraction
     """How much each cent on the meter lowers the edge."""
@@ -45,7 +45,7 @@ class MeterTold(Struct, frozen=True):
 
 
 class FillingTold(Struct, frozen=True):
-    """What a meter costs for each wager. Every figure is a part of the wager's price."""
+    """What a meter costs for each wager. Every figure is a fraction of the wager's price."""
 
     given: Fraction
     """What the wager gives to the meter and to its reserve."""
@@ -58,7 +58,7 @@ class FillingTold(Struct, frozen=True):
 
 
 class LongRunTold(Struct, frozen=True):
-    """A progressive bet on the pit's terms, in the long run."""
+    """What a progressive bet keeps and pays in the long run, on the pit's terms."""
 
     edge: Fraction
     """The part of each price that the house keeps."""
@@ -69,7 +69,7 @@ class LongRunTold(Struct, frozen=True):
 
 
 class BetTold(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A bet, at some seats or at every seat."""
+    """The figures of a bet, at some seats or at every seat."""
 
     spot: str
     seats: tuple[str, ...]
@@ -123,7 +123,7 @@ class RoundsTold(Struct, frozen=True):
 
 
 class TogetherTold(Struct, frozen=True):
-    """What the bets of a round do together."""
+    """The figures of all bets of a round together."""
 
     largest_liability_cents: int | None
     """The most that one round can cost the house, beside the stakes. None: not counted."""
@@ -167,15 +167,15 @@ class ParReport(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class ParChange(Struct, frozen=True, rename={"from_": "from"}):
-    """Two sheets to compare: with `--against`, this file's and the other's; with `--composition`, of a fresh shoe and
-    of the open shoe's unseen cards."""
+    """Two par sheets to compare: with `--against`, this file's and the other file's; with `--composition`, that of a
+    fresh shoe and that of the open shoe's unseen cards."""
 
     from_: ParReport
     to: ParReport
 
 
 def report(of: Par, levels: Levels, on_terms: OnTerms = NO_TERMS, count: Together | None = None) -> ParReport:
-    """Every figure. With `count`, also what the bets do together."""
+    """Return every figure of the par sheet. With `count`, the figures of all bets together are included."""
     subject = of.subject
     return ParReport(
         game=subject.name,

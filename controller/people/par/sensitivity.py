@@ -1,7 +1,7 @@
-"""How far the figures move with the shoe: each bet's edge by the number of decks, and the rounds of a shoe by the place
-of the cut card.
+"""How the figures of a par sheet change with the shoe: each bet's edge by the number of decks, and the rounds in a shoe
+by the place of the cut card.
 
-The cut card moves no edge. A round later in the shoe has the same odds, as long as nobody knows the cards that are
+The cut card changes no edge. A round later in the shoe has the same odds, as long as nobody knows the cards that are
 gone.
 """
 
@@ -19,14 +19,14 @@ _BEHIND = (7, 14, 26, 52, 104)
 
 
 class ByDecks(Struct, frozen=True):
-    """The par sheet with so many decks in place of the file's."""
+    """The par sheet of a game with `decks` decks in place of the number in its file."""
 
     decks: int
     sheet: Par
 
 
 def by_decks(of: Subject) -> Iterator[ByDecks]:
-    """With the nearest usual numbers of decks below and above the file's."""
+    """Yield the par sheet with other numbers of decks: the two nearest usual numbers below and above the file's."""
     here = of.shoe.decks
     below, above = [many for many in _DECKS if many < here], [many for many in _DECKS if many > here]
     for decks in (*below[-2:], *above[:2]):
@@ -34,7 +34,8 @@ def by_decks(of: Subject) -> Iterator[ByDecks]:
 
 
 def by_cut_card(sheet: Par) -> Iterator[tuple[int, RoundsInShoe]]:
-    """By the number of cards behind the cut card, how many rounds the shoe has; with the most seats in play."""
+    """Yield several numbers of cards behind the cut card, and how many rounds the shoe then has with the most seats in
+    play."""
     of = sheet.subject
     for behind in sorted({*_BEHIND, of.shoe.cut_card_from_end}):
         if sheet.hands and behind < 52 * of.shoe.decks // 2:

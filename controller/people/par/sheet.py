@@ -1,4 +1,4 @@
-"""A par sheet: what every bet of a game or of a table is worth, with the cards of a given shoe."""
+"""The par sheet: what every bet of a game or of a table is worth, with the cards of a given shoe."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from controller.table.shoe_life import cards_to_burn
 
 
 class Subject(Struct, frozen=True):
-    """The rules that are counted, of a game or of a table. `digest`: SHA-256 over the values in their files."""
+    """The rules of a game or of a table whose odds are counted. `digest` is a SHA-256 over the values in their files."""
 
     name: str
     sheet: str
@@ -65,7 +65,7 @@ class RoundsInShoe(Struct, frozen=True):
 
 
 class Par(Struct, frozen=True):
-    """The par sheet of a subject, with the cards from which it was counted."""
+    """The par sheet of a game or a table, with the number of cards from which it was counted."""
 
     subject: Subject
     cards: int
@@ -84,7 +84,7 @@ class Par(Struct, frozen=True):
 
     @property
     def deals(self) -> int:
-        """The ordered deals of the cards. Each deal has as many cards as a round can take, with one seat in play."""
+        """The number of ordered deals. Each deal has as many cards as a round can take, with one seat in play."""
         return perm(self.cards, self.cards_a_deal)
 
     @property
@@ -94,7 +94,7 @@ class Par(Struct, frozen=True):
 
 
 def subject(path: Path) -> Subject:
-    """The rules in a table's file or a game file. Raises ConfigError, which names every mistake."""
+    """Read the rules from a table's file or a game file. Raises ConfigError, which names every mistake."""
     if is_game_file(path):
         game, digest = load_game(path)
         named = game.name, game.sheet, digest
@@ -110,7 +110,7 @@ def subject(path: Path) -> Subject:
 
 
 def par(of: Subject, shoe: Shoe | None = None) -> Par:
-    """The par sheet with the cards of this shoe, by default of a fresh shoe.
+    """Count the par sheet with the cards of this shoe. Without `shoe` a fresh shoe is taken.
 
     Raises TableError `too_few_cards`, and `par_not_counted` for a game that cannot be counted.
     """
@@ -131,7 +131,8 @@ _Counting = Callable[[Game, Sequence[Seat], Sequence[Bet], Shoe], Counted]
 
 
 def _counting(of: Subject) -> _Counting:
-    """The function `counted` of the file that counts this game. The file has the name of the game's own file."""
+    """Return the function `counted` of the module that counts this kind of game. That module has the same name as the
+    module with the game's rules."""
     if find_spec(_file_of(of.play)) is None:
         what = f"The odds of {of.name} cannot be counted: the program has no counting for this kind of game."
         raise TableError("par_not_counted", what, "Name another game.")
@@ -144,7 +145,7 @@ def _file_of(play: Game) -> str:
 
 
 def draws_of(play: Game) -> Draws:
-    """Who may take a third card at a game of two hands."""
+    """Return who may take a third card, in a game with the two hands Player and Banker."""
     draws: Callable[[Game], Draws] = import_module(_file_of(play)).draws
     return draws(play)
 
@@ -167,7 +168,7 @@ def _hands(of: Subject, by_cards: dict[int, Fraction], seats: int | None, dealer
 
 
 def rounds_in_a_shoe(of: Subject, seats: int | None, by_cards: dict[int, Fraction], mean: Fraction) -> RoundsInShoe:
-    """How many rounds the shoe has, where a round takes `mean` cards on average."""
+    """Return how many rounds the shoe has, where a round takes `mean` cards on average."""
     burned = [1 + cards_to_burn(first, of.shoe) for first in DECK]
     least, dealt, most = (
         52 * of.shoe.decks - many - of.shoe.cut_card_from_end

@@ -1,6 +1,6 @@
-"""What a bet can tell apart: of a finished round, of a single card, of two cards before the others come, and of suits.
+"""What a bet can tell apart: in a finished round, in a single card, in two cards before the others come, and in suits.
 
-Cards, twos and suits that no row tells apart are counted as one.
+Cards, pairs of cards and suits that no row of the bet tells apart are counted as one.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ WHEN_WORDS = _BY_BOTH_TOTALS | _OF_BOTH | _OF_OTHER_GAMES | {"all_cards", "first
 
 
 class Sight(Struct, frozen=True):
-    """What a bet can tell of a finished round. Two rounds that agree in all of this are the same to the bet."""
+    """All that a bet can see of a finished round. Two rounds that agree in all of this are the same to the bet."""
 
     totals: bool
     """How many cards each hand has, and its total."""
@@ -55,7 +55,8 @@ class Sight(Struct, frozen=True):
 
 
 def sight(bet: Bet, own: PersonalK9 | None = None, others: Sequence[PersonalK9] = ()) -> Sight:
-    """What the bet's rows can tell apart, as seen from a seat."""
+    """Return what the bet's rows can tell apart, as seen from a seat. `own` and `others` are the cards printed at that
+    seat and at the table's other seats."""
     whens = [row.when for row in bet.rows]
     asked = {word for when in whens for word in words_in(when)}
     words = dict.fromkeys(word for when in whens for word in when.hands())
@@ -71,12 +72,12 @@ def sight(bet: Bet, own: PersonalK9 | None = None, others: Sequence[PersonalK9] 
 
 
 def words_in(words: CardsAre | When) -> set[str]:
-    """The words that the condition has."""
+    """Return the names of the tests that the condition contains, such as "total" or "suited"."""
     return {name for name, value in asdict(words).items() if value is not None}
 
 
 def kinds_of_card(trait: Callable[[Card], object]) -> list[list[Card]]:
-    """The cards of a deck by what is told of them."""
+    """Group the 52 cards of a deck: cards with the same `trait` are in the same group."""
     found: dict[object, list[Card]] = {}
     for card in DECK:
         found.setdefault(trait(card), []).append(card)
@@ -84,7 +85,7 @@ def kinds_of_card(trait: Callable[[Card], object]) -> list[list[Card]]:
 
 
 def told_apart_as_third(seen: Sight, card: Card) -> object:
-    """All that the sight sees of this card where it is a hand's third card."""
+    """Return all that the bet sees of this card where it is a hand's third card."""
     return (
         card.points,
         *((*seen_of(word, card), *word.by_place(card)[2:]) for word in seen.hands),
@@ -93,7 +94,7 @@ def told_apart_as_third(seen: Sight, card: Card) -> object:
 
 
 def told_apart(seen: Sight, card: Card) -> object:
-    """All that the sight sees of this card. Two cards for which it is equal are the same to the bet."""
+    """Return all that the bet sees of this card. Two cards with equal results are the same to the bet."""
     return (
         card.points,
         card if seen.identical else None,
@@ -103,7 +104,7 @@ def told_apart(seen: Sight, card: Card) -> object:
 
 
 def _looks_in_hand(word: HandIs, card: Card) -> object:
-    """What the words about one hand see of one of its cards."""
+    """Return all that a condition on one hand sees of a card in that hand."""
     return (
         *seen_of(word, card),
         card.rank if word.pair is not None or word.seat_pair else None,
@@ -115,7 +116,8 @@ def _looks_in_hand(word: HandIs, card: Card) -> object:
 
 
 def suits_alike(seen: Sight) -> list[list[Suit]]:
-    """The suits that no word tells apart by name. Cards of these suits may be compared with each other."""
+    """Group the suits: suits that no condition tells apart by name are in the same group. Conditions may still ask
+    whether two cards have the same suit."""
     words = (*seen.hands, *seen.first_four, *seen.all_cards)
     found: dict[object, list[Suit]] = {}
     for suit in Suit:
@@ -124,7 +126,7 @@ def suits_alike(seen: Sight) -> list[list[Suit]]:
 
 
 def _named(word: CardsAre, card: Card) -> object:
-    """What the words see of the card by the names of suits, colours and cards."""
+    """Return what the condition sees of the card by the names of suits, colours and cards."""
     told = seen_of(CardsAre(color=word.color, has=word.has), card), card.suit.value in (word.suit or ())
     if not isinstance(word, HandIs):
         return told
@@ -136,10 +138,11 @@ _MOST_LOOKS = 10
 
 
 class Tells:
-    """What two cards tell of whether a word will hold beside other cards, so many as `others` says.
+    """Tells what two cards mean for a condition that looks at them and at more cards. `others` lists how many more
+    cards there may be.
 
-    Twos that tell the same are the same to the word. Cards of many looks are not tried beside more than two others:
-    each two tells then how it looks.
+    Pairs of cards with equal results are the same to the condition. Where cards have many looks and there are more than
+    two others, the combinations are not tried; the result is then how the two cards look.
     """
 
     def __init__(self, word: CardsAre, others: Collection[int]) -> None:
@@ -162,5 +165,5 @@ class Tells:
 
 @cache
 def tells(are: CardsAre, others: tuple[int, ...]) -> Sequence[Tells]:
-    """For each of the words, what two cards tell of it."""
+    """Return a function for each test in the condition, which says what two cards mean for that test."""
     return [Tells(CardsAre(**{name: getattr(are, name)}), others) for name in sorted(words_in(are))]

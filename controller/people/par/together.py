@@ -1,6 +1,6 @@
-"""What the bets of one round do together: how many deals each combination of deciding rows has, exactly.
+"""Count how the bets of one round end together: exactly how many deals each combination of deciding rows has.
 
-From that follow the covariance of any two bets, and the most that the house pays in one round (`liability`).
+From these counts follow the covariance of any two bets, and the most that the house can pay in one round (`liability`).
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ Rows = tuple[int | None, ...]
 
 
 class Together(Struct, frozen=True):
-    """The deals by the rows that decide these bets at once. Where people choose, by any of their choices."""
+    """The number of deals for each combination of rows that decide these bets in one round. Where people choose, the
+    deals of all their choices are included."""
 
     bets: tuple[Bet, ...]
     stakes: tuple[Bet, ...]
@@ -39,11 +40,12 @@ class Together(Struct, frozen=True):
 
 
 def together(of: Subject) -> Together:
-    """Count the subject's bets together, with the cards of a fresh shoe.
+    """Count the bets of the game or table together, with the cards of a fresh shoe.
 
-    Left out are bets on a pair that is printed at the bettor's seat, since each seat sees another round; bets that tell
-    many cards of both hands apart, beside which a count takes too long; and all bets where every seat has a hand of its
-    own. The stakes of two active seats have rows of their own in the count, one for each seat.
+    Three sorts of bet are left out: bets on the cards printed at the bettor's seat, because they end differently at
+    each seat; bets that distinguish many cards of both hands, because the count would take too long; and all bets of a
+    game in which every seat has its own hand. The stakes of two active seats have rows of their own in the count, one
+    for each seat.
     """
     found = tuple(bet for bet in of.bets if not (of.play.seats_play or _looks_too_far(bet)))
     bets, stakes = (tuple(bet for bet in found if bet.between_actives is active) for active in (False, True))
@@ -73,7 +75,7 @@ def _looks_too_far(bet: Bet) -> bool:
 
 
 def _joint(sights: Iterable[Sight]) -> Sight:
-    """All that any of these sights tells apart."""
+    """Return a sight that tells apart all that any of these sights does."""
     each = [*sights]
     return Sight(
         any(seen.totals for seen in each),
@@ -85,7 +87,7 @@ def _joint(sights: Iterable[Sight]) -> Sight:
 
 
 class Pair(Struct, frozen=True):
-    """Two bets that one bettor may make together, one unit on each."""
+    """Two bets that one bettor may make together, with one unit on each."""
 
     spots: tuple[str, str]
     covariance: Fraction
@@ -95,7 +97,8 @@ class Pair(Struct, frozen=True):
 
 
 def pairs(sheet: Par, of: Together, levels: Levels) -> Iterator[Pair]:
-    """Each two bets that may be made together. None where people choose: how they choose decides."""
+    """Yield each two bets that one bettor may make together. Yields nothing for a game in which people choose, because
+    the figures would depend on their choices."""
     if sheet.subject.play.tableau is None:
         return
     odds = {each.spot: each for each in sheet.bets}
@@ -112,6 +115,7 @@ def pairs(sheet: Par, of: Together, levels: Levels) -> Iterator[Pair]:
 
 
 def _gains(bet: Bet, odds: Odds, levels: Levels) -> dict[int | None, Fraction]:
-    """By the row that decides, what the bettor gains for each unit. The last outcome is the lost wager's."""
+    """Return what the bettor gains for each unit staked, by the row that decides. The key None stands for the lost
+    wager."""
     *rows, lost = (outcome.worth(levels) for outcome in odds.outcomes)
     return dict[int | None, Fraction](enumerate(rows)) | {None: lost}
