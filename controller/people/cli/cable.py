@@ -1,4 +1,4 @@
-"""A simulated network cable between two ports of this machine. It can be pulled while the programs at its ends run on."""
+"""A simulated network cable between two ports of this machine. It can be pulled while the programs at its ends run."""
 
 from __future__ import annotations
 

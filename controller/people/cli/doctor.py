@@ -22,7 +22,7 @@ _STYLES = {Verdict.FAULT: "red", Verdict.WARNING: "yellow"}
 
 
 def doctor(table: Path | None, as_json: bool) -> int:
-    """Check every part of this machine, and print what each check found. Returns 1 where a check found a fault, else 0."""
+    """Check all parts of this machine, and print the findings. Returns 1 where a check found a fault, else 0."""
     with waited_for("Looking at every part"):
         rows = [*examine_here(table)]
     if as_json:

@@ -178,8 +178,7 @@ def log_end(log: Path) -> str:
 
 @contextmanager
 def started(command: Sequence[str], log: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """Run a process for the length of a `with` block, with its output appended to `log`. Ctrl-C at this terminal does
-    not reach the process."""
+    """Run a process in a `with` block, with its output appended to `log`. Ctrl-C at this terminal does not reach it."""
     with log.open("ab") as out:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True)
     try:
@@ -189,7 +188,7 @@ def started(command: Sequence[str], log: Path) -> Iterator[subprocess.Popen[byte
 
 
 def stop(process: subprocess.Popen[bytes]) -> int:
-    """Ask a process to end, wait for its end, and return its exit code. A process that does not end in time is killed."""
+    """Ask a process to end, wait for its end, and return its exit code. A process that does not end soon is killed."""
     if process.poll() is None:
         process.send_signal(signal.SIGTERM)
     try:

@@ -154,7 +154,7 @@ class _Record:
 
 
 def _new_file(file: Path) -> TextIO:
-    """Create a new file that only its owner may read. Like the journal, a recording reveals cards that lie face down."""
+    """Create a new file that only its owner may read. As the journal does, a recording reveals face-down cards."""
     try:
         return os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii")
     except OSError as error:

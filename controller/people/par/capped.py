@@ -43,7 +43,7 @@ def capped(bet: Bet, odds: Odds, wagers: WagerRules) -> Capped | None:
 
 
 def _lost_to_the_limit(bet: Bet, odds: Odds, cents: int) -> Fraction:
-    """Return how much the limit on pays lowers the bettor's average gain with a wager of `cents`, for each unit staked."""
+    """Return how much the limit on pays lowers the bettor's average gain for each unit of a wager of `cents`."""
     most = Fraction(bet.pays_at_most_cents or 0, cents)
     lost = Fraction()
     for row, outcome in zip(bet.rows, odds.outcomes, strict=False):  # the last outcome has no row

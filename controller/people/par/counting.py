@@ -134,8 +134,8 @@ class Two(Struct, frozen=True):
 
 
 class Deal(Struct, frozen=True):
-    """Deals that a bet cannot tell apart: the classes of both hands' first two cards, the kinds of their third cards,
-    and the number of such deals.
+    """Deals that a bet cannot tell apart: the classes of the hands' first two cards, their third cards, and how many
+    deals.
 
     A third card is given as the number of its kind; None where the hand took no third card.
     """
@@ -149,7 +149,7 @@ class Deal(Struct, frozen=True):
 
 
 class Kinds:
-    """The kinds of card that a bet can tell apart, and the classes of a hand's first two cards. Both hold for any shoe."""
+    """The kinds of card that a bet can tell apart, and the classes of a hand's first two cards, for any shoe."""
 
     def __init__(self, seen: Sight, naturals: Sequence[int], chosen_on: Collection[int]) -> None:
         self.sight = seen
@@ -231,7 +231,7 @@ class Kinds:
         return [sum(shoe.get(card, 0) for card in cards) for cards in self.cards]
 
     def as_thirds(self, counts: Sequence[int]) -> list[int]:
-        """Return how many cards of each kind of third card there are, from `counts`, the number of cards of each kind."""
+        """Return how many cards of each kind of third card there are. `counts` are the cards of each kind."""
         found = [0] * len(self.third_cards)
         for third, many in zip(self._third_of, counts, strict=True):
             found[third] += many
@@ -271,8 +271,8 @@ class Kinds:
         return player, banker, deal.identical, self._both(deal) if self._of_both else 0
 
     def _both(self, deal: Deal) -> int:
-        """Return a number for what the bet sees of the cards of both hands together. The conditions are evaluated once
-        for cards that look alike."""
+        """Return a number for what the bet sees of both hands' cards together. Cards that look alike are evaluated
+        once."""
         four = deal.player.looks + deal.banker.looks
         every = four
         for third in (deal.player_third, deal.banker_third):

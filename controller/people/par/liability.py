@@ -91,7 +91,7 @@ def _of_actives(of: Subject, stake: Bet, one: Row | None, other: Row | None) -> 
 
 
 def _beside(of: Subject, stake: Bet, rows: Iterable[Row | None], cents: Sequence[int]) -> int:
-    """Return how much more goes back to the two active seats together than they have staked, in cents."""
+    """Return how many cents more go back to the two active seats together than these seats have staked."""
     covered, same = stake.unequal_stakes == "house_covers", len({*cents}) == 1
     plays = cents if covered else [0, 0] if stake.unequal_stakes == "refused" and not same else [min(cents)] * 2
     return sum(
@@ -104,7 +104,7 @@ def _beside(of: Subject, stake: Bet, rows: Iterable[Row | None], cents: Sequence
 
 
 def _layouts(rules: WagerRules, bets: Sequence[Bet]) -> Iterator[_Layout]:
-    """Yield the sets of wagers that the bettors of one seat may have on the layout at once, each wager at its greatest."""
+    """Yield the sets of wagers that the bettors of one seat may have made at once, each wager at its greatest."""
     of = {bet.spot: bet for bet in bets}
     made = dict.fromkeys(tuple(placed) for placed in _placed(rules, bets))
     for placed in made:
@@ -124,7 +124,7 @@ def _placed(rules: WagerRules, bets: Sequence[Bet]) -> Iterator[list[Wager]]:
 
 
 def _chosen(rules: WagerRules, bets: Sequence[Bet]) -> Iterator[dict[str, Bet]]:
-    """Yield the sets of bets that one bettor may make at once. Of spots that exclude each other, each set has only one."""
+    """Yield the sets of bets that one bettor may make at once. Of spots that exclude each other, a set has only one."""
     spots = [bet.spot for bet in bets]
     groups = [here for group in rules.one_of if len(here := [spot for spot in group if spot in spots]) > 1]
     seen = set[frozenset[str]]()

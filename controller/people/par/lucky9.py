@@ -319,7 +319,7 @@ _WHOLE = frozenset(
 
 
 def _sees_points_alone(when: When) -> bool:
-    """Tell whether the condition sees only the points of cards, and does not tell a hand's first card from its second."""
+    """Tell whether the condition sees only the points of cards, and treats a hand's first two cards alike."""
     seen = Sight(False, when.hands(), False)
     return (
         words_in(when) <= _WHOLE

@@ -1,4 +1,4 @@
-"""The odds of a bet: its outcomes as whole counts of deals, and the figures that follow for the house and the bettor."""
+"""The odds of a bet: its outcomes as whole counts of deals, and what follows from them for the house and the bettor."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from controller.rules.game.wagers import WagerRules
 
 
 class OnTerms(Struct, frozen=True):
-    """What the progressive bets keep in the long run on the pit's terms, and how many rounds an hour the table deals."""
+    """What the progressive bets keep in the long run on the pit's terms, and how many rounds are dealt in an hour."""
 
     runs: Sequence[LongRun] = ()
     rounds_an_hour: int = 100
@@ -89,7 +89,8 @@ def differences(one: Par, other: Par, levels: Levels) -> Iterator[str]:
 
 
 def _figures(bet: Odds) -> object:
-    """Return those figures of the bet that can be compared between sheets whose deals have different numbers of cards."""
+    """Return those figures of the bet that stay comparable where the deals of two sheets have different numbers of
+    cards."""
     return bet.bounds, [(replace(each, ways=0), Fraction(each.ways, bet.deals)) for each in bet.outcomes]
 
 

@@ -27,7 +27,7 @@ from controller.table.shoe_life import cards_to_burn
 
 
 class Subject(Struct, frozen=True):
-    """The rules of a game or of a table whose odds are counted. `digest` is a SHA-256 over the values in their files."""
+    """The rules of a game or of a table whose odds are counted. `digest` is a SHA-256 over the values in the files."""
 
     name: str
     sheet: str

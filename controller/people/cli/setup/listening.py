@@ -90,7 +90,7 @@ def _listened(dialogue: Dialogue, terminal: Terminal, found: Sequence[str]) -> H
 
 
 def _ask_line(dialogue: Dialogue, draft: Draft, default: str) -> None:
-    """Ask for the port, the brand and the speed of a shoe that was not found by listening, and put them into the draft."""
+    """Ask for the port, brand and speed of a shoe that was not found by listening, and put them into the draft."""
     explains = (
         "A name in /dev/serial/by-id stays the same whatever else is plugged in. A serial server: socket://HOST:PORT."
     )
