@@ -1,7 +1,7 @@
 """A clean Debian with systemd as its init, in a container without network: a table's machine before anything is
 installed.
 
-mmdebstrap makes it once, in `build/roots`. Each test gets a layer of its own on top of it.
+mmdebstrap makes the system once, in `build/roots`. Each test gets a layer of its own on top of it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _POLL_S = 0.2
 
 
 def lacking() -> str:
-    """What this machine lacks for such a container; empty where it lacks nothing."""
+    """Return what this machine lacks for such a container; empty where it lacks nothing."""
     programs = [
         name for name in ("mmdebstrap", "systemd-nspawn", "nsenter", "apt-ftparchive") if shutil.which(name) is None
     ]
@@ -34,7 +34,8 @@ def lacking() -> str:
 
 @contextmanager
 def alone(file: Path) -> Iterator[None]:
-    """A block in which no other process is that uses the same lock file."""
+    """Hold the lock file for the length of a `with` block, so that no other process with the same lock file is inside.
+    """
     file.parent.mkdir(parents=True, exist_ok=True)
     with file.open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -42,13 +43,12 @@ def alone(file: Path) -> Iterator[None]:
 
 
 def build_root(release: str) -> Path:
-    """The folder of the Debian in which a package of this release is made. `make_package` has made the folder
-    before."""
+    """Return the folder of the Debian in which a package of this release is built. `make_package` makes that folder."""
     return ROOT / "build" / "roots" / release
 
 
 def make_package(folder: Path, architecture: str = "amd64", release: str = "bookworm") -> Path:
-    """The package of this working copy for this release of Debian. The first caller makes it, in `folder`."""
+    """Return the package of this working copy for this release of Debian. The first caller builds it, in `folder`."""
     cache = str(ROOT / "build" / "cache")  # the tools keep what they fetch; the tests' own cache cannot be written to
     environment = os.environ | {"ARCHITECTURES": architecture, "DIST": str(folder), "XDG_CACHE_HOME": cache}
     with alone(folder / "lock"):
@@ -59,7 +59,7 @@ def make_package(folder: Path, architecture: str = "amd64", release: str = "book
 
 
 def clean_root(release: str) -> Path:
-    """The folder of a clean Debian of this release. The first caller makes it."""
+    """Return the folder of a clean Debian of this release. The first caller makes it."""
     root = ROOT / "build" / "roots" / f"clean-{release}-{zlib.crc32(CLEAN.encode()):08x}"  # other packages, another one
     with alone(root.with_name(f"{root.name}.lock")):
         if not root.is_dir():
@@ -72,7 +72,7 @@ def clean_root(release: str) -> Path:
 
 
 class Machine:
-    """A booted container. `run` runs a command in it as root."""
+    """A booted container."""
 
     def __init__(self, root: Path, leader: int) -> None:
         self.root = root
@@ -81,24 +81,24 @@ class Machine:
         self._enter = [*self.on_its_network, "--mount", "--uts", "--ipc", "--pid", "--cgroup"]
 
     def command(self, *words: str) -> list[str]:
-        """The command that runs these words in the container."""
+        """Return the command that runs these words in the container, as root."""
         return [*self._enter, "env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root", "LC_ALL=C.UTF-8", *words]
 
     def run(self, *words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
-        """Run these words in the container, and return the result. With `check` the command must succeed."""
+        """Run these words in the container as root, and return the result. With `check` the command must succeed."""
         done = subprocess.run(self.command(*words), capture_output=True, text=True, check=False, cwd="/", timeout=300)
         assert not check or done.returncode == 0, f"{' '.join(words)}\n{done.stdout}\n{done.stderr}\n{self.log()}"
         return done
 
     def log(self) -> str:
-        """The end of the machine's log."""
+        """Return the last lines of the machine's log."""
         return self.run("journalctl", "--lines", "40", "--output", "short-monotonic", "--no-pager", check=False).stdout
 
 
 @contextmanager
 def layer(lower: Sequence[Path], folder: Path) -> Iterator[Path]:
-    """A folder with the content of the folders `lower`, the uppermost first. Whatever is written to it goes to
-    `folder`."""
+    """Yield a folder that shows the content of the folders `lower`, with the uppermost first. Whatever is written to it
+    goes to `folder`."""
     for name in ("root", "over", "work"):
         (folder / name).mkdir(parents=True, exist_ok=True)
     options = f"lowerdir={':'.join(map(str, lower))},upperdir={folder / 'over'},workdir={folder / 'work'}"
@@ -111,9 +111,10 @@ def layer(lower: Sequence[Path], folder: Path) -> Iterator[Path]:
 
 @contextmanager
 def booted(root: Path, name: str, state: Path) -> Iterator[Machine]:
-    """Boot the container of this root; at the end, kill it as a power cut does.
+    """Boot the container of this root for the length of a `with` block. At its end, kill the container as a power cut
+    does.
 
-    `state` is its /var/lib/table-controller, which lies apart from the system.
+    `state` becomes its /var/lib/table-controller, and lies apart from the system.
     """
     state.mkdir(exist_ok=True)
     options = ["--quiet", "--register=no", "--keep-unit", "--private-network", f"--machine={name}"]

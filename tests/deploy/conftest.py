@@ -1,4 +1,4 @@
-"""Fixtures of the package, which is made once, and of a machine for it."""
+"""Fixtures for tests of the Debian package: the package, which is built once, and a machine to install it on."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from tests.deploy.packaged import Table, clean_table
 
 @pytest.fixture(scope="session")
 def release(request: pytest.FixtureRequest) -> str:
-    """The release of Debian for which the package is made. A test names another release by `indirect`."""
+    """The release of Debian for which the package is built. A test names another release by pytest's `indirect`."""
     named: str = getattr(request, "param", "bookworm")
     return named
 
 
 @pytest.fixture(scope="session")
 def package(tmp_path_factory: pytest.TempPathFactory, release: str) -> Path:
-    """The package, made once for all workers of a run."""
+    """The Debian package, built once for all workers of a run."""
     own = tmp_path_factory.getbasetemp()  # a worker's is in that of the run
     return make_package((own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / release, release=release)
 
 
 @pytest.fixture
 def table(tmp_path: Path, release: str) -> Iterator[Table]:
-    """A clean machine that has booted. Nothing is installed on it yet."""
+    """A clean machine that has booted, with nothing installed on it yet."""
     with clean_table(tmp_path, "table", tmp_path / "state", release) as each:
         yield each

@@ -1,4 +1,4 @@
-"""A table on a clean Debian, installed from the package, run and dealt at as people do."""
+"""A table on a clean Debian: installed from the package, run, and dealt at as people do."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _OPENS_A_SHOE = ("3H", "8C", "KD", "2S")  # the first card burns three more
 
 
 class Table:
-    """The table on a machine: installed, run and dealt at as people do."""
+    """A table's machine, on which a test installs the package, runs the table and deals at it as people do."""
 
     def __init__(self, machine: Machine, state: Path) -> None:
         self.machine, self.state = machine, state
@@ -48,7 +48,7 @@ class Table:
         self.machine.run("systemctl", "enable", "--now", "table-controller")
 
     def asked(self, more: str) -> str:
-        """Run `tablectl setup` with these answers, and return what it printed."""
+        """Run `tablectl setup` with the usual answers and the answers `more`, and return what it printed."""
         file = self.machine.root / "root" / "answers"
         file.write_text(_ANSWERS + more, "utf-8")
         told = self.machine.run("tablectl", "setup", "--answers", "/root/answers", check=False)  # 1: not ready yet
@@ -56,14 +56,14 @@ class Table:
         return told.stdout
 
     def plug_in(self) -> None:
-        """Put a simulated shoe on the table's port."""
+        """Connect a simulated shoe to the table's port."""
         deal = "exec /opt/table-controller/current/bin/tablectl sim shoe --pty /var/lib/table-controller/shoe --verbs"
         command = self.machine.command("runuser", "-u", "table-controller", "--", "sh", "-c", deal)
         self.shoe = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, cwd="/")
         eventually_now(lambda: (self.state / "shoe").is_symlink())
 
     def says(self, *verbs: str) -> None:
-        """Have the shoe do what these verbs say, as `tablectl sim shoe --verbs` takes them."""
+        """Let the simulated shoe do what these verbs say, in the form that `tablectl sim shoe --verbs` takes."""
         assert self.shoe is not None
         assert self.shoe.stdin is not None
         self.shoe.stdin.write("".join(f"{verb}\n" for verb in verbs))
@@ -86,7 +86,7 @@ class Table:
         return self.machine.run("tablectl", "status", "--json", check=False).stdout
 
     def runs(self, unit: str = "table-controller") -> str:
-        """The version of the unit's running process, as the kernel says; empty where none runs."""
+        """Return the version of the unit's running process, as the kernel shows it; empty where none runs."""
         pid = self.machine.run("systemctl", "show", "-P", "MainPID", unit).stdout.strip()
         maps = self.machine.run("cat", f"/proc/{pid}/maps", check=False).stdout if pid != "0" else ""
         return maps.partition("/opt/table-controller/.")[2].partition("/")[0].rpartition(".")[0]
@@ -97,7 +97,8 @@ class Table:
 
 @contextmanager
 def clean_table(folder: Path, name: str, state: Path, release: str = "bookworm") -> Iterator[Table]:
-    """Boot a machine of this name from a clean Debian. `state` lies apart from its system, and outlives it."""
+    """Boot a machine of this name from a clean Debian. `state` holds the table's files; it lies apart from the
+    machine's system, and outlives it."""
     with layer([clean_root(release)], folder / name) as root, booted(root, name, state) as machine:
         table = Table(machine, state)
         yield table
@@ -107,7 +108,7 @@ def clean_table(folder: Path, name: str, state: Path, release: str = "bookworm")
 
 
 def another(package: Path, version: str, folder: Path, change: Callable[[Path], None] = lambda _program: None) -> Path:
-    """The same package as that of another version, with a change of its program."""
+    """Return a copy of the package that claims to be another version, with a change of its program."""
     tree = folder / version
     subprocess.run(["dpkg-deb", "-R", str(package), str(tree)], check=True)
     versions = tree / "usr" / "lib" / "table-controller"

@@ -1,4 +1,5 @@
-"""The pit from the package: its service over a file and over PostgreSQL, and what an update does with it."""
+"""Checks the pit from the Debian package: its service with a ledger in a file and in PostgreSQL, and an update of it.
+"""
 
 from __future__ import annotations
 
@@ -33,13 +34,13 @@ def _without_its_pit(program: Path) -> None:
 
 
 def _running(pit: Table) -> tuple[str, str, str]:
-    """The versions that run of the pit, of its page (which nobody waits for), and of a table."""
+    """Return the versions that run of the pit, of its page (whose readiness nobody waits for), and of a table."""
     return pit.runs("table-pit"), pit.runs("table-pit-page"), pit.runs()
 
 
 @pytest.fixture
 def pit(table: Table, package: Path) -> Table:
-    """A machine on which the pit's service is prepared, as its page says. No table is set up there."""
+    """A machine on which the pit's service is prepared as the pit's page says. No table is set up on it."""
     table.install(package)
     for line in _PREPARED.strip().splitlines():
         table.machine.run(*line.split())

@@ -1,4 +1,4 @@
-"""What a stranger can do at a table's own machine: outside of the table's group, and as root."""
+"""Checks what a stranger can do at a table's own machine: with an account outside of the table's group, and as root."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FAULT_LAMP = 26
 
 
 def _found(table: Table) -> dict[str, str]:
-    """What the doctor finds fault with, by its code."""
+    """Return the warnings and faults that the doctor finds, by their codes."""
     rows = json.loads(table.machine.run("tablectl", "doctor", "--json", check=False).stdout)
     return {row["code"]: row["verdict"] for row in rows if row["verdict"] in ("warning", "fault")}
 

@@ -1,4 +1,5 @@
-"""`docs/bench-api.md`, made from the bench's own code: fixtures, their methods, the verbs of each shoe, lamp values."""
+"""Makes `docs/bench-api.md` from the bench's own code: its fixtures and their methods, the verbs of each simulated
+shoe, and the values of the lamps."""
 
 from __future__ import annotations
 
@@ -66,7 +67,7 @@ _CLASSES: dict[type, str] = {
 
 
 def bench_page() -> Iterator[str]:
-    """The lines of the page."""
+    """Yield the lines of the page."""
     yield _INTRODUCTION
     yield from ("## Fixtures", "", "| fixture | type | what it is |", "|---|---|---|")
     for name, type_, says in _fixtures():
@@ -121,7 +122,7 @@ def _members(type_: type) -> Iterator[str]:
 
 
 def _public(type_: type) -> Iterator[tuple[str, Any]]:
-    """What a test may use of a type, in the order in which it is written, what it is made of last."""
+    """Yield the public members of a type by name, in the order of the source. Members of its base classes come last."""
     seen: set[str] = set()
     for each in type_.__mro__:
         if each.__module__.startswith(("controller.", "drivers.")):

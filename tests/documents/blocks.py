@@ -1,4 +1,4 @@
-"""The fenced blocks of the documents: which of them are commands, and whether a test runs them."""
+"""Reads the fenced blocks of the documents: which of them are commands, and whether a test runs them."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ NOTES = {"not run": "not_run", "run by": "run_by", "machine": "machine"}
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A fenced block. `kind` is "sh" for commands, "practice" for what is typed at the practice table, "text" for what
-    the commands before it print, or the language of an example.
+    """A fenced block of a document. `kind` is "sh" for commands, "practice" for lines typed at the practice table,
+    "text" for the output of the commands before it, or the language of an example.
 
-    `not_run` is why no test runs the commands, and `run_by` the test that runs them in the place of the common one.
-    `machine` names the block among those that are typed at a pretended machine (`machine.py`). `proof` leaves the
-    commands to `--proof`.
+    `not_run` is the reason why no test runs the commands. `run_by` is the test that runs them instead of the common
+    one. `machine` is the block's name among those that are typed at a pretended machine (`machine.py`). `proof` means
+    that the commands are run only with `--proof`.
     """
 
     kind: str
@@ -46,12 +46,12 @@ class Block:
 
     @property
     def elsewhere(self) -> bool:
-        """Whether the common test leaves the block out."""
+        """Return whether the common test of the commands leaves the block out."""
         return bool(self.not_run or self.run_by or self.machine)
 
 
 def blocks(document: Path) -> list[Block]:
-    """The fenced blocks of a document, in their order."""
+    """Return the fenced blocks of a document, in their order."""
     text = document.read_text("utf-8")
     found = []
     for match in _FENCE.finditer(text):
@@ -64,5 +64,5 @@ def blocks(document: Path) -> list[Block]:
 
 
 def without_code(text: str) -> str:
-    """The document without its fenced blocks, whose lines stay as empty ones."""
+    """Return the document's text with an empty line in place of each line of a fenced block."""
     return re.sub(r"^```.*?^```$", lambda block: "\n" * block[0].count("\n"), text, flags=re.MULTILINE | re.DOTALL)

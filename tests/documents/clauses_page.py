@@ -1,4 +1,4 @@
-"""The page of regulators' clauses, made from `tests/lab/clauses.toml`."""
+"""Makes the page of regulators' clauses from `tests/lab/clauses.toml`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _GROUPS = {
 
 
 def clauses_page() -> Iterator[str]:
-    """The lines of the page."""
+    """Yield the lines of the page."""
     every = clauses()
     counts = Counter(clause.verdict for clause in every)
     yield from _HEADING.splitlines()

@@ -1,6 +1,7 @@
-"""`docs/configuration.md`, made from the types that a table's file, a game's file and the pit's settings are read into.
+"""Makes `docs/configuration.md` from the types into which a table's file, a game's file and the pit's settings are
+read.
 
-A key's meaning is the text below its field in the type. Examples are the values of the files in `config`.
+The meaning of a key is the text below its field in the type. The examples are the values in the files in `config`.
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ _PIT_LEFT_OUT = {"reserve": "no reserve", "reseed_at_most_cents": "the seed", "l
 
 
 def configuration_page() -> Iterable[str]:
-    """The lines of the page."""
+    """Return the lines of the page."""
     table = tomllib.loads(example_table("royal9").read_text("utf-8"))
     game = tomllib.loads(example_game("royal9").read_text("utf-8"))
     royal = tomllib.loads(example_game("baccarat_royal").read_text("utf-8"))["baccarat_royal"]
@@ -122,7 +123,7 @@ def _section(
 
 
 def _said(type_: type) -> str:
-    """The first sentence of the type's docstring, without the section's name at its beginning."""
+    """Return the first sentence of the type's docstring, without the section's name at its beginning."""
     sentence = " ".join((inspect.getdoc(type_) or "").partition("\n\n")[0].split())
     _, _, rest = sentence.partition(": ") if sentence.startswith("`[") else ("", "", sentence)
     return f"{rest[0].upper()}{rest[1:]}"
@@ -152,7 +153,7 @@ def _left_out(field: FieldInfo) -> str:
 
 
 def _written(kind: Any, example: Any) -> str:
-    """What a key's value may be. Where that is no choice, the value in an example is named too."""
+    """Say which values a key may have. Where the key is no choice among words, name the value in an example too."""
     if NoneType in get_args(kind):
         (kind,) = set(get_args(kind)) - {NoneType}
     such_as = "" if example is None or isinstance(example, (dict, list)) else f", such as `{_toml(example)}`"
@@ -181,7 +182,7 @@ def _toml(value: object) -> str:
 
 @cache
 def field_texts(type_: type) -> dict[str, str]:
-    """The text below each field of a type, by the field's name."""
+    """Return the text below each field of a type, by the field's name."""
     (told,) = ast.parse(textwrap.dedent(inspect.getsource(type_))).body
     assert isinstance(told, ast.ClassDef)
     texts: dict[str, str] = {}

@@ -1,6 +1,7 @@
-"""The examples in the contract's document: what a table, the reference pit and bet recognition truly say.
+"""Makes the examples in the contract's document: messages that a table, the reference pit and bet recognition really
+send.
 
-Three tables play, and the pit commits what the first of them says. Keys, epochs and times are fixed, so the examples
+Three tables play, and the pit commits the events of the first. Keys, epochs and times are fixed, so that the examples
 come out the same every time.
 """
 
@@ -61,7 +62,7 @@ _DIGEST = hashlib.sha256(b"royal9-01.toml").hexdigest()
 
 
 class SpeakingTable(TableUnderTest):
-    """A table whose events are signed and chained as its journal would have them; `bodies` are their bytes."""
+    """A table whose events are signed and chained as a journal would do. `bodies` holds the bytes of the events."""
 
     def __init__(self, rules: TableRules, epoch: str, levels: Mapping[str, int] | None = None) -> None:
         self._levels = dict(levels or {})
@@ -92,7 +93,7 @@ class SpeakingTable(TableUnderTest):
 
 @cache
 def examples() -> dict[str, tuple[dict[str, Any], ...]]:
-    """The payloads of each message, by the message's name in the document."""
+    """Return the example payloads of each message, by the message's name in the document."""
     royal9, state, pit = _evening()
     known, wager, refused = _hand_with_known_wagers()
     of_seats = _hand_of_seats()
@@ -113,8 +114,8 @@ def examples() -> dict[str, tuple[dict[str, Any], ...]]:
 
 
 def _evening() -> tuple[SpeakingTable, dict[str, Any], dict[str, tuple[dict[str, Any], ...]]]:
-    """Play a shoe in which much happens. Returns the table, its state in the middle of the shoe, and what the reference
-    pit says."""
+    """Play a shoe in which much happens. Returns the table, its state in the middle of the shoe, and the messages of
+    the reference pit."""
     with TemporaryDirectory() as folder, closing(Ledger(Path(folder) / "pit.ledger")) as ledger:
         ledger.set_terms(default().meters)
         ledger.serve()
@@ -157,7 +158,7 @@ def _evening() -> tuple[SpeakingTable, dict[str, Any], dict[str, tuple[dict[str,
 
 
 def _commit(ledger: Ledger, table: SpeakingTable) -> dict[str, Any]:
-    """Send the pit all that the table has told, and return the pit's acknowledgement."""
+    """Send the pit all events of the table, and return the pit's acknowledgement."""
     received = ledger.receive([(ROYAL9.table, body) for body in table.bodies])
     assert not received.refused
     ack: dict[str, Any] = json.loads(received.acks[ROYAL9.table].payload(ROYAL9.table, _PIT_AT, PIT_KEY))
@@ -165,7 +166,8 @@ def _commit(ledger: Ledger, table: SpeakingTable) -> dict[str, Any]:
 
 
 def _witnessed(ledger: Ledger, table: SpeakingTable) -> dict[str, tuple[dict[str, Any], ...]]:
-    """Show the pit two checkpoints of the table's journal, and return the second with what the pit says of it."""
+    """Show the pit two checkpoints of the table's journal. Returns the second checkpoint, and the pit's signature of
+    it."""
     log = Log(f"{ROYAL9.table}/{_EPOCH}", KEY, table.facts)
     said: dict[str, tuple[dict[str, Any], ...]] = {}
     for shown in (log.shown(21), log.shown(table.facts, 21)):
@@ -179,7 +181,7 @@ def _witnessed(ledger: Ledger, table: SpeakingTable) -> dict[str, tuple[dict[str
 
 
 def _state(table: SpeakingTable) -> dict[str, Any]:
-    """The table's state as the daemon tells it. A test compares it with the state of a running table."""
+    """Return the table's state message as the daemon would send it. A test compares it with that of a running table."""
     face, (*_, last) = table.face, table.events
     return {
         "online": True,
@@ -208,8 +210,8 @@ def _state(table: SpeakingTable) -> dict[str, Any]:
 
 
 def _hand_with_known_wagers() -> tuple[SpeakingTable, dict[str, Any], dict[str, Any]]:
-    """A hand of which bet recognition tells the wagers. One wager is refused when it comes and one at the lock; Banker
-    wins on commission."""
+    """Play a round whose wagers bet recognition reports. One wager is refused when it arrives and one at the lock;
+    Banker wins on commission."""
     table = SpeakingTable(SUGARHOUSE, "41d86ab0c3").open_shoe()
     good, alone, odd = Wager(2, "banker", 2000), Wager(3, "dragon_banker", 500), Wager(5, "player", 2050)
     code = table.ask(PlaceWager(odd, "bet recognition"))
@@ -221,7 +223,8 @@ def _hand_with_known_wagers() -> tuple[SpeakingTable, dict[str, Any], dict[str, 
 
 
 def _hand_of_seats() -> SpeakingTable:
-    """A hand of Lucky 9 with a seat that splits its eights. A card of its second hand was misread."""
+    """Play a round of Lucky 9 in which a seat splits its eights. A card of the seat's second hand was misread, and is
+    corrected."""
     table = SpeakingTable(LUCKY9, "c95502e7d1").open_shoe()
     table.do(PlaceWager(Wager(3, "hand", 2000), "dealer"), LockWagers()).draw("8S 2H 8D 9C")
     table.do(MakeCall(Call.SPLIT, "dealer")).draw("KS QS").do(MakeCall(Call.REVEAL, "dealer")).draw("TC")

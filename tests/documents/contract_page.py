@@ -1,6 +1,6 @@
-"""`docs/contract.md`, made from the AsyncAPI document and the JSON Schemas that it names.
+"""Makes `docs/contract.md` from the AsyncAPI document and the JSON Schemas that it names.
 
-The document is written by hand but for its examples, which `make pages` puts in as the code makes them.
+The AsyncAPI document is written by hand, except for its examples, which `make pages` makes from the code.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _PLAIN = {"seat", "seats", "cents"}  # definitions too small for a section of th
 
 
 def fresh_document() -> str:
-    """The document's text with examples made anew from the code."""
+    """Return the text of the AsyncAPI document with examples made anew from the code."""
     document = json.loads(DOCUMENT.read_text("utf-8"))
     for name, message in document["components"]["messages"].items():
         headers = {"headers": {"type": message["name"]}} if "headers" in message else {}
@@ -30,7 +30,7 @@ def fresh_document() -> str:
 
 
 def contract_page() -> Iterator[str]:
-    """The page's lines."""
+    """Yield the lines of the page."""
     document = json.loads(DOCUMENT.read_text("utf-8"))
     info, server = document["info"], document["servers"]["pit"]
     yield "# The contract between a table and its pit"
@@ -82,7 +82,7 @@ def contract_page() -> Iterator[str]:
 
 
 def _operation(document: dict[str, Any], channel: str) -> dict[str, Any]:
-    """The one operation on a channel."""
+    """Return the one operation on a channel."""
     (operation,) = (o for o in document["operations"].values() if o["channel"]["$ref"] == f"#/channels/{channel}")
     found: dict[str, Any] = operation
     return found
@@ -104,7 +104,7 @@ def _channel(document: dict[str, Any], key: str) -> Iterator[str]:
 
 
 def _said(schema: dict[str, Any]) -> dict[str, str]:
-    """What the document says of each field."""
+    """Return the description of each field that has one, by the field's name."""
     return {name: rule["description"] for name, rule in schema["properties"].items() if "description" in rule}
 
 
@@ -124,7 +124,7 @@ def _message(message: dict[str, Any], words: dict[str, str]) -> Iterator[str]:
 
 
 def event_definition(type_: str, payload: dict[str, Any]) -> dict[str, Any]:
-    """The part of the events' schema that says what the events of one message have besides the envelope."""
+    """Return that part of the events' schema which describes the fields of one message besides the envelope."""
     definitions = _schema("event.schema.json")["$defs"]
     if type_ in _OF_TWO_FORMS:
         type_ = f"seats_{type_}" if payload["required"] == ["dealer"] else f"two_hands_{type_}"
@@ -133,7 +133,7 @@ def event_definition(type_: str, payload: dict[str, Any]) -> dict[str, Any]:
 
 
 def _example(payload: dict[str, Any], own: set[str]) -> Iterator[str]:
-    """The example in JSON, a line for each field, the event's own fields first."""
+    """Yield the example as JSON, a line for each field. The event's own fields come first."""
     ordered = sorted(payload.items(), key=lambda item: item[0] not in own)
     yield "```json"
     yield "{"
@@ -168,7 +168,7 @@ def _shapes(document: dict[str, Any]) -> Iterator[str]:
 
 
 def _named_shapes() -> set[str]:
-    """The definitions that a type's fields refer to, directly or through one another."""
+    """Return the definitions to which a type's fields refer, directly or through one another."""
     definitions = _schema("event.schema.json")["$defs"]
     text = json.dumps(definitions)
     types = set(_schema("event.schema.json")["properties"]["type"]["enum"])
@@ -177,7 +177,7 @@ def _named_shapes() -> set[str]:
 
 
 def _fields(schema: dict[str, Any], meanings: dict[str, str]) -> Iterator[str]:
-    """A table of an object's fields. The fields of objects inside it stand below them."""
+    """Yield a table of an object's fields. The fields of objects inside it stand below them."""
     yield "| field | form | meaning |"
     yield "|---|---|---|"
     yield from _rows(schema, "", meanings)
@@ -196,7 +196,7 @@ def _rows(schema: dict[str, Any], path: str, meanings: dict[str, str]) -> Iterat
 
 
 def _inner(rule: dict[str, Any]) -> tuple[dict[str, Any] | None, str]:
-    """The object that a field's rule contains, if there is one, and the text that joins their names."""
+    """Return the object that a field's rule contains, or None, and the text that joins the two names."""
     for choice in rule.get("anyOf", rule.get("oneOf", [rule])):
         if "properties" in choice:
             return choice, ""
@@ -206,7 +206,7 @@ def _inner(rule: dict[str, Any]) -> tuple[dict[str, Any] | None, str]:
 
 
 def _form(rule: dict[str, Any]) -> str:
-    """A field's form in words."""
+    """Describe the form of a field in words."""
     match rule:
         case {"$ref": str(ref)}:
             name = ref.rpartition("/")[2]

@@ -1,4 +1,5 @@
-"""What a pit needs to check a table's events, and an auditor the chain; printed in `docs/contract.md`."""
+"""The code that a pit needs to check a table's events, and an auditor to check the chain. It is printed in
+`docs/contract.md`."""
 
 # --8<--
 import base64
@@ -10,7 +11,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 
 def read_event(body: bytes, public_key: str) -> dict[str, Any]:
-    """The event, if the table signed exactly these bytes. Otherwise an exception is raised."""
+    """Return the event, if the table signed exactly these bytes. Raises an exception otherwise."""
     event: dict[str, Any] = json.loads(body)
     unsigned = {name: value for name, value in event.items() if name != "signature"}
     key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(public_key))
@@ -25,7 +26,7 @@ def canonical(value: dict[str, Any]) -> bytes:
 
 
 def next_head(head: bytes, salt: bytes, fact: bytes, messages: list[bytes]) -> bytes:
-    """The chain's head after a journal row: the `chain` of the events of the next row. `head` is the head before the
-    row."""
+    """Return the chain's head after a journal row, which is the `chain` of the events of the next row. `head` is the
+    head before the row."""
     parts = (salt, fact, *messages)
     return hashlib.sha256(head + b"".join(len(part).to_bytes(8, "big") + part for part in parts)).digest()

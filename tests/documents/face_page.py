@@ -1,6 +1,7 @@
-"""`docs/face.md` and the JSON Schema of the face, made from its types: what a table says of itself.
+"""Makes `docs/face.md` and the JSON Schema of the face (what a table tells of itself on the control socket and the
+feed) from its types.
 
-A field's meaning is the text below the field in its type.
+The meaning of a field is the text below the field in its type.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ raises `face_version`."""
 
 
 def face_schema() -> str:
-    """The JSON Schema of every type of the face, as a file."""
+    """Return the JSON Schema of every type of the face, as the text of a file."""
     _, types = msgspec.json.schema_components([*_WHOLE], ref_template="#/$defs/{name}")
     known = _types()
     told = {name: with_meanings(known[name], type_) for name, type_ in sorted(types.items())}
@@ -92,7 +93,7 @@ def face_schema() -> str:
 
 
 def face_page() -> Iterator[str]:
-    """The lines of the page."""
+    """Yield the lines of the page."""
     types: dict[str, dict[str, Any]] = json.loads(face_schema())["$defs"]
     yield from (_INTRODUCTION, "")
     whole = [type_.__name__ for type_ in _WHOLE]
@@ -104,7 +105,7 @@ def face_page() -> Iterator[str]:
 
 
 def table_of(type_: dict[str, Any]) -> Iterator[str]:
-    """The lines of a table with each key of a type's schema."""
+    """Yield the lines of a table with each key of a type's schema."""
     yield from ("| key | value | meaning |", "|---|---|---|")
     for key, field in type_["properties"].items():
         absent = "" if key in type_["required"] else " It may be absent."
@@ -113,7 +114,7 @@ def table_of(type_: dict[str, Any]) -> Iterator[str]:
 
 
 def with_meanings(of: type[msgspec.Struct], type_: dict[str, Any]) -> dict[str, Any]:
-    """The schema of a type with what each of its fields means."""
+    """Return the schema of a type, with the meaning of each field added."""
     meanings = _meanings(of)
     fields = {
         key: field | ({"description": meanings[key]} if key in meanings else {})
@@ -136,13 +137,13 @@ def _types() -> dict[str, type[msgspec.Struct]]:
 
 
 def _meanings(type_: type[msgspec.Struct]) -> dict[str, str]:
-    """The text below each field in the type, or in the type that it is made of, by the field's name."""
+    """Return the text below each field in the type or in its base types, by the field's name."""
     made_of = [each for each in type_.__mro__ if each.__module__.startswith("controller.")]
     return {name: text for each in reversed(made_of) for name, text in field_texts(each).items()}
 
 
 def _value(field: dict[str, Any]) -> str:
-    """A JSON value in words."""
+    """Describe a JSON value in words."""
     match field:
         case {"$ref": str(ref)}:
             name = ref.rpartition("/")[2]

@@ -1,8 +1,9 @@
-"""Every house's page at every size and in three scripts, for somebody to look at: `make pictures EACH=FOLDER`.
+"""Makes pictures of every house's page at every size and in three scripts, for somebody to look at: `make pictures
+EACH=FOLDER`.
 
-Each house is seen with its own face: after a round, while a round is played, stopped, with a tie or with hits of a
-meter, with a win at another table, and where the table is not heard, shortly and for long. Each time it has another
-size, another script and another currency. The cards are dealt by the table's own rules, and so are the roads.
+Each house is shown with its own look in many states: after a round, while a round is played, stopped, with a tie or
+with hits of a meter, with a win at another table, and while the table is silent, briefly and for long. Size, script and
+currency change from picture to picture. The cards are dealt by the table's own rules, and the roads follow from them.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ _SEAT_ROUNDS = 12
 
 
 def dealt(rules: TableRules, seed: int, rounds: int) -> tuple[TableUnderTest, Iterator[str]]:
-    """A table of this house after so many rounds, and the cards that are left."""
+    """Return a table of this house after so many rounds, and the cards that are left."""
     left = shoe(random.Random(seed), rules.shoe.decks)
     table = TableUnderTest(rules).open_shoe("2H 3H 4H")
     for _ in range(rounds):
@@ -66,7 +67,7 @@ def dealt(rules: TableRules, seed: int, rounds: int) -> tuple[TableUnderTest, It
 
 
 def shoe(rng: random.Random, decks: int) -> Iterator[str]:
-    """Shuffled cards, without those that were burned."""
+    """Return shuffled cards, without those that were burned."""
     cards = [rank + suit for rank in "A23456789TJQK" for suit in "SHDC"] * decks
     for burned in ("2H", "3H", "4H"):
         cards.remove(burned)
@@ -75,7 +76,8 @@ def shoe(rng: random.Random, decks: int) -> Iterator[str]:
 
 
 def lock(table: TableUnderTest) -> None:
-    """Begin a round. Where seats play, all are taken; where each has its hand, all but the third have a wager."""
+    """Begin a round. Where seats are taken by name, all seats are taken. Where each seat has its own hand, all seats
+    but the third have a wager."""
     play = table.rules.play
     if play.roles_play:
         table.do(seats(*table.face.seats))
@@ -87,7 +89,7 @@ def lock(table: TableUnderTest) -> None:
 
 
 def go_on(table: TableUnderTest, left: Iterator[str]) -> None:
-    """The next thing of a round: a card, or a call."""
+    """Do the next thing in a round: draw a card, or make a call."""
     face = table.face
     assert face.fault is None, face.fault
     if face.reveal:
@@ -102,7 +104,7 @@ def go_on(table: TableUnderTest, left: Iterator[str]) -> None:
 
 
 def told(rules: TableRules, state: str, seed: int) -> dict[str, Any]:
-    """What the page is told of a table in this state."""
+    """Return what the page receives from a table in this state."""
     table, left = dealt(rules, seed, _SEAT_ROUNDS if rules.play.seats_play else _ROUNDS)
     if state in ("playing", "stopped"):
         lock(table)
@@ -148,14 +150,14 @@ def _row(rules: TableRules, award: str) -> Row:
 
 
 def moment(rules: TableRules, state: str) -> str:
-    """This state, or another one where the house has no progressive that could be hit."""
+    """Return this state, or another one where the house lacks the bets for it."""
     state = state if _progressives(rules) else _NO_METERS.get(state, state)
     return "over" if state == "tie" and rules.play.seats_play else state
 
 
 def each(houses: list[str]) -> Iterator[tuple[str, str, tuple[str, ...], str, str]]:
-    """House, size, languages, state and currency of each picture: at each size each script, and over the sizes each
-    state and each currency."""
+    """Yield house, size, languages, state and currency of each picture. At each size each script is shown; states and
+    currencies take turns."""
     codes = cycle(CURRENCIES)
     for first, house in enumerate(houses):
         states = islice(cycle(STATES), 2 * first, None)

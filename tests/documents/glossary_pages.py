@@ -1,4 +1,4 @@
-"""Makes a page for each language: the trade's terms as the table's pages say them, with the source of each."""
+"""Makes a page for each language: the terms of the trade as the table's pages use them, with the source of each."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ TERMS = (
 
 
 def sources() -> dict[str, dict[str, str]]:
-    """Where each term was found, by language and key."""
+    """Return where each term was found, by language and key."""
     return tomllib.loads(_SOURCES.read_text("utf-8"))
 
 
 def glossaries() -> dict[str, Callable[[], Iterable[str]]]:
-    """What makes the lines of each language's page, by the page's name."""
+    """Return, by the name of each language's page, the function that makes its lines."""
     return {f"words-{name.lower()}.md": partial(_page, name) for name in LANGUAGES if name != "en"}
 
 

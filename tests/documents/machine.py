@@ -1,10 +1,10 @@
-"""A pretended machine of a table and its pit, at which the documents' commands for such a machine are typed.
+"""A pretended machine of a table and its pit. A test types the documents' commands for such a machine at it.
 
 The table's program, the pit, the broker, `tablectl` and `pitctl` are the real ones. What a copy of the project cannot
 have is pretended. The folders `/etc`, `/var`, `/run`, `/srv`, `/media` and `/root` lie below a folder of the machine's
-own. An account is whoever runs the test. `apt` and `usermod` note what they were asked for, `nano` types a passphrase,
-and `systemctl` starts and stops the table. The pit is one for practice, so `pitctl` says who decides; what a page calls
-proposal 7 is the last that waits.
+own. Every account is the account that runs the test. `apt` and `usermod` only write down what they were asked for,
+`nano` types a passphrase, and `systemctl` starts and stops the table. The pit is one for practice, so `pitctl` says who
+decides. Where a page says proposal 7, the last proposal that waits is meant.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ esac""",
 
 
 class Machine:
-    """The machine with its table's hardware, whose verbs `do` does."""
+    """A pretended machine with a table's simulated hardware. `do` plays the people at the table."""
 
     def __init__(self, root: Path, stack: ExitStack) -> None:
         self.root = root
@@ -124,7 +124,7 @@ class Machine:
         self._pit = stack.enter_context(ExitStack())
 
     def switch_on(self) -> None:
-        """Start broker and pit, and plug the simulated shoe and header in."""
+        """Start broker and pit, and connect the simulated shoe and header."""
         config = load(self.table)
         self._stack.enter_context(programs.mosquitto(self.root, self._port))
         self.start_pit()
@@ -148,7 +148,7 @@ class Machine:
             os.kill(int((self.root / "table.pid").read_text()), signal.SIGKILL)
 
     def do(self, *lines: str) -> None:
-        """What happens at the table: a verb each."""
+        """Do something at the table for each line: a verb of the simulated shoe or header, such as "tap deal"."""
         for line in lines:
             name, *words = line.split()
             assert not (told := self._verbs[name].do(*words)), f"{line}: {told}"
@@ -158,11 +158,11 @@ class Machine:
         eventually_now(lambda: status_of(self.table).face.phase == phase)
 
     def events(self, type_: str) -> int:
-        """How many events of this type the pit has of the table."""
+        """Return how many events of this type the pit has from the table."""
         return self.said("pitctl events royal9-01").count(f'"type":"{type_}"')
 
     def said(self, command: str) -> str:
-        """What a command of ours prints, which must succeed."""
+        """Run a command of the project, which must succeed, and return what it printed."""
         return self._run(command)
 
     # Blocks of documents.
@@ -176,17 +176,19 @@ class Machine:
         folder: str = ".",
         ends: int = 0,
     ) -> str:
-        """Type the block that the page calls by this name. Returns what it printed; raises where it ends otherwise.
+        """Type the block that the page calls `name`, and return what it printed. The test fails where the block ends
+        with another exit code than `ends`.
 
-        `where` says what stands in the place of the page's own words, such as an award's number. `answers` are typed
-        where a command asks.
+        `where` maps words of the page to those to type instead, such as an award's number. `answers` are typed where a
+        command asks.
         """
         return self._run(self._text(page, name, where), answers, folder, ends)
 
     def serve(self, page: str, name: str, until: str, where: Mapping[str, str] | None = None, times: int = 1) -> None:
-        """Type a block whose command runs until Ctrl-C: wait for so many lines with these words, and press Ctrl-C.
+        """Type a block whose command runs until Ctrl-C. Wait until `times` of its lines contain `until`, then press
+        Ctrl-C.
 
-        A command that ends with 1 had nothing to tell by then.
+        The command may end with 1, which means that it had nothing to report yet.
         """
         shell = subprocess.Popen(
             ["bash", "-euc", self._here(self._text(page, name, where))],
@@ -240,7 +242,7 @@ class Machine:
         return run.stdout
 
     def _asked(self, command: list[str], text: str, answers: Sequence[str]) -> str:
-        """Run a command at a terminal of its own, and answer each time it asks."""
+        """Run a command at a terminal of its own, and answer each time that it asks."""
         pid, terminal = pty.fork()
         if pid == 0:
             os.chdir(self.root)
@@ -261,14 +263,14 @@ class Machine:
 
 
 def named(page: str, name: str) -> Block:
-    """The block of a page that is typed at the machine under this name."""
+    """Return the block of a page that is typed at the pretended machine under this name."""
     (found,) = (block for block in blocks(ROOT / "docs" / page) if block.machine == name)
     return found
 
 
 @contextmanager
 def machine() -> Iterator[Machine]:
-    """A machine that nobody switched on yet. The paths of its sockets are short enough for Linux."""
+    """Yield a machine that is not switched on yet. The paths of its sockets are short enough for Linux."""
     root = Path(tempfile.mkdtemp(prefix="doc-", dir="/tmp"))
     try:
         with ExitStack() as stack:

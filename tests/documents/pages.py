@@ -1,6 +1,7 @@
-"""The documents that are made from the code. `make pages` writes them, and a test names each document that is stale.
+"""Makes the documents that are made from the code. `make pages` writes them, and a test names each document that is
+stale.
 
-What they tell stands in one place each: `legality.py`, `acts`, `faults.py`, `lamps.py`, `header_map.py`,
+Each thing that they say has one source: `legality.py`, `acts`, `faults.py`, `lamps.py`, `header_map.py`,
 `asyncapi.json` and, for the sentences, `controller/words`.
 """
 
@@ -140,7 +141,7 @@ A pin gives 3.3 V and at most 16 mA, all pins together 50 mA. So no lamp is join
 
 
 def _wired() -> dict[int, tuple[str, str]]:
-    """What the example table has on each BCM number, and how."""
+    """Return what the example table has on each BCM number, and how it is wired."""
     pins = load(EXAMPLE_TABLE).file.pins
     lamps = {lamp.bcm: (f"lamp {name}", f"out, lit by {lamp.active}") for name, lamp in pins.lamps.items()}
     return lamps | {
@@ -150,7 +151,7 @@ def _wired() -> dict[int, tuple[str, str]]:
 
 
 def _wiring() -> str:
-    """The header as the example table is wired, from its file."""
+    """Draw the header as the example table's file wires it."""
     wired = _wired()
     pins = [
         f"| {bcm} | {PHYSICAL[bcm]} | {wired[bcm][0]} | {wired[bcm][1]} |"
@@ -222,7 +223,8 @@ def _legality() -> str:
 
 
 def _edges() -> Iterable[str]:
-    """An arrow for each move and each act, from each phase where it may happen to each in which it may end."""
+    """Return an arrow for each move and each act, from each phase in which it may happen to each phase in which it may
+    end."""
     edges: dict[tuple[type[Phase], type[Phase]], set[str]] = {}
     for cells in LEGALITY.values():
         for start, cell in cells.items():
@@ -330,7 +332,8 @@ def _details(names: Iterable[str]) -> Iterable[str]:
 
 
 def _exit(exit_: Exit, kind: FaultKind) -> str:
-    """One exit of a fault: where people can take it, and what then becomes of the fact that raised the fault."""
+    """Describe one exit of a fault (an act that clears it): where people can take it, and what then becomes of the fact
+    that raised the fault."""
     if kind.two_people:
         by = "`tablectl`, and a second person: `tablectl witness`"
         return f"`{exit_.value}` ({by}): once a later word of the pit fits this journal"
@@ -347,13 +350,13 @@ def _exit(exit_: Exit, kind: FaultKind) -> str:
 
 
 def _key(exit_: Exit) -> str:
-    """How people take an exit at the table, if they can."""
+    """Say how people take an exit (an act that clears a fault) at the table, if they can."""
     buttons = [press.button for press in _act(exit_).presses if press.key_turned]
     return f"key and `{buttons[0]}`" if buttons else ""
 
 
 def _shell(exit_: Exit) -> str:
-    """How people take an exit from a shell."""
+    """Say how people take an exit (an act that clears a fault) from a shell."""
     act = _act(exit_)
     return f"{act.name} TABLE.toml {act.example}"
 
@@ -452,7 +455,8 @@ def _pitctl() -> str:
 
 
 def _commands(program: Program, commands: Sequence[Command], who: Mapping[str, str]) -> Iterable[str]:
-    """A table for each group of commands, and one of the exit codes. `who` may run a command, where that is told."""
+    """Return a table for each group of commands, and one of the exit codes. `who` says who may run a command, where
+    that is known."""
     head = ("example", "who", "what it does") if who else ("example", "what it does")
     for group in program.groups:
         yield from (f"## {group}", "", f"| {' | '.join(head)} |", "|---" * len(head) + "|")
@@ -466,7 +470,7 @@ def _commands(program: Program, commands: Sequence[Command], who: Mapping[str, s
 
 
 def _code(text: str) -> str:
-    """The text as code in a table of Markdown, where a bar would end the cell."""
+    """Return the text as code for a table in Markdown, where a bar would end the cell."""
     return f"<code>{escape(text).replace('|', '&#124;')}</code>" if "|" in text else f"`{text}`"
 
 
@@ -507,14 +511,15 @@ PAGES: Mapping[str, Callable[[], str]] = {
 
 
 def sentences() -> str:
-    """The contract's file of sentences: the sentences of each language, by kind and code."""
+    """Return the text of the contract's file of sentences: the sentences of each language, by kind and code."""
     sections = {name: own_words(name, ".toml") for name in LANGUAGES}
     told = {name: {kind: of[kind] for kind in _OF_THE_CONTRACT if kind in of} for name, of in sections.items()}
     return json.dumps(told, indent=2, ensure_ascii=False) + "\n"
 
 
 def main() -> int:
-    """Write every made document, the examples in the contract's document, and its file of sentences."""
+    """Write every document that is made from code, the examples in the contract's document, and the file of sentences.
+    """
     DOCUMENT.write_text(fresh_document(), "utf-8")
     SENTENCES.write_text(sentences(), "utf-8")
     SCHEMA.write_text(face_schema(), "utf-8")

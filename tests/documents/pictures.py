@@ -1,4 +1,4 @@
-"""The pictures of the screen in the documents, made of real tables: `make pictures`."""
+"""Makes the documents' pictures of the screen from real tables: `make pictures`."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ FACES = {"screen-harbour": (0, ("en", "vi")), "screen-lotus": (1, ("zh-Hant", "e
 
 
 def faces() -> None:
-    """Write the pictures of the examples of a house's face: in a round, and between two shoes."""
+    """Write the pictures of pages with a house's own look: in a round, and between two shoes."""
     table = TableUnderTest(ROYAL9).open_shoe("2H 3H 4H").lock().draw("KH 2C 9H 5D")
     for name, (place, languages) in FACES.items():
         with served(example_face(place)) as url, chromium(DOCS) as browser:

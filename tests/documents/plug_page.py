@@ -1,4 +1,4 @@
-"""The part of `docs/wiring.md` about the plug at the shoe's end."""
+"""Makes the part of `docs/wiring.md` about the plug at the shoe's end of the cable."""
 
 from __future__ import annotations
 

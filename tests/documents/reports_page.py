@@ -1,6 +1,7 @@
-"""`docs/reports.md` and the JSON Schemas of what pitctl, head office, the doctor and the par sheet print with `--json`.
+"""Makes `docs/reports.md` and the JSON Schemas of the reports that pitctl, the head office, the doctor and the par
+sheet print with `--json`.
 
-All are made from the types that the commands print. A field's meaning is the text below the field in its type.
+All are made from the types that the commands print. The meaning of a field is the text below the field in its type.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ from tests.documents.face_page import table_of, with_meanings
 
 
 class Report(NamedTuple):
-    """What a command prints: one value of a type, or, where `many`, a list of values of one of these types."""
+    """The form of what a command prints: one value of a type or, with `many`, a list of values of these types."""
 
     program: str
     command: str
@@ -46,7 +47,7 @@ class Report(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The name of the report in its schema."""
+        """Return the name of the report in its schema."""
         return "houses" if "=" in self.command else self.command.replace("--", "").replace(" ", "-").lower()
 
 
@@ -103,7 +104,8 @@ key that it does not know. The exit code is that of the command without `--json`
 
 
 def held(report: Report, told: object) -> None:
-    """Raises what the schema says against a report; a key of which the schema does not tell counts as wrong."""
+    """Check that a report keeps its schema. Raises an error where it does not, or where it has a key that the schema
+    lacks."""
     schema = next(at for at, (_, reports) in SCHEMAS.items() if report in reports)
     whole = json.loads(schema.read_text("utf-8"))
     for type_ in whole["$defs"].values():
@@ -113,7 +115,7 @@ def held(report: Report, told: object) -> None:
 
 
 def schema_of(title: str, reports: Iterable[Report]) -> str:
-    """The schema of some reports, as a file."""
+    """Return the JSON Schema of some reports, as the text of a file."""
     reports = (*reports,)
     every = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -124,7 +126,7 @@ def schema_of(title: str, reports: Iterable[Report]) -> str:
 
 
 def reports_page() -> Iterator[str]:
-    """The lines of the page."""
+    """Yield the lines of the page."""
     yield _INTRODUCTION
     every = [report for _, reports in SCHEMAS.values() for report in reports]
     for report in every:
@@ -147,7 +149,7 @@ def reports_page() -> Iterator[str]:
 
 
 def _types(reports: Iterable[Report]) -> dict[str, dict[str, Any]]:
-    """By its name, the schema of each type in the reports, with the meanings."""
+    """Return the schema of each type in the reports, with the fields' meanings, by the type's name."""
     whole = [type_ for report in reports for type_ in report.types]
     _, types = msgspec.json.schema_components(whole, schema_hook=_fraction, ref_template="#/$defs/{name}")
     known = {found.__name__: found for type_ in whole for found in _structs(type_info(type_))}
@@ -164,7 +166,7 @@ def _value_of(report: Report) -> dict[str, Any]:
 
 
 def _structs(told: Type) -> Iterator[type[msgspec.Struct]]:
-    """Every struct of which a type is made, and the type itself."""
+    """Yield the struct types that occur in a type, itself included."""
     if isinstance(told, StructType):
         yield told.cls
         parts: Iterable[object] = (field.type for field in told.fields)

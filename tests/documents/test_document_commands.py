@@ -1,4 +1,5 @@
-"""Every command in every document is run in a scratch copy, or, where it cannot be run here, read by its own parser."""
+"""Runs every command in every document in a scratch copy of the project. A command that cannot be run there is read by
+its own parser."""
 
 from __future__ import annotations
 
@@ -97,7 +98,7 @@ def _name(page: Path) -> str:
 
 
 def _commands(text: str) -> Iterator[list[str]]:
-    """The words of each simple command of a block, without what goes before it (`sudo`, variables)."""
+    """Yield the words of each simple command in a block, without what stands before it (`sudo`, variables)."""
     joined = re.sub(r"<<'(\w+)'(.*?)^\1$", "", text.replace("\\\n", " "), flags=re.MULTILINE | re.DOTALL)
     for line in joined.splitlines():
         lexer = shlex.shlex(line, posix=True, punctuation_chars="&|;<>")
@@ -130,7 +131,7 @@ _MODULES = {"controller.people.pit_page": cache(pit_page_parser)}
 
 
 def _wrong_with(words: list[str]) -> str:
-    """Why these words cannot be a command; "" where they can."""
+    """Return why these words cannot be a command; "" where they can."""
     match words:
         case [program, *arguments] if Path(program).name == "tablectl":
             return _as_typed(arguments)
@@ -159,7 +160,7 @@ def _parses(parser: ArgumentParser, arguments: list[str]) -> str:
 
 
 def _as_typed(arguments: list[str]) -> str:
-    """Why `tablectl` itself refuses these words on a machine whose table need not be named; "" where it takes them."""
+    """Return why `tablectl` refuses these words, on a machine with a default table; "" where it takes them."""
     try:
         parsed(arguments)
     except SystemExit as told:
@@ -169,12 +170,12 @@ def _as_typed(arguments: list[str]) -> str:
 
 @pytest.fixture(autouse=True)
 def _own_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A command is read as on a machine whose table is the example."""
+    """Make the example table the machine's default table."""
     monkeypatch.setenv(VARIABLE, str(EXAMPLE_TABLE))
 
 
 def _wrong_with_make(target: str, variables: list[str]) -> str:
-    """What make says of a target and its variables; "" where it would run them."""
+    """Return what make complains of in a target and its variables; "" where make would run it."""
     if not re.search(rf"^{re.escape(target)}:", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE):
         return f"there is no target {target}"
     plain = [f"{name}=1" for name, _, _ in (variable.partition("=") for variable in variables)]
@@ -218,7 +219,8 @@ def test_each_command_in_a_sentence_has_a_name_and_options_that_there_are(page: 
 
 
 def test_each_target_of_make_inside_a_sentence_has_its_variables() -> None:
-    """Found by a reader: a page named `make pictures EACH=FOLDER`, and make knew no variable EACH."""
+    """A make target that a sentence names knows the variables in that sentence. A page once named `make pictures
+    EACH=FOLDER`, and make knew no variable EACH."""
     said = {
         (target, *re.findall(r"[A-Z]+(?==)", variables))
         for page in DOCUMENTS
@@ -260,7 +262,7 @@ def test_a_command_that_cannot_be_one_is_found(words: str, told: str) -> None:
 
 
 class _Scratch:
-    """A copy of the project in which a page's commands are run, in the page's order and in one environment."""
+    """A scratch copy of the project, in which a page's commands are run in the page's order and in one environment."""
 
     def __init__(self, stack: ExitStack) -> None:
         self._stack = stack
@@ -306,7 +308,7 @@ class _Scratch:
 
 
 class _PracticeTable:
-    """`tablectl practice` with a person at its prompt, who waits for what the page says that the table answers."""
+    """`tablectl practice` with a person at its prompt, who waits for each answer that the page promises."""
 
     def __init__(self, command: list[str], folder: Path, env: dict[str, str]) -> None:
         self._started = command, folder, env
@@ -337,7 +339,7 @@ class _PracticeTable:
         assert ended == 0
 
     def type(self, block: Block) -> None:
-        """Type each line, and wait for what its comment says."""
+        """Type each line, and wait until the table prints what the line's comment says."""
         for line in block.text.splitlines():
             verb, _, comment = line.partition("#")
             with self._more:

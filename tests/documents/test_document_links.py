@@ -1,4 +1,4 @@
-"""Every link of the documents leads to a file, and to a heading in it."""
+"""Checks that every link in the documents leads to a file that exists, and to a heading in it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 
 @cache
 def _anchors(page: Path) -> frozenset[str]:
-    """The anchors of a page's headings, as GitHub and the site make them."""
+    """Return the anchors of a page's headings, as GitHub and the site make them."""
     seen: dict[str, int] = {}
     anchors = set()
     for heading in re.findall(r"^#+ (.+)$", without_code(page.read_text("utf-8")), re.MULTILINE):
@@ -51,7 +51,8 @@ def test_a_page_that_is_of_two_folders_has_no_relative_link() -> None:
 
 
 def test_no_page_is_a_copy_of_another() -> None:
-    """An editor once replaced a link by a file: the two pages of tests soon differed."""
+    """No page is a copy of another. An editor once replaced a link by a file, and the two pages about tests soon
+    differed."""
     beginnings = [page.read_text("utf-8").split("\n\n")[:2] for page in DOCUMENTS]
     assert [each for each in beginnings if beginnings.count(each) > 1] == []
 

@@ -1,4 +1,5 @@
-"""The documents' commands for a table's and a pit's machine, typed at a pretended one in the order of its life."""
+"""Types the documents' commands for the machine of a table or a pit at a pretended machine, in the order of a machine's
+life."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from tests.support.waiting import eventually_now
 
 
 def test_a_house_makes_its_ca_and_puts_its_files_in_place() -> None:
-    """What needs neither a table nor a pit that runs."""
+    """The commands that need neither a running table nor a running pit work."""
     with machine() as at:
         (at.root / "config").symlink_to(ROOT / "config")
         _certificates(at)
@@ -110,7 +111,7 @@ def _first_start(at: Machine) -> None:
 
 
 def _hit(at: Machine, number: int) -> None:
-    """One more hit of seat 2, of which the pit hears."""
+    """Deal one more hit of seat 2, and wait until the pit has it."""
     at.do("cover 2")
     eventually_now(lambda: status_of(at.table).pit.fresh and 2 in status_of(at.table).sensors)
     at.do("tap deal")
@@ -151,7 +152,8 @@ def _the_pits_record(at: Machine) -> None:
 
 
 def _two_houses(at: Machine) -> None:
-    """The south's log is the north's in two files: head office finds that two houses have the same of everything."""
+    """Make the logs of two houses for the head office. South's log is a copy of north's in two files, so that the two
+    houses have everything alike."""
     lines = (at.root / "north.log").read_text("utf-8").splitlines(keepends=True)
     (at.root / "south-1.log").write_text("".join(lines[:3]), "utf-8")
     (at.root / "south-2.log").write_text("".join(lines[3:]), "utf-8")

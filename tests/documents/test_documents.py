@@ -1,4 +1,4 @@
-"""The documents that are made from the code say what the code says, and the code keeps what they rely on."""
+"""Checks that the documents made from the code are fresh, and that the code keeps what the documents rely on."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ def test_the_schema_of_reports_is_that_of_their_types(at: Path) -> None:
 
 
 def test_whatever_prints_json_has_a_schema() -> None:
-    """A command that is given `--json` and no schema is found: events and statements are lines that others signed."""
+    """Every command with `--json` has a schema, so that a new one cannot be forgotten. The events of the pit are the
+    exception, because tables signed them."""
     by_name = parsers(pit_parser())
     of_pit = {command.name for command in COMMANDS if "--json" in by_name[command.name].format_help()}
     assert of_pit == {report.command.partition(" --")[0] for report in PIT_REPORTS} | {"events"}
@@ -47,7 +48,8 @@ def test_whatever_prints_json_has_a_schema() -> None:
 
 
 def test_no_list_and_no_cell_is_shown_otherwise_than_it_is_written() -> None:
-    """The site shows an item right below an indented paragraph inside that paragraph, and a bar's backslash in code."""
+    """No list follows directly on an indented paragraph, and no code has an escaped bar. The site would show the list's
+    item inside the paragraph, and the bar's backslash in the code."""
     swallowed, escaped = re.compile(r"^    \S.*\n(?:\d+\.|-) ", re.M), re.compile(r"`[^`\n]*\\\|[^`\n]*`")
     for page in DOCS.glob("*.md"):
         text = re.sub(r"^ *```.*?^ *```", "```", page.read_text("utf-8"), flags=re.M | re.S)

@@ -1,4 +1,4 @@
-"""The gallery leaves nothing out: somebody who looks through it sees each house in each state."""
+"""Checks that the gallery of pictures leaves nothing out: it shows each house in each state."""
 
 from __future__ import annotations
 

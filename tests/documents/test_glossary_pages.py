@@ -1,4 +1,5 @@
-"""Each source that a glossary names is of a term and a language that there are, and how many there are is told."""
+"""Checks that each source in a glossary belongs to an existing term and language, and that the pages say how many terms
+have a source."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ def test_each_term_and_each_source_is_of_a_key_that_there_is() -> None:
 
 
 def test_each_source_can_be_looked_up() -> None:
-    """It has an address, or the number of an order of a government."""
+    """Each source has a web address, or the number of a government's order."""
     looked_up = re.compile(r"https?://[\w-]+\.\w|(Order|Orden Ministerial|Ordem Executiva|Despacho) .*\d")
     told = {said for found in sources().values() for said in found.values()}
     assert [said for said in told if not looked_up.search(said)] == []

@@ -1,4 +1,4 @@
-"""`python -m tests.mutants`: plants each defect in turn, lets the simulation look for it, and prints what was found."""
+"""`python -m tests.mutants`: plant each defect in turn, let the simulation look for it, and print what it found."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ SEEDS = 300
 
 @dataclass(frozen=True)
 class Found:
-    """What the simulation found with a mutant planted: the seed and the broken promise. `mutant` is None for the
-    unchanged program."""
+    """What the simulation found with a mutant planted: the seed that failed, and the promise that was broken. `mutant`
+    is None for the unchanged program."""
 
     mutant: str | None
     seed: int | None
@@ -29,7 +29,7 @@ class Found:
 
 
 def hunt(mutant: str | None, seeds: int = SEEDS) -> Found:
-    """Play seeds until one fails, in a process of its own with this mutant."""
+    """Play seeds until one fails, in a process of its own with this mutant planted."""
     environment = {name: value for name, value in os.environ.items() if name != "TABLE_MUTANT"}
     if mutant is not None:
         environment["TABLE_MUTANT"] = mutant
@@ -50,13 +50,14 @@ def hunt(mutant: str | None, seeds: int = SEEDS) -> Found:
 
 
 def hunt_all(seeds: int) -> Iterator[Found]:
-    """Hunt every mutant, and also the program as it is, in which nothing may be found."""
+    """Look for every mutant, and also play the unchanged program, in which nothing may be found."""
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         yield from pool.map(lambda name: hunt(name, seeds), [None, *(mutant.name for mutant in MUTANTS)])
 
 
 def main() -> int:
-    """Hunt all. Returns 1 where a mutant was not found, or something was found without a mutant."""
+    """Look for every mutant, and print what was found. Returns 1 where a mutant was not found, or something was found
+    in the unchanged program."""
     parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__)
     parser.add_argument("--seeds", type=int, default=SEEDS, help="seeds to look for each")
     bad = False

@@ -1,7 +1,7 @@
-"""Defects to plant. Each exchanges a few words of the program for others, in memory only.
+"""The defects (mutants) to plant. Each replaces a few words in the program's source, in memory only.
 
-A patch names a module, the text to replace (which stands there exactly once, or the mutant is out of date) and the new
-text.
+A patch names a module, the text to replace and the new text. The text must stand exactly once in the module; otherwise
+the mutant is out of date.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Patch:
-    """`old` in the source of `module` becomes `new`."""
+    """A replacement in the source of `module`: `old` becomes `new`."""
 
     module: str
     old: str
@@ -20,7 +20,7 @@ class Patch:
 
 @dataclass(frozen=True)
 class Mutant:
-    """A defect: what it does, and its patches."""
+    """A defect to plant: its name, what it does, and its replacements in the source."""
 
     name: str
     what: str

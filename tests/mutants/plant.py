@@ -1,7 +1,8 @@
-"""Plants a mutant in this process: the mutant's modules are compiled from changed source. Nothing is written to the
-disk.
+"""Plants a mutant in this process: the modules of the mutant are compiled from changed source. Nothing is written to
+the disk.
 
-Call `plant` before the program is imported. `pytest -p tests.mutants.plant` plants the mutant that TABLE_MUTANT names.
+`plant` must be called before the program is imported. `pytest -p tests.mutants.plant` plants the mutant that
+TABLE_MUTANT names.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from tests.mutants.defects import MUTANTS, Mutant, Patch
 
 
 class _Changed(SourceFileLoader):
-    """Compiles a module from its changed source, and ignores cached bytecode."""
+    """A module loader that compiles a module from its changed source, and ignores cached bytecode."""
 
     patches: tuple[Patch, ...] = ()
 

@@ -1,4 +1,4 @@
-"""A planted defect is found, and without a defect nothing is found."""
+"""Checks that the simulation finds each planted defect."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""`make proof`: each room of the proof that failed, was never run whole or is stale, in the order of the parts, each
-noted in proof/FIGURES.md as it ends. What is interrupted goes on where it stopped.
-"""
+"""`make proof`: run each room of the proof (a folder of tests) that failed, was never run whole or is stale, in the
+order of the parts. Each result is written to proof/FIGURES.md as the room ends. After an interruption the next run goes
+on where this one stopped."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MACHINE = f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}, P
 
 
 def main() -> int:
-    """Run the rooms that are due. Returns 1 where one of them does not pass."""
+    """Run the rooms that are due. Returns 1 where a room does not pass."""
     parser = argparse.ArgumentParser(prog="make proof", description=__doc__)
     parser.add_argument("part", nargs="?", choices=[*PARTS], help="run this part alone; if it stands, once more")
     parser.add_argument("--page", action="store_true", help="run nothing: say in the page what stands now")
@@ -46,13 +46,14 @@ def main() -> int:
 
 
 def due(page: Page, now: Version, part: str | None) -> list[str]:
-    """The rooms that do not stand. Of a part that is named and stands: all its rooms."""
+    """Return the rooms whose last run no longer proves anything, of `part` or of all parts. Where all rooms of a named
+    part stand, return all of them."""
     rooms = [*(PARTS[part].rooms if part else ROOMS)]
     return [room for room in rooms if standing(room, page.runs.get(room), now) != "stands"] or (rooms if part else [])
 
 
 def ended(room: str, run: Run | None) -> str:
-    """Say how the run of a room ended."""
+    """Say in a sentence how the run of a room ended."""
     if run is None:
         return f"{room}: the run was broken off, and is not noted"
     why = f" ({run.reasons})" if run.reasons else ""
@@ -61,8 +62,8 @@ def ended(room: str, run: Run | None) -> str:
 
 
 def run_room(room: str, now: Version) -> Run | None:
-    """Run all tests of a room at length, and note the run. Of a run that was broken off return None, and note
-    nothing."""
+    """Run all tests of a room with `--proof`, write the result down, and return it. Returns None for a run that was
+    broken off, and writes nothing."""
     report = ROOT / "build" / "proof" / f"{room}.xml"
     report.parent.mkdir(parents=True, exist_ok=True)
     report.unlink(missing_ok=True)
@@ -78,7 +79,7 @@ def run_room(room: str, now: Version) -> Run | None:
 
 
 def judged(report: ElementTree.Element, seconds: float, now: Version, room: str) -> tuple[Run, list[str]]:
-    """What pytest's report in XML says of a whole run, and the names of its tests."""
+    """Return the result of a whole run, read from pytest's report in XML, and the names of its tests."""
     cases = [*report.iter("testcase")]
     failed = [case for case in cases if case.find("failure") is not None or case.find("error") is not None]
     skipped = [found for case in cases if (found := case.find("skipped")) is not None]

@@ -1,4 +1,4 @@
-"""proof/FIGURES.md, written and read back: which rooms of the proof passed, and what their tests measured."""
+"""Writes and reads proof/FIGURES.md, which says which rooms of the proof passed, and what their tests measured."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ FAILURE = "**failed**"
 
 
 class Run(Struct, frozen=True):
-    """A whole run of a room: how many of its tests passed, failed, and did not run on this machine, with the reasons;
-    what it ran on, by `Version`; and in how many seconds."""
+    """A whole run of a room: how many of its tests passed, failed and were skipped on this machine, with the reasons;
+    on which `Version` it ran; and how many seconds it took."""
 
     passed: int
     failed: int
@@ -33,7 +33,7 @@ class Run(Struct, frozen=True):
 
 
 class Figure(Struct, frozen=True):
-    """What a test measured, in how many seconds, when and at which commit."""
+    """What a test measured, how many seconds it took, when and at which commit."""
 
     measured: str
     seconds: str
@@ -41,14 +41,14 @@ class Figure(Struct, frozen=True):
 
 
 class Page(Struct, frozen=True):
-    """All that the page keeps: the last whole run of each room, and the figures by the names of the tests in a run."""
+    """All that proof/FIGURES.md holds: the last whole run of each room, and the figures by the names of the tests."""
 
     runs: dict[str, Run]
     figures: dict[str, Figure]
 
 
 def standing(room: str, run: Run | None, now: Version) -> str:
-    """Whether this run of the room still proves what is here now."""
+    """Return "stands" where this run of the room still proves the present code, or else why it does not."""
     if run is None:
         return "never run whole"
     if run.failed:
@@ -61,7 +61,7 @@ def standing(room: str, run: Run | None, now: Version) -> str:
 
 
 def whole(page: Page, now: Version) -> str:
-    """Say in a sentence whether the whole proof stands at one commit, or what is amiss."""
+    """Say in a sentence whether every room has passed for the present code, or which rooms have not."""
     said = {room: standing(room, page.runs.get(room), now) for room in ROOMS}
     amiss = {part: [room for room in PARTS[part].rooms if said[room] != "stands"] for part in PARTS}
     if any(amiss.values()):
@@ -78,7 +78,7 @@ def whole(page: Page, now: Version) -> str:
 
 
 def in_words(commit: str) -> str:
-    """The commit of a working copy, as `Version` has it."""
+    """Return the commit of a working copy in words. A + at its end becomes "and changes that are in no commit"."""
     return commit.removesuffix("+") + " and changes that are in no commit" * commit.endswith("+")
 
 
@@ -101,7 +101,7 @@ _FIGURES = "| test | measured | seconds | when | stands |"
 
 
 def text(page: Page, now: Version) -> str:
-    """The page, as it stands in this working copy."""
+    """Return the text of proof/FIGURES.md for this working copy."""
     lines = [_HEADING.format(whole=whole(page, now), commit=in_words(now.commit), product=now.product)]
     lines += [_RUNS, "|---" * 12 + "|"]
     for name, part in PARTS.items():
@@ -119,7 +119,8 @@ def text(page: Page, now: Version) -> str:
 
 
 def _still(figure: Figure, room: str, run: Run | None, now: Version) -> str:
-    """Whether this figure still stands: its room does, and that room's last whole run measured it."""
+    """Return "stands" where the room's run stands and has measured this figure, or else why the figure is out of date.
+    """
     if run is None:
         return "its room was never run whole"
     if run.failed:
@@ -149,7 +150,7 @@ def _cells(run: Run) -> tuple[str, ...]:
 
 
 def read(path: Path = PAGE) -> Page:
-    """What a page of this form keeps. A page that is not there keeps nothing."""
+    """Read proof/FIGURES.md back. A file that does not exist gives an empty page."""
     runs, figures = dict[str, Run](), dict[str, Figure]()
     for line in path.read_text("utf-8").splitlines() if path.is_file() else ():
         cells = line.strip("| ").split(" | ")
@@ -166,21 +167,22 @@ def _run(passed: str, failed: str, skipped: str, minutes: str, *rest: str) -> Ru
 
 
 def write(page: Page, now: Version, path: Path = PAGE) -> None:
-    """Write the page, without figures of rooms that are no more."""
+    """Write proof/FIGURES.md, without figures of rooms that no longer exist."""
     kept = {test: figure for test, figure in page.figures.items() if room_of(test) in ROOMS}
     path.parent.mkdir(exist_ok=True)
     path.write_text(text(Page(page.runs, kept), now), "utf-8")
 
 
 def after(page: Page, passed: Iterable[str], measured: dict[str, Figure]) -> Page:
-    """The page after a run in which these tests passed and these figures were measured. A test that passed has failed
-    no more; what it measured before stays where it measured nothing now."""
+    """Return the page after a run in which these tests passed and these figures were measured. A test that passed no
+    longer counts as failed. Where it measured nothing this time, its earlier figure stays."""
     again = {test for test in passed if test in page.figures and page.figures[test].measured == FAILURE}
     return Page(page.runs, {test: it for test, it in page.figures.items() if test not in again} | measured)
 
 
 def with_run(page: Page, room: str, run: Run, tests: Iterable[str]) -> Page:
-    """The page after a whole run of a room that has these tests: figures of tests that are no more go."""
+    """Return the page after a whole run of a room that has these tests. Figures of tests that no longer exist are
+    dropped."""
     there = set(tests)
     kept = {test: figure for test, figure in page.figures.items() if room_of(test) != room or test in there}
     return Page(page.runs | {room: run}, kept)

@@ -1,6 +1,6 @@
 """What `make proof` runs: its parts, each of which fits in an hour on two cores, and the rooms of each part.
 
-A room is a folder of tests, or a file beside the folders. Each test is in one room, and each room in one part.
+A room is a folder of tests, or a single file beside the folders. Each test is in one room, and each room in one part.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 class Part(Struct, frozen=True):
-    """Rooms that run one after the other, in about so many minutes. `workers` is what pytest-xdist is told: a machine
-    that is emulated or booted has both cores for itself, a browser needs about one, and few fires burn beside each
-    other."""
+    """Rooms that run one after another, in about `minutes` minutes. `workers` is the number of processes for
+    pytest-xdist. An emulated or booted machine needs both cores for itself, a browser needs about one, and only few
+    fault-injecting tests can run at the same time."""
 
     rooms: tuple[str, ...]
     minutes: int
@@ -84,13 +84,13 @@ _IMPORT = re.compile(r"^\s*(?:from|import) tests\.([\w.]+)", re.MULTILINE)
 
 
 def room_of(test: str) -> str:
-    """The room of a test by its name in a run, as `tests/hil/test_kills.py::test_a_kill`."""
+    """Return the room of a test, from its name in a run, such as `tests/hil/test_kills.py::test_a_kill`."""
     return test.removeprefix("tests/").partition("::")[0].partition("/")[0]
 
 
 def own_paths(room: str) -> tuple[str, ...]:
-    """What the tests of this room are made of: the room, what all rooms share, and the modules of other rooms that they
-    import, however far. What only notes the proof is none of it."""
+    """Return the files of which the tests of this room are made: the room itself, what all rooms share, and the modules
+    of other rooms that they import, directly or not. The code that only writes the proof down is not included."""
     shared = {f"tests/{room}", "tests/support", "tests/conftest.py"}
     due = {module for path in shared for module in _modules(ROOT / path)}
     found: set[Path] = set()
@@ -105,7 +105,8 @@ def own_paths(room: str) -> tuple[str, ...]:
 
 @cache
 def _imported(module: Path) -> frozenset[Path]:
-    """The modules of tests that this module imports. Where it imports from a folder: all modules there."""
+    """Return the test modules that this module imports. Where it imports from a folder, all modules in the folder are
+    returned."""
     names = (ROOT / "tests" / name.replace(".", "/") for name in _IMPORT.findall(module.read_text("utf-8")))
     return frozenset(each for name in names for path in (name, name.with_suffix(".py")) for each in _modules(path))
 

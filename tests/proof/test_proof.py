@@ -1,4 +1,4 @@
-"""Every test is in one part of the proof, and the page of figures says which parts stand."""
+"""Checks that every test is in one part of the proof, and that proof/FIGURES.md says rightly which rooms stand."""
 
 from __future__ import annotations
 
@@ -95,7 +95,8 @@ FAILED = Figure(FAILURE, "3", "before, c0")
 
 
 def test_a_test_that_passes_without_a_figure_is_said_to_have_failed_no_more() -> None:
-    """A figure stays that an earlier run measured, and so does the failure of a test that did not run again."""
+    """A test that passes without a figure no longer counts as failed. Figures of an earlier run stay, and so does the
+    failure of a test that did not run again."""
     kept = {"tests/hil/test_a.py::test_b[c d]": ALL.figures["tests/hil/test_a.py::test_b[c d]"]}
     page = Page({}, {**kept, "tests/hil/test_a.py::passes": FAILED, "tests/hil/test_a.py::stays": FAILED})
     passed = ["tests/hil/test_a.py::passes", "tests/hil/test_a.py::test_b[c d]", "tests/hil/test_a.py::quick"]

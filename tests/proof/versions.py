@@ -1,4 +1,4 @@
-"""What the working copy is, by git's own hashes, committed or not."""
+"""Identifies the working copy by git's own hashes, changes that are in no commit included."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ PAGE_FOLDER = "proof"
 
 
 class Version(Struct, frozen=True):
-    """A working copy: its commit, with a + where files but that page have changed since; and a digest of git's
-    hashes of the product's files, and one for the files of each room's tests."""
+    """The state of a working copy: its commit, with a + where files other than proof/FIGURES.md have changed since; a
+    digest of git's hashes of the product's files; and such a digest for the files of each room's tests."""
 
     commit: str
     product: str
@@ -27,7 +27,7 @@ class Version(Struct, frozen=True):
 
 
 def version() -> Version:
-    """What this working copy is now.
+    """Return the present state of this working copy.
 
     Raises:
         CalledProcessError, FileNotFoundError: without git, or outside of a repository.
@@ -43,13 +43,13 @@ def version() -> Version:
 
 
 def commit() -> str:
-    """The commit of this working copy, with a + where files but the page of figures have changed since."""
+    """Return the commit of this working copy, with a + where files other than proof/FIGURES.md have changed since."""
     changed = _git("status", "--porcelain", "--", ".", f":!{PAGE_FOLDER}")
     return _git("rev-parse", "--short=8", "HEAD") + "+" * bool(changed)
 
 
 def _tree() -> str:
-    """The tree that a commit of everything here would have. The index stays as it is."""
+    """Return the hash of the git tree that a commit of all present files would have. Git's index is left as it is."""
     with TemporaryDirectory() as folder:
         index = Path(folder) / "index"
         copyfile(ROOT / _git("rev-parse", "--git-path", "index"), index)

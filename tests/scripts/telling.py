@@ -1,4 +1,5 @@
-"""The outcome of a script, as lines that a dealer can read: each event's essential fields, and what went wrong."""
+"""Turns the outcome of a script into lines that a dealer can read: each event's essential fields, and what went wrong.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +11,8 @@ from tests.support.contract import check_event
 
 
 def line(outcome: bytes | Complaint) -> str:
-    """The line for one outcome of a script: an event's bytes, which must keep the contract, or a refusal or fault."""
+    """Return the line for one outcome of a script. An outcome is the bytes of an event, which must keep the contract,
+    or a refusal or fault."""
     if isinstance(outcome, Complaint):
         assert outcome.what
         assert outcome.do
@@ -155,7 +157,8 @@ def _wager(wager: dict[str, Any]) -> str:
 
 
 def _settled(settlement: dict[str, Any] | None) -> list[str]:
-    """What became of each wager, and what commission is owed from now on; empty where the table knows no wagers."""
+    """Return a text for the end of each wager, and for the commission that is owed from now on. The list is empty where
+    the table knows no wagers."""
     if settlement is None:
         return []
     owed = settlement["totals"]["commission_owed_cents"]

@@ -1,4 +1,5 @@
-"""`tablectl deal`, as a person runs it: what is printed where, and the exit code."""
+"""Checks `tablectl deal` as a person runs it: what it prints on standard output and standard error, and its exit code.
+"""
 
 from __future__ import annotations
 

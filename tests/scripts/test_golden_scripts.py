@@ -1,8 +1,8 @@
-"""The golden scripts: hands that a dealer would recognise, and beside each what the table must say of it.
+"""Plays the golden scripts: rounds that a dealer would recognise, each with what the table must say of it.
 
 A `.script` file is a script as `tablectl deal` reads it. A line `#> …` is one outcome of the lines above it, since the
 last such line (`telling.py` has the form). A first line `# house: decks=1 …` changes the example table's rules, or with
-`table=lucky9` that shipped table's.
+`table=lucky9` those of that shipped table.
 """
 
 from __future__ import annotations
