@@ -1,4 +1,4 @@
-"""What holds for every test: the bench, `--proof`, and that CI skips no test."""
+"""What holds for every test: the bench's fixtures, the option `--proof`, and the rule that CI skips no test."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Give each core three workers: many tests wait for wires, and the core need not wait with them. Each worker more
-    costs the cores some seconds of its own."""
+    """Return three workers for each core. Many tests wait for wires, and the core need not wait with them. Still more
+    workers would cost the cores some seconds each."""
     return 3 * (os.cpu_count() or 1)
 
 
@@ -63,8 +63,9 @@ _ROOM_BYTES = 3 << 30
 
 
 def _is_room_in(folder: Path) -> bool:
-    """Whether the tests' folders may lie in this file system in memory, where nothing waits for a disk. A container
-    may have one that is small, or from which no program is run. With the proof they lie on a disk."""
+    """Tell whether the tests' folders may lie in this file system in memory, where no test waits for a disk. In a
+    container that file system may be small, or may not allow programs to run. With `--proof` the folders lie on a disk.
+    """
     try:
         found = os.statvfs(folder)
     except OSError:
@@ -75,7 +76,7 @@ def _is_room_in(folder: Path) -> bool:
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
-    """Free the memory of a run that passed."""
+    """Remove the folders of a run that passed from memory."""
     if exitstatus == pytest.ExitCode.OK and "PYTEST_XDIST_WORKER" not in os.environ:
         factory: pytest.TempPathFactory = cast(Any, session.config)._tmp_path_factory
         if (folder := factory.getbasetemp()).is_relative_to(_MEMORY):
@@ -84,8 +85,8 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Collect the tests without the garbage collector, since what collecting makes lives as long as the run. Afterwards
-    let the garbage collector run seldom: a run after each 700 objects takes a hundredth of the time."""
+    """Collect the tests without the garbage collector, because what is collected lives as long as the run. Afterwards
+    let the garbage collector run seldom: a run after each 700 objects would take a hundredth of the time."""
     gc.disable()
     try:
         return (yield)
@@ -96,7 +97,7 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave the long measurements out, unless they were asked for. They do not count as skipped, since nothing is
+    """Leave the long measurements out, unless `--proof` is given. They do not count as skipped, because nothing is
     missing."""
     if not collected.are_taken(config):
         mark(items)
@@ -113,12 +114,15 @@ _QUICK = "tests/table/"
 
 
 def _for_workers(items: list[pytest.Item], workers: int) -> list[pytest.Item]:
-    """These tests in an order for `--dist worksteal`, which gives each worker a stretch of them, and moves tests from
-    the end of a stretch. A stretch begins with tests that take many seconds: begun last, one of them would keep its
-    worker busy when the others have ended. A stretch ends with tests that take milliseconds, so that all workers end
-    together. Between them come files in a mixed order, the same each time, so that a test which computes runs while
-    others wait for wires. Long tests of a file go to one worker, and those of several files that are `long("browser")`:
-    they share a browser."""
+    """Return these tests in a good order for `--dist worksteal`, which gives each worker a stretch of them, and later
+    moves tests from the end of a stretch to idle workers.
+
+    A stretch begins with tests that take many seconds, because such a test would keep its worker busy after the others
+    if it came last. A stretch ends with tests that take milliseconds, so that all workers end together. Between them
+    come the files in a mixed order, the same each time, so that a test which computes runs while others wait for wires.
+    The long tests of a file go to one worker. The long tests marked `long("browser")` go to one worker too, even from
+    several files, because they share a browser.
+    """
     long, mixed, quick = [list[pytest.Item]() for _ in range(3)]
     for item in sorted(items, key=lambda item: crc32(_beside(item).encode())):
         is_long = item.get_closest_marker("long") is not None
@@ -139,22 +143,23 @@ def _file(item: pytest.Item) -> str:
 
 
 def _beside(item: pytest.Item) -> str:
-    """What a worker takes together: a file, or the long tests of several."""
+    """Return the name of the group of tests that one worker runs together: the test's file, or the name in its mark
+    `long(...)`."""
     long = item.get_closest_marker("long")
     return str(long.args[0]) if long and long.args else _file(item)
 
 
 def _cut(items: list[pytest.Item], count: int) -> list[pytest.Item]:
-    """Take so many off the front."""
+    """Remove this number of tests from the front of the list, and return them."""
     taken = items[:count]
     del items[:count]
     return taken
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Let a worker of pytest-xdist report each test once, and not each of its five steps: a report takes nearly a
-    millisecond of a core. A setup or teardown is reported where it failed, or took so long that `--durations` shows
-    it."""
+    """Let a worker of pytest-xdist report each test once, and not each of its five steps, because a report takes nearly
+    a millisecond of a core. A setup or teardown is still reported where it failed, or took so long that `--durations`
+    shows it."""
     for plugin in session.config.pluginmanager.get_plugins():
         if type(plugin).__name__ == "WorkerInteractor":
             cast(Any, plugin).sendevent = _telling(cast(Any, plugin).sendevent)
@@ -178,7 +183,7 @@ def _telling(send: Callable[..., None]) -> Callable[..., None]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
-    """Run a test that is a coroutine in a loop of its own."""
+    """Run a test that is a coroutine in an event loop of its own."""
     if not iscoroutinefunction(pyfuncitem.obj):
         return None
     waiting.run(pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in pyfuncitem._fixtureinfo.argnames}))
@@ -187,14 +192,15 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
 
 @pytest.fixture
 def as_shipped(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Start every program of this test with a new Python that imports it, as a unit or a shell starts it."""
+    """Start every program of this test as a new Python process that imports it, as a systemd unit or a shell does.
+    Other tests fork."""
     monkeypatch.setattr(forks, "on", False)
 
 
 @pytest.fixture(scope="session")
 def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    """The one browser window of this worker's tests. Its size, page and complaints are those that the last test
-    left."""
+    """The browser window that all tests of this worker share. Its size, page and error messages are those that the last
+    test left."""
     from tests.screen.browser import chromium  # takes a tenth of a second
 
     with chromium(tmp_path_factory.mktemp("pictures")) as opened:
@@ -203,12 +209,13 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 
 @pytest.fixture
 def figure(request: pytest.FixtureRequest) -> Callable[[str], None]:
-    """A function that writes one line into proof/FIGURES.md where the test passes: `figure("100 kills survived")`."""
+    """A function that writes one line into proof/FIGURES.md if the test passes: `figure("100 kills survived")`."""
     return lambda line: request.node.user_properties.append(("figure", line))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Write what the passed tests measured, and which failed. The lines of tests that did not run stay as they are."""
+    """Write into proof/FIGURES.md what the passed tests measured, and which tests failed. The lines of tests that did
+    not run stay as they are."""
     if not config.getoption("--proof") or _COMMIT not in config.stash:
         return
     page, measured = read(), dict[str, Figure]()
@@ -229,13 +236,14 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Let a skipped test fail on CI, which has everything, so that no test there has a reason to be skipped."""
+    """Let a skipped test fail on CI. CI has everything that a test may need, so no test has a reason to be skipped
+    there."""
     return _no_skip((yield))
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
-    """Let a module fail on CI that skips itself while it is collected."""
+    """Let a test module fail on CI that skips itself while it is collected."""
     return _no_skip((yield))
 
 

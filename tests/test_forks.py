@@ -1,4 +1,4 @@
-"""A forked program behaves as a started program does, and a start that asks for more is a real start."""
+"""Checks that a forked program behaves as a started one, and that a program that cannot be forked is started."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The house's import rules, checked in every module; and what importing the daemon must not load."""
+"""Checks the project's import rules in every module, and that importing the daemon does not load what it must not."""
 
 from __future__ import annotations
 
@@ -26,9 +26,10 @@ TYPES = ("msgspec",)
 
 
 class Room(NamedTuple):
-    """What a room's modules may import besides the standard library. ``never`` is stronger than ``may``.
+    """What the modules of a room (a folder of the project) may import besides the standard library. ``never`` is
+    stronger than ``may``.
 
-    ``third_party`` are the packages of others, or whether any may be imported.
+    ``third_party`` are the packages of others that may be imported, or True or False for all or none.
     """
 
     may: tuple[str, ...]
@@ -231,12 +232,12 @@ _Looked = (
 
 @cache
 def _nodes(module: str) -> list[_Looked]:
-    """Every node in the module's text at which any test here looks."""
+    """Return every node of the module's syntax tree at which any test in this file looks."""
     return [node for node in ast.walk(ast.parse(MODULES[module].read_text("utf-8"))) if isinstance(node, _Looked)]
 
 
 def _imports(module: str) -> set[str]:
-    """Every module that is imported anywhere in the file, by its full name."""
+    """Return the full name of every module that is imported anywhere in the file."""
     package = module if MODULES[module].name == "__init__.py" else module.rpartition(".")[0]
     found: set[str] = set()
     for node in _nodes(module):
@@ -294,8 +295,9 @@ ITS_OWN = {"controller.people.par.splits": "lucky9"} | {
 
 
 def test_no_module_asks_which_game_or_which_brand_of_shoe_it_is() -> None:
-    """The code may not ask by the type of a game or the file of a brand, nor by the name of a kind or a brand. A
-    journal of an older version has both, and the far ends of the wires are those of one game and of one brand."""
+    """No module tests the type of a game or the module of a brand, or compares the name of a kind of game or of a
+    brand. Two exceptions remain: the reader of older versions' journals needs both, and each simulated device belongs
+    to one game and one brand."""
     elsewhere = {}
     for module in MODULES:
         if _within(
@@ -368,7 +370,8 @@ def test_every_folder_of_tests_says_what_it_proves() -> None:
 
 
 def test_no_two_files_of_tests_have_one_name() -> None:
-    """The folders are no packages, so pytest would take the second file for the first, and stop."""
+    """No two test files have the same name. The folders are no packages, so pytest would take the second file for the
+    first, and stop."""
     names = Counter(path.name for path in (ROOT / "tests").rglob("test_*.py"))
     assert {name for name, count in names.items() if count > 1} == set()
 
@@ -436,7 +439,8 @@ def says(status: Status, line: bytes) -> tuple[str, int | None]:
 
 @pytest.mark.proof
 def test_a_type_checker_reads_a_status_and_a_feed_from_outside(tmp_path: Path) -> None:
-    """A repository of its own that installed the package checks its types so. One wrong name is one error."""
+    """A type checker in another repository, which has installed this package, sees the types of a status and a feed.
+    One wrong name gives one error."""
     (tmp_path / "right.py").write_text(CONSUMER, "utf-8")
     (tmp_path / "wrong.py").write_text(CONSUMER.replace("face.phase", "face.phrase"), "utf-8")
     assert all((ROOT / package / "py.typed").exists() for package in ("controller", "drivers"))

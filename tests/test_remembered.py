@@ -1,4 +1,4 @@
-"""What the tests remember judges as what it stands for."""
+"""Checks that results which the tests cache, to save time, are the same as freshly computed ones."""
 
 from __future__ import annotations
 

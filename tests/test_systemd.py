@@ -1,5 +1,5 @@
-"""The promises of the service: it is started again for ever, a stuck one is killed, and its lamps go dark after any
-end."""
+"""Checks the promises of the systemd units: the table is started again for ever, a stuck table is killed, and the lamps
+go dark after any end."""
 
 from __future__ import annotations
 
@@ -119,9 +119,10 @@ def test_the_screen_can_reach_the_feed_and_nothing_else_of_the_table(unit: Confi
 def test_logins_and_sudo_are_kept_on_the_disk_each_line_before_the_next(
     unit: ConfigParser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Play journald to the unit's own command, and cut its power: whoever became root hopes that it is forgotten.
+    """The unit table-logins writes each login and each use of sudo to the disk before it reads the next line. A power
+    cut therefore cannot hide who became root.
 
-    A made-up `journalctl` says two lines, and then hangs as a quiet system does.
+    A fake `journalctl` prints two lines, and then waits as on a quiet system.
     """
     logins = read_unit(LOGINS)["Service"]
     assert Path(logins["StateDirectory"]).parent == Path(unit["Service"]["StateDirectory"])
@@ -153,7 +154,8 @@ def test_the_kiosk_reaches_the_page_and_the_monitor_and_nothing_of_the_table(uni
 
 
 def test_a_kiosk_that_is_started_again_knows_which_hits_it_has_shown() -> None:
-    """The page keeps that in the browser's profile, and systemd empties a runtime directory that it need not keep."""
+    """The unit of the kiosk keeps the browser's profile across restarts, because the page stores in it which hits it
+    has shown. Otherwise systemd would empty the runtime directory."""
     kiosk = read_unit(KIOSK)["Service"]
     profile = re.findall(r"--user-data-dir=(\S+)", kiosk["ExecStart"])
     assert [Path(each).parent for each in profile] == [Path("/run", kiosk["RuntimeDirectory"])]
@@ -161,7 +163,8 @@ def test_a_kiosk_that_is_started_again_knows_which_hits_it_has_shown() -> None:
 
 
 def test_a_kiosk_that_was_killed_starts_again_under_another_name_of_its_machine(tmp_path: Path) -> None:
-    """A killed Chromium leaves a lock that names its machine, and starts on no profile that another has locked."""
+    """The kiosk starts again after a kill, although the machine has another name. A killed Chromium leaves a lock that
+    names its machine, and refuses a profile that another machine has locked."""
     kiosk = read_unit(KIOSK)["Service"]
     profile = Path(kiosk["RuntimeDirectory"], *re.findall(r"--user-data-dir=/run/[^/]+/(\S+)", kiosk["ExecStart"]))
     lock = tmp_path / profile / "SingletonLock"
@@ -248,7 +251,8 @@ def _environment(lines: str) -> dict[str, str]:
 def _asked(
     unit: Path, parser: Callable[[], ArgumentParser], more: Mapping[str, str] = MappingProxyType({})
 ) -> Namespace:
-    """The options with which a unit of the pit starts its program. `more` is the unit's file of the environment."""
+    """Return the options with which a unit of the pit starts its program. `more` holds variables of the unit's
+    environment file."""
     service = read_unit(unit)["Service"]
     given = dict(word.split("=", 1) for word in service["Environment"].split()) | {"CREDENTIALS_DIRECTORY": "/run"}
     _, _, _, module, *words = Template(service["ExecStart"]).substitute({**given, **more}).split()
@@ -257,7 +261,8 @@ def _asked(
 
 
 def _complaints(unit: str, folder: Path, name: str = UNIT.name) -> list[str]:
-    """What systemd complains of in this unit. It reads the machine's other units too, and may complain of those."""
+    """Return what systemd complains of in this unit. Complaints about the machine's other units, which it reads too,
+    are left out."""
     copy = folder / name
     copy.write_text(
         unit.replace(TABLECTL, "/bin/true").replace(PYTHON, "/bin/true"), "utf-8"

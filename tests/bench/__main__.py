@@ -1,7 +1,8 @@
-"""`make bench`: what a table costs, beside the floor, measured on this machine; into bench/FIGURES.md.
+"""`make bench`: measure on this machine what a table costs, compared with the floor (the least that any table must do).
+The figures go into bench/FIGURES.md.
 
-`python -m tests.bench --quick` takes small samples, `--only latency,scale` some of it; both only print. Temporary
-files, the journals among them, lie in TMPDIR: set it to measure another disk.
+`python -m tests.bench --quick` takes small samples, and `--only latency,scale` measures only a part; both only print.
+Temporary files, the journals among them, lie in TMPDIR: set that variable to measure another disk.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _SLOW_SYNC_MS = 5.0
 
 @dataclass(frozen=True)
 class Samples:
-    """How much of everything is measured."""
+    """How many samples of each thing are measured."""
 
     rounds: int
     starts: int
@@ -48,7 +49,7 @@ _Measure = Callable[[Path, Samples], Iterator[Section]]
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Measure and report; returns the exit code."""
+    """Measure and report. Returns the exit code."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description="What a table costs.")
     parser.add_argument("--quick", action="store_true", help="small samples, within two minutes")
     parser.add_argument("--seconds", type=float, help="how long the last step of `cell` lasts, with 1,000 tables")
@@ -141,7 +142,7 @@ _MEASURES: dict[str, _Measure] = {
 
 
 def _disk(folder: Path) -> str:
-    """The kind of file system, and what it is on."""
+    """Return the kind of file system below the folder, and the device that it is on."""
     told = subprocess.run(["df", "--output=fstype,source", str(folder)], capture_output=True, text=True, check=False)
     kind, _, source = told.stdout.strip().rpartition("\n")[2].partition(" ")
     return f"{kind or 'unknown'} on {source.strip() or 'unknown'}"

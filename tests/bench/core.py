@@ -1,4 +1,5 @@
-"""The pure core: what a fact's step and a whole round take, at each of the five sheets' tables."""
+"""Measures the pure core, without journal and lamps: how long one fact and one whole round take, at a table of each of
+the five rule sheets."""
 
 from __future__ import annotations
 
@@ -32,7 +33,8 @@ _SHOE_ROUNDS = 80
 
 @dataclass(frozen=True)
 class PlannedRound:
-    """A round at a table of `config/tables`: what is done before its lock, Royal 9 wagers, the cards and calls."""
+    """A planned round at a table of `config/tables`: the requests before its lock, the seats with Royal 9 wagers, the
+    cards and the calls."""
 
     table: str
     requests: tuple[Request, ...]
@@ -57,7 +59,7 @@ ROUNDS = (
 
 
 def measure(times: int) -> Iterator[Section]:
-    """Each game's round so many times."""
+    """Measure a round of each game, `times` times."""
     yield Section(
         "The core",
         "One round from its first wager to its round event, folded by `step` alone: no journal, no lamps. Median of "
@@ -91,7 +93,7 @@ def _roads_row(times: int) -> tuple[str, ...]:
 
 
 def played(dealt: PlannedRound) -> tuple[Table, list[Fact], list[Event]]:
-    """The table before the round, the round's facts, and the events they made."""
+    """Play the round. Returns the table before the round, the round's facts, and the events that they made."""
     table = TableUnderTest(load(TABLES / f"{dealt.table}.toml").rules).open_shoe("2H 3H 4H")
     before, first = table.table, len(table.entries)
     table.do(*dealt.requests).lock(*dealt.sensed_seats)
@@ -104,12 +106,12 @@ def played(dealt: PlannedRound) -> tuple[Table, list[Fact], list[Event]]:
 
 
 def numbered(shoe: int, round_: int, template: Sequence[Event]) -> list[Event]:
-    """A round's events again, as those of another round."""
+    """Return copies of a round's events, with the numbers of another shoe and round."""
     return [replace(event, shoe=shoe, round=round_) for event in template]
 
 
 def royal9_events() -> list[Event]:
-    """What a round of Royal 9 with two wagers tells the pit: the lock, and the round."""
+    """Return the two events that a round of Royal 9 with two wagers sends to the pit: the lock, and the round."""
     _, _, events = played(ROYAL9)
     return [event for event in events if isinstance(event, WagersLocked | Round)]
 

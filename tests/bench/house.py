@@ -1,4 +1,4 @@
-"""What is measured, as processes: a broker, a pit, a table's daemon; and what the kernel tells of them."""
+"""The processes that are measured (a broker, a pit, a table's daemon), and what the kernel says of each."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 class House:
-    """A broker and the reference pit, and the files of one table on them."""
+    """A running broker and reference pit, and the files of one table that uses them."""
 
     def __init__(
         self,
@@ -48,35 +48,36 @@ class House:
 
     @contextmanager
     def daemon(self, environment: Mapping[str, str] | None = None) -> Iterator[tuple[int, float]]:
-        """The table's daemon: its process id, and the milliseconds from exec to READY=1."""
+        """Run the table's daemon for the length of a `with` block. Yields its process id, and the milliseconds from
+        exec to READY=1."""
         command = programs.python("-m", "controller.people.cli.main", "run", str(self.table))
         with ready(command, self.folder, "daemon", environment) as started:
             yield started
 
     @contextmanager
     def another_pit(self) -> Iterator[None]:
-        """The same pit, started again after a kill."""
+        """Start the same pit again after it was killed, for the length of a `with` block."""
         with programs.started(self._pit_command, self.folder / "pit.log") as pit:
             self.pit = pit.pid
             yield
 
     def all_is_acknowledged(self) -> bool:
-        """Whether the pit has acknowledged everything that the table has told it."""
+        """Tell whether the pit has acknowledged every event of the table."""
         return not status_of(self.table).pit.unacknowledged
 
     def links_are_up(self) -> bool:
-        """Whether the table hears its shoe and its pit."""
+        """Tell whether the table is connected to its shoe and to its pit."""
         told = status_of(self.table)
         return bool(told.shoe.up and told.pit.stream == "streaming" and told.pit.meters_fresh)
 
     def phase(self) -> str:
-        """The table's phase."""
+        """Return the table's phase, such as "wagers_open"."""
         return str(status_of(self.table).face.phase)
 
 
 @contextmanager
 def house(folder: Path) -> Iterator[House]:
-    """A house with a fresh broker and a fresh ledger in this folder, which is made."""
+    """Run a house with a new broker and a new ledger for the length of a `with` block. The folder is created."""
     folder.mkdir()
     port = programs.free_port()
     command = [
@@ -99,7 +100,8 @@ def house(folder: Path) -> Iterator[House]:
 
 @contextmanager
 def cell(folder: Path) -> Iterator[House]:
-    """A house whose ledger is in PostgreSQL with a synchronous standby, and whose pit can be followed by another.
+    """Run a house whose ledger is in PostgreSQL with a synchronous standby. After its pit is killed, another pit can
+    take over.
 
     Both databases lie on the disk of TMPDIR.
     """
@@ -125,7 +127,8 @@ def cell(folder: Path) -> Iterator[House]:
 def ready(
     command: list[str], folder: Path, name: str, environment: Mapping[str, str] | None = None
 ) -> Iterator[tuple[int, float]]:
-    """A process that says READY=1 as systemd's services do: its id, and the milliseconds from exec until then."""
+    """Run a process that says READY=1, as systemd's services do, for the length of a `with` block. Yields its id, and
+    the milliseconds from exec to READY=1."""
     address = folder / f"{name}.notify"
     address.unlink(missing_ok=True)
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as channel, (folder / f"{name}.log").open("ab") as log:
@@ -158,7 +161,7 @@ def _is_ready(channel: socket.socket) -> bool:
 
 
 def kill(pid: int) -> None:
-    """End a process as a power cut does: between two instructions."""
+    """End a process as a power cut does, between two instructions."""
     os.kill(pid, signal.SIGKILL)
 
 
@@ -178,7 +181,7 @@ def until(holds: Callable[[], object], what: str, patience_s: float = _PATIENCE_
 
 
 def cpu_ms(pid: int) -> float:
-    """The CPU time of a process so far, user and system, all threads, in milliseconds."""
+    """Return the CPU time that a process has used so far, user and system, all threads, in milliseconds."""
     clock = ctypes.c_int()
     if failed := _libc.clock_getcpuclockid(pid, ctypes.byref(clock)):
         raise OSError(failed, os.strerror(failed))
@@ -186,7 +189,7 @@ def cpu_ms(pid: int) -> float:
 
 
 def tree(pid: int) -> list[int]:
-    """A process and its children."""
+    """Return the ids of a process and its children."""
     every = [path.name for path in Path("/proc").iterdir() if path.name.isdecimal()]
     return [pid, *(int(one) for one in every if _parent(int(one)) == pid)]
 
@@ -199,12 +202,12 @@ def _parent(pid: int) -> int:
 
 
 def resident_kib(pid: int) -> int:
-    """The resident memory of a process, in KiB."""
+    """Return the resident memory of a process, in KiB."""
     return int(_told(rf"/proc/{pid}/status", r"VmRSS:\s+(\d+) kB"))
 
 
 def written_bytes(pid: int) -> int:
-    """What a process has caused to be written to the block layer so far, in bytes."""
+    """Return how many bytes a process has caused to be written to the disk so far."""
     return int(_told(rf"/proc/{pid}/io", r"(?m)^write_bytes: (\d+)"))
 
 

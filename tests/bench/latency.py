@@ -1,10 +1,13 @@
-"""How long a card takes to the lamp, and a round to the pit's acknowledgement, beside the floor (floor.py).
+"""Measures how long it takes from a card to the lamp, and from a round to the pit's acknowledgement, compared with the
+floor (floor.py).
 
-Table and floor are alive together and take turns, round by round, on the same disk and broker, so that whatever else
-the machine does hits both. All is seen from outside: the moment before the confirming copy is written to the pty, the
-end of the sync (syncs.c), a lamp's byte in the pins page, what a subscriber hears.
+Table and floor run at the same time and take turns, round by round, on the same disk and broker, so that whatever else
+the machine does affects both. Everything is measured from outside: the moment before the confirming copy of a card's
+report is written to the pty, the end of the disk's sync (syncs.c), a lamp's byte in the file of simulated pins, and
+what a subscriber receives.
 
-A subscriber hears an event in the same turn of the broker in which it answers PUBACK: that moment stands for it.
+A subscriber receives an event in the same turn of the broker in which the broker answers PUBACK. The one moment is
+therefore taken for the other.
 """
 
 from __future__ import annotations
@@ -51,8 +54,8 @@ _GUIDANCE_AND_OUTCOME = ("player", "tie", "banker", "draw_player", "draw_banker"
 
 @dataclass
 class Times:
-    """What was measured of one side, in milliseconds. The times of a card begin with the confirming copy of its
-    report."""
+    """The measured times of the table or of the floor, in milliseconds. The times of a card count from the confirming
+    copy of its report."""
 
     durable: list[float] = field(default_factory=list)
     lamp: list[float] = field(default_factory=list)
@@ -63,7 +66,7 @@ class Times:
 
 
 class Ears:
-    """A subscriber, which notes what it heard and when, by topic."""
+    """A subscriber at the broker that notes what it received and when, by topic."""
 
     def __init__(self, port: int, *topics: str) -> None:
         self._heard: dict[str, list[tuple[int, bytes]]] = {topic: [] for topic in topics}
@@ -74,12 +77,13 @@ class Ears:
         self._client.loop_start()
 
     def close(self) -> None:
-        """Leave the broker."""
+        """Disconnect from the broker."""
         self._client.disconnect()
         await_thread(self._client)
 
     def first(self, topic: str, fits: Callable[[bytes], bool], since_ns: int) -> tuple[int, bytes]:
-        """The first message that fits and was heard after this moment: when it was heard, and its payload."""
+        """Wait for the first message on the topic that `fits` and arrived after `since_ns`. Returns when it arrived,
+        and its payload."""
         found: list[tuple[int, bytes]] = []
 
         def heard() -> bool:
@@ -95,29 +99,30 @@ class Ears:
 
 
 class NotedLine(PtyLine):
-    """A pty that knows when it was last written to."""
+    """A pty that notes when it was last written to."""
 
     wrote_ns = 0
 
     def write(self, data: bytes) -> None:
-        """Write, and note the moment before the write."""
+        """Write the data, and note the moment before the write."""
         self.wrote_ns = time.monotonic_ns()
         super().write(data)
 
 
 class Lamps:
-    """Some lamps of a page, watched for a change."""
+    """Some simulated lamps, watched for a change."""
 
     def __init__(self, page: Path, bcms: Sequence[int]) -> None:
         self._page = PinsPage(page)
         self._bcms = bcms
 
     def now(self) -> list[int]:
-        """Their levels."""
+        """Return the present levels of the lamps."""
         return [self._page.output(bcm) for bcm in self._bcms]
 
     def changed_ns(self, before: list[int], within_s: float) -> int | None:
-        """When the lamps are first seen to differ from `before`; None where they do not within this time."""
+        """Return when the lamps are first seen to differ from `before`, or None where they do not differ within this
+        time."""
         end_ns = time.monotonic_ns() + int(1e9 * within_s)
         while (now_ns := time.monotonic_ns()) < end_ns:
             if self.now() != before:
@@ -127,7 +132,7 @@ class Lamps:
 
 
 class BareTable:
-    """The bare table of the floor, played round by round."""
+    """The floor's bare table, played round by round."""
 
     def __init__(self, ends: ExitStack, house: House, syncs: Syncs) -> None:
         arguments = (str(house.folder), str(house.port))
@@ -145,7 +150,7 @@ class BareTable:
         time.sleep(0.2)  # its subscription
 
     def play(self, cards: int) -> None:
-        """Play one round of so many cards."""
+        """Play one round with this number of cards, and measure it."""
         for number in range(1, cards + 1):
             last = number == cards
             cpu = cpu_ms(self._process)
@@ -172,7 +177,7 @@ class BareTable:
 
 
 class PlayedTable:
-    """The real daemon, with its shoe on a pty, its pins and its pit."""
+    """The real daemon, with its shoe on a pty, its simulated pins and its pit."""
 
     def __init__(self, ends: ExitStack, house: House, syncs: Syncs) -> None:
         values = tomllib.loads(house.table.read_text("utf-8"))
@@ -207,7 +212,7 @@ class PlayedTable:
             self._pins.press(f"seat_{seat}")
 
     def play(self) -> int:
-        """Play one round, and return how many cards it had."""
+        """Play one round and measure it. Returns how many cards it had."""
         if not self._rounds_left:
             self._deck = self._open_shoe(next(self._decks))
         assert self._deck is not None
@@ -226,7 +231,7 @@ class PlayedTable:
 
     @property
     def idle_share(self) -> float:
-        """How much of one core the table takes while nothing happens but the sampling of its pins."""
+        """The part of one core that the table uses while nothing happens except the sampling of its pins."""
         return self._idle_share
 
     def _open_shoe(self, deck: Deck) -> Deck:
@@ -251,7 +256,7 @@ class PlayedTable:
         return len(hand.cards)
 
     def _measure_card(self, card: str, lamp_changes: bool, last: bool) -> None:
-        """Draw a card and measure what follows. A lamp that stays as it is tells nothing."""
+        """Draw a card and measure what follows. Where the card changes no lamp, no time of a lamp is measured."""
         cpu, begun_s = cpu_ms(self._process), time.monotonic()
         changed_ns = self._draw(card, lamp_changes)
         confirmed_ns = self._copies_ns[1]
@@ -267,7 +272,7 @@ class PlayedTable:
         (self.times.round_cpu if last else self.times.card_cpu).append(cpu_ms(self._process) - cpu - idle_ms)
 
     def _draw(self, card: str, lamp_changes: bool) -> int | None:
-        """Draw a card, and return when its lamp was seen to change; None for a card that changes no lamp."""
+        """Draw a card, and return when its lamp was seen to change, or None for a card that changes no lamp."""
         self._copies_ns.clear()
         self._before, self._changed_ns = self._lamps.now(), None
         self._shoe.draw(card)  # which looks at the lamps while a copy takes its time on the wire
@@ -286,7 +291,7 @@ class PlayedTable:
         self.times.acknowledged.append((acked_ns - confirmed_ns) / 1e6)
 
     def _look(self, seconds: float) -> None:
-        """Watch the lamps until they have changed, while the shoe sends a copy."""
+        """Wait while the shoe sends a copy of its report, and meanwhile watch the lamps for a change."""
         self._copies_ns.append(self._line.wrote_ns)
         ends_s = time.monotonic() + seconds
         if self._changed_ns is None and len(self._copies_ns) > 1:
@@ -306,8 +311,7 @@ class PlayedTable:
 
 
 def measure(house: House, library: Path, rounds: int, added_ms: float) -> Iterator[Section]:
-    """Measure so many rounds on the table and on the floor. Each sync of both lasts `added_ms` longer than the disk's
-    own."""
+    """Measure `rounds` rounds on the table and on the floor. Each sync of the disk is made `added_ms` slower."""
     disk = f"each sync {added_ms:g} ms longer" if added_ms else "the disk as it is"
     with ExitStack() as ends:
         played = PlayedTable(ends, house, Syncs(library, house.folder / "syncs", added_ms))

@@ -1,6 +1,6 @@
-"""A table without a table: only what the pit and the broker see of one, on the real wire.
+"""A light table: only the part of a table that the pit and the broker see, over the real wire.
 
-It signs and chains real events of Royal 9 rounds. After its events it says its state, as a table does.
+It signs and chains real events of Royal 9 rounds. After its events it sends its state, as a table does.
 """
 
 from __future__ import annotations
@@ -25,9 +25,10 @@ _ROUNDS_A_SHOE = 80
 
 
 class LightTable(LightWire):
-    """Table `number`. `round_events` are the events of a round, which each round sends with its own number.
+    """The light table with this number. `round_events` are the events of one round, which every round sends with its
+    own number.
 
-    `delays_s` are the times from the publishing of each play to the pit's acknowledgement.
+    `delays_s` are the times from the publishing of events to the pit's acknowledgement.
     """
 
     def __init__(self, number: int, port: int, round_events: Sequence[Event]) -> None:
@@ -46,40 +47,40 @@ class LightTable(LightWire):
 
     @property
     def line(self) -> socket.socket:
-        """The connection of this table."""
+        """Return this table's connection to the broker."""
         assert self.socket is not None
         return self.socket
 
     @property
     def streams(self) -> bool:
-        """Whether the pit has adopted the table, and events may go."""
+        """Return whether the pit has adopted the table, so that events may be sent."""
         return self._adopted and self.delivery.phase is Phase.STREAMING
 
     @property
     def events(self) -> int:
-        """How many events the table has told."""
+        """Return how many events the table has made."""
         return self.delivery.head_seq
 
     @property
     def unacknowledged(self) -> int:
-        """How many of its events the pit has not acknowledged."""
+        """Return how many of the table's events the pit has not acknowledged."""
         return self.delivery.unacknowledged
 
     @property
     def acknowledged(self) -> int:
-        """How many of its events the pit has acknowledged."""
+        """Return how many of the table's events the pit has acknowledged."""
         return self.delivery.acked_seq
 
     def levels_since(self, since_s: float) -> bool:
-        """Whether the pit has said its levels since then."""
+        """Tell whether the pit has sent the levels of its meters since this moment."""
         return self._levels_s is not None and self._levels_s >= since_s
 
     def bets(self, now_s: float) -> bool:
-        """Whether progressives can be bet on: the levels were said lately, and the pit keeps up."""
+        """Tell whether progressive wagers can be made: the pit sent its levels lately, and keeps up with the events."""
         return self.levels_since(now_s - STALE_AFTER_S) and self.delivery.fresh(now_s)
 
     def play(self, events: int) -> None:
-        """Send so many events of a round to the pit, and then the table's state."""
+        """Send the pit the next `events` events, and then the table's state."""
         for _ in range(events):
             round_, place = divmod(self.delivery.head_seq, len(self._round_events))
             shoe, of_shoe = divmod(round_, _ROUNDS_A_SHOE)
@@ -94,7 +95,7 @@ class LightTable(LightWire):
         self.say_state()
 
     def state(self) -> bytes:
-        """What a pit looks at in a table's state."""
+        """Return those fields of a table's state at which a pit looks."""
         return canonical(
             {
                 "online": True,
@@ -109,7 +110,7 @@ class LightTable(LightWire):
         )
 
     def heard(self, kind: str, payload: bytes, retained: bool) -> None:
-        """Follow the pit's acks, and note when the pit says its levels."""
+        """Handle a message of the pit: follow its acknowledgements, and note when it sends its levels."""
         super().heard(kind, payload, retained)
         if kind == "meters" and not retained:
             self._levels_s = time.monotonic()

@@ -1,5 +1,5 @@
-"""`tablectl par` and `check`: how long it takes to count every bet of a game, again with other cards in the shoe, and
-at its worst."""
+"""Measures `tablectl par` and `tablectl check`: how long it takes to count every bet of a game, to count again with
+other cards in the shoe, and to count the slowest bets."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _MOST_OF_CHOICES_MS = 1000
 
 
 def measure(times: int) -> Iterator[Section]:
-    """Measure each table so many times: counted from nothing, and again once cards have left the shoe."""
+    """Measure each table `times` times: counted from nothing, and counted again after cards have left the shoe."""
     yield Section(
         "The odds",
         "Every bet of a table counted exactly, Royal 9 at each of its seats: from nothing, which asks the rules for "
@@ -45,7 +45,7 @@ def measure(times: int) -> Iterator[Section]:
 
 
 def measure_worst() -> Iterator[Section]:
-    """The bets that take longest, and all of a table's `check` beside its count. Each once."""
+    """Measure the bets that take longest, and the rest of each table's `check`. Each is measured once."""
     house = subject(TABLES / "ez_baccarat.toml")
     cases = {spot: replace(house, bets=(*house.bets, bet)) for spot, bet in _WORST.items()}
     cases |= {table: subject(TABLES / f"{table}.toml") for table in _TABLES}
@@ -123,7 +123,7 @@ def _from_nothing(of: Subject) -> None:
 
 
 def _later(of: Subject) -> Shoe:
-    """The shoe after sixty cards have left it, more of some ranks than of others."""
+    """Return the shoe after sixty cards have left it, more of some ranks than of others."""
     left = dict(fresh(of.shoe.decks))
     for card in DECK[:30]:
         left[card] -= 2

@@ -1,5 +1,5 @@
-"""What an outage of the pit does to many tables: when the levels are back, when bets are taken again, and when all is
-drained."""
+"""Measures what an outage of the pit does to many tables: when the levels are back, when wagers are taken again, and
+when all waiting events are acknowledged."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LEVELS_AIM_S = 3.0
 
 
 class _Marks:
-    """When each table was first seen to have what it waits for, in seconds after the pit began."""
+    """For each table, when it was first seen to have what it waits for, in seconds after the pit's restart."""
 
     def __init__(self, tables: list[LightTable], has: Callable[[LightTable], bool]) -> None:
         self._waiting = tables
@@ -31,20 +31,20 @@ class _Marks:
         self.at_s: list[float] = []
 
     def look(self, since_s: float) -> int:
-        """Look at the tables that still wait, and return how many they are."""
+        """Look at the tables that still wait, and return how many still do."""
         still = [table for table in self._waiting if not self._has(table)]
         self.at_s += [time.monotonic() - since_s] * (len(self._waiting) - len(still))
         self._waiting = still
         return len(still)
 
     def last_s(self) -> float:
-        """When the last of the tables had it; infinite where one did not."""
+        """Return when the last of the tables had what it waits for; infinity where one still waits."""
         return math.inf if self._waiting else max(self.at_s)
 
 
 def measure(folder: Path, number: int, outage_s: float) -> Iterator[Section]:
-    """Let so many tables run at ten times their pace without a pit for so long, and measure what follows once the pit
-    is back."""
+    """Let this number of tables play ten times faster than real ones, without a pit for `outage_s` seconds. Measure
+    what follows once the pit is back."""
     with cell(folder / "outage") as house:
         tables = Tables(number, house.port, play=1)
         play = tables.pace(CELL_PACE_S)

@@ -1,4 +1,4 @@
-"""What a running table costs in CPU and memory, and how soon it is there again after a power cut."""
+"""Measures what a running table costs in CPU and memory, and how soon it is ready again after a power cut."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ _READY = (
 
 
 def measure(house: House, starts: int, quiet_s: float) -> Iterator[Section]:
-    """Measure a table that starts on nothing, plays most of a shoe, is left in peace, and starts on that shoe after a
-    power cut."""
+    """Measure a table that starts without a journal, plays most of a shoe, is left idle, and starts again in that shoe
+    after a power cut."""
     first_ms, first_floor_ms = _starts(house, starts, forget=True)
     with house.daemon() as (daemon, _):
         fresh_kib = resident_kib(daemon)
@@ -64,7 +64,7 @@ def measure(house: House, starts: int, quiet_s: float) -> Iterator[Section]:
 
 
 def _shares(daemon: int, quiet_s: float) -> tuple[float, float]:
-    """The CPU of the daemon and of a program that only sleeps, each as its median in % of one core."""
+    """Return the CPU use of the daemon and of a program that only sleeps, each as a median in % of one core."""
     with subprocess.Popen([sys.executable, "-c", _SLEEPS]) as sleeper:
         try:
             shares = [_spell((daemon, sleeper.pid), quiet_s) for _ in range(_SPELLS)]
@@ -87,7 +87,8 @@ def _started(what: str, table_ms: float, floor_ms: float) -> tuple[str, ...]:
 
 
 def _starts(house: House, times: int, forget: bool) -> tuple[float, float]:
-    """The median start of the table and of the bare imports, in ms. With `forget` each start begins without a past."""
+    """Return the median start time of the table and of a Python that only imports its libraries, in ms. With `forget`
+    each start begins without a journal."""
     starts_ms, floors_ms = [], []
     for _ in range(times):
         with ready(programs.python("-c", f"import {_IMPORTS}; {_READY}"), house.folder, "imports") as (_, floor_ms):
@@ -110,7 +111,7 @@ def _play(house: House) -> None:
 
 
 def _open_rows(house: House) -> int:
-    """How many facts a replay has to fold."""
+    """Return how many facts a replay of the open shoe must process."""
     opened = rows = 0
     for row in read_rows(house.folder / "table.journal"):
         rows = row.number

@@ -1,5 +1,5 @@
-"""The costs of one to two hundred tables on one Mosquitto and one reference pit, first at a pace, then as fast as they
-can go."""
+"""Measures one to two hundred tables on one Mosquitto and one reference pit, first at a fixed pace, then as fast as
+they can go. It also measures a cell, whose ledger is replicated."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _KEEP_EVERY_S = 0.25
 
 @dataclass(frozen=True)
 class Spell:
-    """What was seen over some time: rounds a second, delays in ms, and how much of a core each process took."""
+    """What was measured over some time: rounds per second, delays in ms, and how much of a core each process used."""
 
     rounds_s: float
     delays_ms: list[float]
@@ -49,7 +49,7 @@ class Spell:
 
     @property
     def delay(self) -> str:
-        """The median and the 99th percentile of the delays."""
+        """Return the median and the 99th percentile of the delays, as text."""
         if not self.delays_ms:
             return "-"
         median, p99 = spread(self.delays_ms)
@@ -58,7 +58,7 @@ class Spell:
 
 @dataclass(frozen=True)
 class Step:
-    """What was seen with this number of tables."""
+    """What was measured with this number of tables."""
 
     tables: int
     paced: Spell
@@ -68,9 +68,10 @@ class Step:
 
 
 class Tables:
-    """Light tables in this process, turned by hand. A play is so many of the two events of each round.
+    """Many light tables in this process, driven by calls of `turn`. A round has two events, of which `play` are sent at
+    a time.
 
-    Raises TableError `bench` where not all tables stream in time.
+    Raises TableError `bench` where some table cannot send its events in time.
     """
 
     def __init__(self, number: int, port: int, play: int = 2) -> None:
@@ -91,12 +92,12 @@ class Tables:
             self.turn(0.1)
 
     def paced(self, house: House, for_s: float, pace_s: float) -> Spell:
-        """Let each table play a round every `pace_s`, evenly spread, and measure that."""
+        """Let each table play a round every `pace_s` seconds, evenly spread, and measure that."""
         return self._spell(house, for_s, self.pace(pace_s))
 
     def pace(self, pace_s: float) -> Callable[[], float]:
-        """A function that plays each table's round every `pace_s`, where it is due, and returns how long no round is
-        due."""
+        """Return a function that plays every round that is due and returns how many seconds remain until the next. Each
+        table has a round every `pace_s` seconds."""
         begun_s, every_s = time.monotonic(), pace_s / self._plays_a_round
         due = [(begun_s + every_s * place / len(self.all), place) for place in range(len(self.all))]
 
@@ -121,22 +122,21 @@ class Tables:
         return spell
 
     def unacknowledged(self) -> int:
-        """The events that the pit has not acknowledged, once the tables tell nothing more and the pit has had its
-        time."""
+        """Wait until the pit has acknowledged everything, or the time is over. Returns how many events still wait."""
         deadline_s = time.monotonic() + _DRAIN_S
         while (waiting := sum(table.unacknowledged for table in self.all)) and time.monotonic() < deadline_s:
             self.turn(0.1)
         return waiting
 
     def close(self) -> None:
-        """Let all tables leave the broker."""
+        """Disconnect all tables from the broker."""
         for table in self.all:
             self._selector.unregister(table.line)
             table.close()
         self._selector.close()
 
     def _spell(self, house: House, for_s: float, play: Callable[[], float]) -> Spell:
-        """Measure for so long, while `play` plays what is due and returns how long nothing is due."""
+        """Measure for `for_s` seconds. Meanwhile `play` plays what is due, and returns how many seconds nothing is due."""
         for table in self.all:
             table.delays_s.clear()
         begun_s, before = time.monotonic(), _cpu_ms(house)
@@ -151,7 +151,7 @@ class Tables:
         return Spell(len(delays_ms) / self._plays_a_round / took_s, delays_ms, pit, broker, tables, databases)
 
     def turn(self, wait_s: float) -> None:
-        """Take in what comes within so many seconds, and keep the streams going."""
+        """Handle what arrives within `wait_s` seconds, and send what is due again."""
         for key, _ in self._selector.select(max(0.0, min(wait_s, _KEEP_EVERY_S))):
             key.data.turn()
         if time.monotonic() - self._kept_s > _KEEP_EVERY_S:
@@ -161,14 +161,16 @@ class Tables:
 
 
 def _cpu_ms(house: House) -> tuple[float, ...]:
-    """The CPU time of pit, broker, tables and databases, whose processes last as long as the measurement."""
+    """Return the CPU time of pit, broker, tables and databases so far, in ms. All these processes last as long as the
+    measurement."""
     of_databases = sum(cpu_ms(pid) for server in house.databases for pid in tree(server))
     return cpu_ms(house.pit), cpu_ms(house.broker), 1000 * time.process_time(), of_databases
 
 
 @dataclass(frozen=True)
 class CellStep:
-    """What was seen with so many tables at a cell. `amiss` lists what did not hold at the end."""
+    """What was measured with this number of tables at a cell (a pit with a replicated ledger). `amiss` lists what was
+    wrong at the end."""
 
     tables: int
     paced: Spell
@@ -178,8 +180,8 @@ class CellStep:
 
 
 def measure_cell(folder: Path, numbers: Sequence[int], spell_s: float, longest_s: float) -> Iterator[Section]:
-    """Measure so many tables on one pit with a replicated ledger, at a pace. The last of the `numbers` runs for
-    `longest_s`."""
+    """Measure each of these numbers of tables on one pit with a replicated ledger, at a fixed pace. The last number
+    runs for `longest_s` seconds."""
     steps: list[CellStep] = []
     rows: list[tuple[str, ...]] = []
     for number in numbers:
@@ -269,7 +271,7 @@ def _cell_row(step: CellStep) -> tuple[str, ...]:
 
 
 def _bare_commits(house: House) -> str:
-    """How long a bare commit of one event's bytes takes: median / p99 in ms."""
+    """Return how long a bare commit of one event's bytes takes: median / p99 in ms, as text."""
     assert isinstance(house.ledger, str)
     took_ms: list[float] = []
     with psycopg.connect(house.ledger, autocommit=True) as database:
@@ -283,8 +285,9 @@ def _bare_commits(house: House) -> str:
 
 
 def measure(folder: Path, numbers: Sequence[int], spell_s: float, rounds: int) -> Iterator[Section]:
-    """Measure each number of tables with a fresh broker and ledger, for so long at a pace and for so long flat out. Few
-    tables go on at their pace until there are so many `rounds`."""
+    """Measure each number of tables with a new broker and ledger: for `spell_s` seconds at a fixed pace, then for
+    `spell_s` seconds as fast as they can go. Where there are few tables, the fixed pace lasts until `rounds` rounds are
+    played."""
     steps = [_step(folder / f"scale-{number}", number, spell_s, rounds) for number in numbers]
     yield Section(
         "Scale",
@@ -367,5 +370,5 @@ def _growth(
 
 
 def _slope(steps: Sequence[_S], figure: Callable[[_S], float]) -> float:
-    """How much more of this figure each further table brings, by least squares."""
+    """Return how much each further table adds to this figure, by least squares."""
     return statistics.linear_regression([step.tables for step in steps], [figure(step) for step in steps]).slope

@@ -1,4 +1,4 @@
-"""The syncs of a process, seen from outside, and slowed down where that is wanted. syncs.c says how."""
+"""Watches the disk syncs of a process from outside, and slows them down where that is wanted. syncs.c says how."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ _SLOT = struct.Struct("<QQ")
 
 
 def build(folder: Path) -> Path:
-    """Compile the library into `folder`; the path is for LD_PRELOAD. Raises TableError `no_compiler`."""
+    """Compile the library into `folder`, and return its path, which is meant for LD_PRELOAD. Raises TableError
+    `no_compiler`."""
     compiler = shutil.which("cc")
     if compiler is None:
         raise TableError(
@@ -32,8 +33,7 @@ def build(folder: Path) -> Path:
 
 
 class Syncs:
-    """The syncs of one process, which is started with `environment`. Each sync lasts `added_ms` longer than the disk's
-    own."""
+    """The disk syncs of one process, which must be started with `environment`. Each sync is made `added_ms` slower."""
 
     def __init__(self, library: Path, page: Path, added_ms: float) -> None:
         page.write_bytes(bytes(_PAGE_BYTES))
@@ -47,11 +47,12 @@ class Syncs:
 
     @property
     def count(self) -> int:
-        """How many syncs there were."""
+        """Return how many syncs there were so far."""
         return int.from_bytes(self._bytes[:8], "little")
 
     def first_ended_ns(self, after_ns: int) -> int | None:
-        """When the first sync ended that began after this moment, in ns of the monotonic clock."""
+        """Return when the first sync ended that began after this moment, in ns of the monotonic clock; None where there
+        is none."""
         count = self.count
         slots = (_SLOT.unpack_from(self._bytes, 16 + 16 * (number % _SLOTS)) for number in range(count)[-_SLOTS:])
         return min((ended_ns for begun_ns, ended_ns in slots if begun_ns > after_ns), default=None)

@@ -34,8 +34,7 @@ def lacking() -> str:
 
 @contextmanager
 def alone(file: Path) -> Iterator[None]:
-    """Hold the lock file for the length of a `with` block, so that no other process with the same lock file is inside.
-    """
+    """Hold the lock file for the length of a `with` block, so that only one process at a time is inside."""
     file.parent.mkdir(parents=True, exist_ok=True)
     with file.open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

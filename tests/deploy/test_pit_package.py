@@ -1,5 +1,4 @@
-"""Checks the pit from the Debian package: its service with a ledger in a file and in PostgreSQL, and an update of it.
-"""
+"""Checks the pit from the Debian package: its service with a ledger in a file and in PostgreSQL, and its update."""
 
 from __future__ import annotations
 

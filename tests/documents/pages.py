@@ -518,8 +518,7 @@ def sentences() -> str:
 
 
 def main() -> int:
-    """Write every document that is made from code, the examples in the contract's document, and the file of sentences.
-    """
+    """Write every document that is made from code, the examples in the contract's document, and the sentences."""
     DOCUMENT.write_text(fresh_document(), "utf-8")
     SENTENCES.write_text(sentences(), "utf-8")
     SCHEMA.write_text(face_schema(), "utf-8")

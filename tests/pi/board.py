@@ -1,7 +1,8 @@
-"""What an emulated Raspberry Pi 3B boots: Debian's arm64 kernel, its device tree, and a clean Debian on a memory card.
+"""Makes what an emulated Raspberry Pi 3B boots: Debian's arm64 kernel, its device tree, and a clean Debian on a memory
+card.
 
-All of it is made once, in `build/roots`, and changes nothing of the machine itself: packages come through an apt of its
-own, and arm64 programs run in a user namespace of their own.
+All of it is made once, in `build/roots`, and changes nothing on this machine: packages come through an apt with folders
+of its own, and arm64 programs run in a user namespace of their own.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ _BINFMT = Path("/usr/lib/binfmt.d/qemu-aarch64.conf")
 
 
 def lacking() -> str:
-    """What this machine lacks for an emulated Pi; empty where it lacks nothing."""
+    """Return what this machine lacks for an emulated Pi; empty where it lacks nothing."""
     search = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
     packages = [package for program, package in _PROGRAMS.items() if shutil.which(program, path=search) is None]
     release = tuple(int(part) for part in os.uname().release.split(".")[:2])
@@ -83,12 +84,12 @@ class Board:
 
     @property
     def modules(self) -> Path:
-        """The folder with the modules, which lies on the card over a Debian's own root."""
+        """Return the folder with the kernel's modules, which is laid over a Debian's files on the card."""
         return self.folder / "modules"
 
 
 def board() -> Board:
-    """The board. It is made where none was made by this recipe yet."""
+    """Return the board's folder. It is made anew where this file or gpiomem.c has changed since the last time."""
     recipe = sha256(b"".join(path.read_bytes() for path in (Path(__file__), _HERE / "gpiomem.c"))).hexdigest()[:12]
     folder = ROOT / "build" / "roots" / f"pi-{recipe}"
     with alone(folder.with_name("pi.lock")):
@@ -124,7 +125,7 @@ def _make(new: Board) -> None:
 
 
 def _unpack_kernel(folder: Path, kernel: Path) -> str:
-    """Unpack Debian's kernel for arm64, and what its modules are made with. Returns the kernel's release."""
+    """Unpack Debian's kernel for arm64, and the files needed to compile a module for it. Returns the kernel's release."""
     apt = folder / "apt"
     (apt / "lists" / "partial").mkdir(parents=True)
     (apt / "archives" / "partial").mkdir(parents=True)
@@ -154,7 +155,7 @@ def _unpack_kernel(folder: Path, kernel: Path) -> str:
 
 
 def _edit_device_tree(shipped: Path, new: Board) -> None:
-    """Make the device tree: the shipped tree, with what a Pi's firmware adds, and without what QEMU lacks."""
+    """Make the device tree: a copy of the shipped tree, with what a Pi's firmware adds, and without what QEMU lacks."""
     shutil.copy(shipped, new.device_tree)
 
     def fdtput(*words: str) -> None:
@@ -172,7 +173,7 @@ def _edit_device_tree(shipped: Path, new: Board) -> None:
 
 
 def arm64_root(release: str) -> Path:
-    """The folder of a clean Debian of this release for arm64, made where there is none."""
+    """Return the folder of a clean Debian of this release for arm64. It is made where there is none."""
     root = ROOT / "build" / "roots" / f"arm64-{release}"
     with alone(root.with_name(f"{root.name}.lock")):
         if not root.is_dir():
@@ -184,7 +185,7 @@ def arm64_root(release: str) -> Path:
 
 
 def _make_root(root: Path, release: str) -> None:
-    """Make a root with mmdebstrap, in a user namespace that runs arm64 programs through QEMU."""
+    """Make the files of a Debian with mmdebstrap, in a user namespace that runs arm64 programs through QEMU."""
     script = f"""
         read -r namespace_is_ready
         mount -t binfmt_misc binfmt_misc /proc/sys/fs/binfmt_misc
@@ -203,7 +204,8 @@ def _make_root(root: Path, release: str) -> None:
 
 
 def _compile_gpiomem(folder: Path, release: str) -> Path:
-    """Compile the module in the root in which the package is made too, since that root has the compiler."""
+    """Compile the kernel module gpiomem, in the Debian in which the package is built, because that one has the
+    compiler. Returns the module's path."""
     headers = folder / "headers"
     shutil.rmtree(headers / "lib")
     source = headers / "gpiomem"
@@ -220,21 +222,21 @@ def _compile_gpiomem(folder: Path, release: str) -> Path:
 
 
 def _depmod(root: Path, release: str) -> None:
-    """Write down what each module below a root needs, with the tool of a clean Debian."""
+    """Write down which modules each kernel module below `root` needs, with the tool of a clean Debian."""
     tools = arm64_root("bookworm")
     command = ["qemu-aarch64-static", "-L", str(tools), "-0", "depmod", str(tools / "usr" / "bin" / "kmod")]
     subprocess.run([*command, "-b", str(root), release], check=True)
 
 
 def _with_what_they_need(modules: Path, names: tuple[str, ...]) -> list[Path]:
-    """These modules, each after those that it needs."""
+    """Return these kernel modules and those that they need. Each comes after those that it needs."""
     lines = [line.partition(":") for line in (modules / "modules.dep").read_text().splitlines()]
     needs = {Path(name).stem: [*reversed(needed.split()), name] for name, _, needed in lines}
     return [modules / path for path in dict.fromkeys(path for name in names for path in needs[name])]
 
 
 def _cpio(files: dict[str, bytes]) -> bytes:
-    """An archive in the form that the kernel unpacks at its start; each file may be run."""
+    """Return an archive in the form that the kernel unpacks when it starts. Every file in it may be executed."""
     folders = dict.fromkeys(["dev", "root", "bin"], 0o40755)
     entries = [(name, mode, b"") for name, mode in folders.items()]
     entries += [(name, 0o100755, content) for name, content in files.items()]

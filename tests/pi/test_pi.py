@@ -1,13 +1,15 @@
-"""The package on an emulated Raspberry Pi 3B, installed and played at. Shoe, people, broker and pit stand outside.
+"""Installs the package on an emulated Raspberry Pi 3B, and plays at it. Shoe, people, broker and pit are outside the
+Pi.
 
-Real are the package, dpkg, systemd with the shipped units, the Pi's pin library, pyserial, and the chip's registers.
+The package, dpkg, systemd with the shipped units, the Pi's pin library, pyserial and the chip's registers are real.
 
-QEMU 7.2 ends itself where an adapter on USB vanishes while the Pi's driver reads. So the Pi's kernel is told first to
-take the adapter out, which does to the table what a pulled adapter does.
+QEMU 7.2 ends itself where an adapter on USB vanishes while the Pi's driver reads. The Pi's kernel is therefore told
+first to take the adapter out, which does to the table what a pulled adapter does.
 
-QEMU 7.2 does not emulate the chip's watchdog: the kernel starts it, and QEMU resets the board at once. So the kernel's
-driver is shown memory in its place, and `Watchdog` counts there, outside, as the chip does. The driver, systemd and the
-package's setting are real. Whether the chip itself counts so must still be seen on a real Pi.
+QEMU 7.2 does not emulate the chip's watchdog: the kernel starts it, and QEMU resets the board at once. The kernel's
+driver is therefore shown memory in place of the watchdog, and `Watchdog` counts there from outside, as the chip does.
+The driver, systemd and the package's setting are real. Whether the chip itself counts in this way must still be seen on
+a real Pi.
 
 Debian 13 runs here on Debian 12's kernel.
 """
@@ -85,7 +87,8 @@ _KEPT = 20
 
 
 class _Certs(BrokerCerts, frozen=True):
-    """The certificates of the pit's own client, which is on the broker's machine and knows the broker by an address."""
+    """The certificates of the pit's own client. It runs on the broker's machine and reaches the broker by an address,
+    so the host name in the certificate is not checked."""
 
     def context(self, name: str) -> ssl.SSLContext:
         context = super().context(name)
@@ -94,7 +97,7 @@ class _Certs(BrokerCerts, frozen=True):
 
 
 class _OnPi(Table):
-    """The table under its unit in a Pi. It is asked over its control socket."""
+    """The table that runs under its systemd unit in a Pi. Its control socket is reached over the network."""
 
     def __init__(self, pi: Pi) -> None:
         self.pi = pi
@@ -127,7 +130,7 @@ class _OnPi(Table):
         return self._ask({"do": act, "by": "Ann", **arguments, **answers}).waits
 
     def unit(self, name: str) -> str:
-        """What systemd says of the table's unit."""
+        """Return the property `name` of the table's systemd unit."""
         return self.pi.run(f"systemctl show -P {name} {_UNIT}")[1]
 
     def log_tail(self, _lines: int = 15) -> str:
@@ -136,7 +139,7 @@ class _OnPi(Table):
 
 @dataclass(frozen=True)
 class _AtPi(Bench):
-    """A table in a Pi, and the far end of each of its wires."""
+    """A table in a Pi, and all that it is connected to: shoe, pins, pit and dealer."""
 
     table: _OnPi
 
@@ -146,7 +149,7 @@ class _AtPi(Bench):
 
 
 class Floor:
-    """The house's side of the floor: its broker over TLS, and its pit."""
+    """The house around the table: its broker over TLS, and its pit."""
 
     def __init__(self, folder: Path) -> None:
         self.tls = folder / "tls"
@@ -174,7 +177,8 @@ class Floor:
 
     @contextmanager
     def pit(self) -> Iterator[FarPit]:
-        """Run the pit, which knows of no table. The broker retains nothing of the table before."""
+        """Run a pit that knows no table yet, for the length of a `with` block. Retained messages of an earlier table
+        are removed from the broker."""
         certs = _Certs(self.tls)
         for name, topic in ((PIT, "ack"), (TABLE, "state")):
             say_once("127.0.0.1", self.broker.port, certs, name, f"pit/v1/{TABLE}/{topic}", b"", retain=True)
@@ -193,7 +197,7 @@ def floor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Floor]:
 
 
 def _new_card(floor: Floor, folder: Path, release: str) -> Path:
-    """A memory card with a clean Debian, on which the package lies."""
+    """Make a memory card with a clean Debian and the package's file on it, and return its path."""
     package = make_package(folder / "dist", "arm64", release)
     with layer([board().modules, arm64_root(release)], folder / "layer") as root:
         fresh_card_root(root, package)
@@ -204,13 +208,13 @@ def _new_card(floor: Floor, folder: Path, release: str) -> Path:
 
 @pytest.fixture(scope="module")
 def fresh_card(floor: Floor, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A memory card with a clean Debian 12, on which the package lies. A test that switches it on copies it."""
+    """A memory card with a clean Debian 12 and the package's file on it. A test that boots it must copy it first."""
     return _new_card(floor, tmp_path_factory.mktemp("card"), "bookworm")
 
 
 @pytest.fixture(scope="module")
 def table_card(floor: Floor, fresh_card: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A memory card on which a table is set up, and has not dealt. A test that switches it on copies it."""
+    """A memory card on which a table is set up that has not dealt yet. A test that boots it must copy it first."""
     folder = tmp_path_factory.mktemp("table")
     card = _copy(fresh_card, folder)
     with floor.pit() as pit, _at(card, pit, folder) as at:
@@ -232,7 +236,7 @@ def _copy(card: Path, folder: Path) -> Path:
 
 @contextmanager
 def _switched_on(card: Path, kernel_words: str = "", on_usb: bool = False) -> Iterator[Pi]:
-    """Switch the Pi with this card on, until the end of the block. Only one Pi runs at a time, since each takes a
+    """Run a Pi with this card for the length of a `with` block. Only one Pi runs at a time, because each uses a whole
     core."""
     with alone(ROOT / "build" / "pi.lock"):
         for _ in range(_SWITCHED_ON_AT_MOST):
@@ -251,8 +255,8 @@ def _switched_on(card: Path, kernel_words: str = "", on_usb: bool = False) -> It
 def _at(
     card: Path, pit: FarPit, folder: Path, shoe: FarShoe | None = None, kernel_words: str = "", on_usb: bool = False
 ) -> Iterator[_AtPi]:
-    """Dealer, players and pit at the table of a Pi that is switched on. `shoe` is the shoe of before, or None for a new
-    one."""
+    """Run a Pi with this card, with dealer, players and pit at its table, for the length of a `with` block. `shoe` is
+    the shoe of an earlier block, or None for a new one."""
     with _switched_on(card, kernel_words, on_usb) as pi:
         if shoe is None:
             shoe = FarShoe(pi.line)
@@ -268,7 +272,7 @@ def _at(
 
 
 def _install(at: _AtPi) -> None:
-    """Type a technician's two commands, and compare the pit's key."""
+    """Type a technician's two commands, and let the table trust the pit's key."""
     pi = at.pi
     pi.run("apt-get install -y -q /root/table-controller.deb")
     pi.run("tablectl setup --answers /root/answers")
@@ -282,7 +286,7 @@ def _install(at: _AtPi) -> None:
 
 
 def _deals_a_royal_9(at: _AtPi) -> None:
-    """Deal a shoe's first hand: a Royal 9 for seat 3, the King and nine of diamonds."""
+    """Deal the first round of a shoe: a Royal 9 for seat 3, the King and nine of diamonds."""
     at.dealer.open_shoe()
     at.dealer.play("KD 2D 9D 3C", 3)
     (hand,) = at.rounds(1)
@@ -292,7 +296,8 @@ def _deals_a_royal_9(at: _AtPi) -> None:
 
 
 def _fastest_lamp(pi: Pi) -> str:
-    """The lamp that blinks much faster than all others: a hit's lamp does, eight times as fast as an invitation's."""
+    """Return the lamp that blinks much faster than all others. A hit's lamp blinks eight times as fast as an
+    invitation's."""
     before = Counter(pi.header.changes())
     changes: Counter[str] = Counter()
 
@@ -307,9 +312,10 @@ def _fastest_lamp(pi: Pi) -> str:
 
 
 def _is_ended(at: _AtPi, how: str) -> float:
-    """End the table's process inside a round: no seat's lamp stays lit, and the table comes back by itself.
+    """End the table's process inside a round with the command `how`. Check that no seat's lamp stays lit, and that the
+    table comes back by itself.
 
-    Returns after how many seconds the lamps were dark.
+    Returns how many seconds later the lamps were dark.
     """
     stood = _deals_half(at)
     at.eventually(lambda: "seat_1" in at.pins.lit())
@@ -324,21 +330,22 @@ def _is_ended(at: _AtPi, how: str) -> float:
 
 
 class _Stood(NamedTuple):
-    """How far a table is inside a hand: its hands, and how many rounds the pit has."""
+    """Where a table stands inside a round: its two hands, and how many rounds the pit has."""
 
     hands: dict[str, list[str]]
     rounds: int
 
 
 def _deals_half(at: _AtPi, cards: str = "KS 2D") -> _Stood:
-    """Begin a hand, with a wager at seat 1."""
+    """Begin a round with a wager at seat 1, deal these cards, and return where the table stands."""
     at.dealer.lock(1)
     at.dealer.deal(cards)
     return _Stood(at.table.hands, len(at.pit.rounds))
 
 
 def _goes_on(at: _AtPi, stood: _Stood, cards: str) -> None:
-    """Check that the table is where it was. A person counts the cards in the shoe, and the hand is dealt to its end."""
+    """Check that the table still has the hands that it had in `stood`. A person counts the cards in the shoe, and the
+    round is dealt to its end."""
     hands, rounds = stood
     at.eventually(at.table.links_up, PATIENCE_S)
     at.table.count()
@@ -352,9 +359,9 @@ def _goes_on(at: _AtPi, stood: _Stood, cards: str) -> None:
 
 
 def _deals_a_shoe(at: _AtPi) -> tuple[int, int]:
-    """Deal a shoe of shuffled cards as far as whole rounds go. The pit must have each round as it was dealt.
+    """Deal a shoe of shuffled cards, as many whole rounds as it has. The pit must have each round as it was dealt.
 
-    Returns how many hands and cards that were.
+    Returns how many rounds and cards were dealt.
     """
     shuffled_cards = next(shuffled(1, 8))
     cards = iter(shuffled_cards)
@@ -417,7 +424,7 @@ class _Used:
 
 
 def _figures(at: _AtPi) -> str:
-    """What the table costs here, between rounds, in words. Only the ratios say something of a real Pi."""
+    """Return in words what the table costs on this Pi. Only the ratios of these figures apply to a real Pi."""
     bare_s, bare_kib = at.pi.run(f"cd /; /opt/table-controller/current/bin/python3 -I -c '{_BARE_IMPORTS}'")[1].split()
     at.pi.run(f"systemctl restart {_UNIT}")
     started = _Used.so_far(at.pi)
@@ -467,7 +474,7 @@ def test_a_fresh_card_becomes_a_table_that_deals_on_after_kills_and_a_power_cut(
 
 
 def _libraries(at: _AtPi) -> str:
-    """The libraries that the table's process has loaded."""
+    """Return the libraries that the table's process has loaded."""
     return at.pi.run(f"cat /proc/$(systemctl show -P MainPID {_UNIT})/maps")[1]
 
 
@@ -514,7 +521,7 @@ _SOON_S = 10
 
 
 def _stands_still(at: _AtPi, stop: str) -> tuple[_Stood, float]:
-    """Stop, inside a hand, the process that pings the watchdog.
+    """Stop, inside a round, the process that pings the watchdog.
 
     Returns where the table stood, and after how many seconds the watchdog resets the board.
     """

@@ -119,8 +119,7 @@ def text(page: Page, now: Version) -> str:
 
 
 def _still(figure: Figure, room: str, run: Run | None, now: Version) -> str:
-    """Return "stands" where the room's run stands and has measured this figure, or else why the figure is out of date.
-    """
+    """Return "stands" where the room's run stands and measured this figure, or else why the figure is old."""
     if run is None:
         return "its room was never run whole"
     if run.failed:
