@@ -112,7 +112,7 @@ class Tables:
         return play_what_is_due
 
     def flat_out(self, house: House, for_s: float) -> Spell:
-        """Let each table play its next round as soon as the pit has acknowledged the round before, and measure that."""
+        """Let each table play its next round as soon as the pit has acknowledged the last, and measure that."""
         for table in self.all:
             table.when_done = partial(table.play, self._play)
             table.when_done()
@@ -122,7 +122,7 @@ class Tables:
         return spell
 
     def unacknowledged(self) -> int:
-        """Wait until the pit has acknowledged everything, or the time is over. Returns how many events still wait."""
+        """Wait until the pit has acknowledged everything, or the time is over. Returns how many events wait."""
         deadline_s = time.monotonic() + _DRAIN_S
         while (waiting := sum(table.unacknowledged for table in self.all)) and time.monotonic() < deadline_s:
             self.turn(0.1)
@@ -136,7 +136,7 @@ class Tables:
         self._selector.close()
 
     def _spell(self, house: House, for_s: float, play: Callable[[], float]) -> Spell:
-        """Measure for `for_s` seconds. Meanwhile `play` plays what is due, and returns how many seconds nothing is due."""
+        """Measure for `for_s` seconds. Meanwhile `play` plays what is due, and returns how long nothing more is due."""
         for table in self.all:
             table.delays_s.clear()
         begun_s, before = time.monotonic(), _cpu_ms(house)

@@ -76,8 +76,8 @@ def shoe(rng: random.Random, decks: int) -> Iterator[str]:
 
 
 def lock(table: TableUnderTest) -> None:
-    """Begin a round. Where seats are taken by name, all seats are taken. Where each seat has its own hand, all seats
-    but the third have a wager."""
+    """Begin a round. In a game with two active seats, all seats are taken. In a game where each seat has its own hand,
+    all seats but the third make a wager."""
     play = table.rules.play
     if play.roles_play:
         table.do(seats(*table.face.seats))

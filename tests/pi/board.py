@@ -89,7 +89,7 @@ class Board:
 
 
 def board() -> Board:
-    """Return the board's folder. It is made anew where this file or gpiomem.c has changed since the last time."""
+    """Return the board's folder. It is made anew where this file or gpiomem.c has changed since."""
     recipe = sha256(b"".join(path.read_bytes() for path in (Path(__file__), _HERE / "gpiomem.c"))).hexdigest()[:12]
     folder = ROOT / "build" / "roots" / f"pi-{recipe}"
     with alone(folder.with_name("pi.lock")):
@@ -125,7 +125,7 @@ def _make(new: Board) -> None:
 
 
 def _unpack_kernel(folder: Path, kernel: Path) -> str:
-    """Unpack Debian's kernel for arm64, and the files needed to compile a module for it. Returns the kernel's release."""
+    """Unpack Debian's arm64 kernel, and the files needed to compile a module for it. Returns the kernel's release."""
     apt = folder / "apt"
     (apt / "lists" / "partial").mkdir(parents=True)
     (apt / "archives" / "partial").mkdir(parents=True)
@@ -204,8 +204,7 @@ def _make_root(root: Path, release: str) -> None:
 
 
 def _compile_gpiomem(folder: Path, release: str) -> Path:
-    """Compile the kernel module gpiomem, in the Debian in which the package is built, because that one has the
-    compiler. Returns the module's path."""
+    """Compile the kernel module gpiomem in the Debian in which the package is built, which has the compiler."""
     headers = folder / "headers"
     shutil.rmtree(headers / "lib")
     source = headers / "gpiomem"
@@ -222,7 +221,7 @@ def _compile_gpiomem(folder: Path, release: str) -> Path:
 
 
 def _depmod(root: Path, release: str) -> None:
-    """Write down which modules each kernel module below `root` needs, with the tool of a clean Debian."""
+    """Write down what each kernel module below `root` needs, with the tool of a clean Debian."""
     tools = arm64_root("bookworm")
     command = ["qemu-aarch64-static", "-L", str(tools), "-0", "depmod", str(tools / "usr" / "bin" / "kmod")]
     subprocess.run([*command, "-b", str(root), release], check=True)

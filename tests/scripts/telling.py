@@ -1,4 +1,4 @@
-"""Turns the outcome of a script into lines that a dealer can read: the events' essential fields, and what went wrong."""
+"""Turns the outcome of a script into lines for a dealer to read: the events' essential fields, and what went wrong."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The cards that a shoe can still deal."""
+"""The cards that a shoe can still deal, counted by card."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ Shoe = Mapping[Card, int]
 
 
 def fresh(decks: int) -> Shoe:
-    """A shoe of this number of whole decks."""
+    """Return the cards of a new shoe with this number of decks."""
     return dict.fromkeys(DECK, decks)

@@ -1,4 +1,4 @@
-"""Every command of `tablectl`."""
+"""Every command of `tablectl`, gathered from the modules of this folder."""
 
 from __future__ import annotations
 
