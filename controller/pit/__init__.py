@@ -1,1 +1,1 @@
-"""The pit: the reference pit, head office, and the kit that tries any pit or table."""
+"""The pit's side: the reference pit, the program of head office, and the kit that tests any pit or table."""

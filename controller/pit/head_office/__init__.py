@@ -1,1 +1,2 @@
-"""Head office reads the signed logs of houses, and checks each log by itself, without any code of the pit."""
+"""The program of head office, which reads the signed logs of several houses. It checks each log without any code of the
+pit."""

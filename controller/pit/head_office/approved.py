@@ -1,4 +1,5 @@
-"""The meters' terms that head office has approved, in files of its own with the form of a pit's settings."""
+"""Read the terms of meters that head office has approved. The files belong to head office, and have the form of a pit's
+settings."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ _SHARE = re.compile("([0-9]{1,9}):([1-9][0-9]{0,8})")
 
 
 def load(files: Sequence[Path]) -> dict[str, list[Terms]]:
-    """By meter its approved terms in their order, each once where it did not change. A file holds all terms of a time.
+    """Return for each meter its approved terms, in the order of the files. Each file holds the terms of all meters at
+    one time. Terms that did not change from one file to the next are listed once.
 
     Raises TableError `terms_unreadable`.
     """
@@ -50,7 +52,8 @@ def _terms(name: str, section: dict[str, Any]) -> Terms:
 
 
 def prices(cents: Any) -> tuple[int, ...] | None:
-    """The prices at which a wager may feed a meter; None where each may. Raises ValueError."""
+    """Return the prices in cents at which a wager may feed a meter, or None where every price may. Raises ValueError
+    where `cents` is not a list of prices."""
     if cents is None:
         return None
     if not (isinstance(cents, list) and cents and all(is_count(each, 1, MOST_WAGER_CENTS) for each in cents)):

@@ -1,6 +1,6 @@
-"""One house's log, checked by itself: signatures, numbers, chains, and the pit's statement against the events.
+"""Check the log of one house: its signatures, numbers and chains, and the pit's statement against the events.
 
-What the tables' own signed events tell is never taken from the pit. Events and decisions are played again (`replay`),
+What the tables' own signed events say is never taken from the pit. Events and decisions are played again (`replay`),
 and each figure of the statement is compared. A *finding* is something wrong: a sound log has none. A *note* is
 something that head office should know and that need not be wrong.
 """
@@ -38,7 +38,8 @@ Stream = tuple[str, str]
 
 
 class Hit(Struct, frozen=True):
-    """A winning wager, and its award's last step: `step` as played again, `told` by the table's own events."""
+    """A winning wager and the last step of its award. `step` is the step as played again, `told` the step that the
+    table's own events name."""
 
     id: str
     table: str
@@ -51,7 +52,7 @@ class Hit(Struct, frozen=True):
 
 
 class House(Struct):
-    """What the log of a house says. Amounts are in cents."""
+    """The contents of one house's log, with what the check found in it. Amounts are in cents."""
 
     name: str
     events: int = 0
@@ -78,7 +79,7 @@ class House(Struct):
 
 
 class _Reading:
-    """The log as it is read, line by line."""
+    """The state of a check that reads the log line by line: the last event of each stream, and the replay so far."""
 
     def __init__(
         self, house: House, keys: Mapping[Stream, bytes], decisions: Sequence[Decision] | None, replay: Replay
@@ -92,11 +93,12 @@ class _Reading:
         self.replay = replay
 
     def digest(self) -> str:
-        """SHA-256 over the position and the signature of each event up to now."""
+        """Return the SHA-256 digest, in hexadecimal, over the position and the signature of each event read so far."""
         return self._digest.hexdigest()
 
     def event(self, position: int, event: dict[str, Any], set_aside_as: str | None) -> None:
-        """Check one event's place and signature, and note what the event tells of money."""
+        """Check the number, the chain value and the signature of one event. Then play the event again, to follow the
+        money."""
         house = self._house
         table, epoch, seq, chain = (event.get(name) for name in ("table", "epoch", "seq", "chain"))
         if not (
@@ -136,13 +138,13 @@ class _Reading:
             _find(house, f"{name} is not an event of the contract: {error!r:.200}")
 
     def decide(self, before: int = MOST_SEQ) -> None:
-        """Play what people decided before the event of this position."""
+        """Play again every decision that people took before the event at position `before`."""
         while self._decisions and self._decisions[0][0] < before:
             _, decide = self._decisions.popleft()
             decide(self.replay)
 
     def heads(self) -> dict[Stream, tuple[int, str]]:
-        """The last event of each stream: its number and its chain value."""
+        """Return the number and the chain value of each stream's last event."""
         return self._last
 
 
@@ -153,10 +155,11 @@ def audit(
     remembered: Seen | None = None,
     approved: Mapping[str, Sequence[Terms]] | None = None,
 ) -> House:
-    """Check a house's log, whose files are in order. Raises TableError `log_unreadable`.
+    """Check the log of the house `name`, whose `files` are given in order. Raises TableError `log_unreadable`.
 
-    `pins` are the fingerprints that head office has noted, by the table's name; the pit's is under `pit`. `remembered`
-    is what head office has seen of this house before. `approved` are the terms of each meter that head office approved.
+    `pins` are the key fingerprints that head office has noted, by the table's name; the pit's is under `pit`.
+    `remembered` is what head office has seen of this house before. `approved` are the terms of each meter that head
+    office approved.
     """
     house = House(name)
     stated = _last_statement(files)
@@ -185,7 +188,7 @@ def audit(
 
 
 def _witness(house: House, stated: dict[str, Any], keys: Mapping[Stream, bytes], before: Mapping[str, str]) -> None:
-    """Follow the checkpoints of the tables' journals from those that head office has cosigned."""
+    """Follow the checkpoints of the tables' journals, starting from those that head office cosigned last (`before`)."""
     try:
         found = witnessed(stated, keys, before)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -213,9 +216,10 @@ def _read_all(
     to_compare: dict[str, Any] | None,
     noted: Sequence[object],
 ) -> dict[int, str]:
-    """Read every event of the log, and compare with the statement `to_compare` once its position is read.
+    """Read every event of the log. Compare the statement `to_compare` with the events once those up to its position are
+    read.
 
-    Returns the digests of what was read through each of the positions that are `noted`.
+    Return, for each position in `noted` that the log has, the digest of all events up to that position.
     """
     digests = {0: reading.digest()}
     for line in _lines(files):
@@ -241,7 +245,8 @@ def _read_all(
 
 
 def _extends(house: House, stated: Mapping[str, Any], digests: Mapping[int, str], before: Seen | None) -> None:
-    """Note what is to be remembered, and compare with what head office has seen of this house before."""
+    """Record in `house.seen` what head office must remember of this log. Find where the log does not continue the one
+    that head office saw before."""
     at, position, decisions = (stated[name] for name in ("at", "position", "decisions"))
     if position not in digests:
         _find(house, "the last statement is of a position that the log does not have")
@@ -275,7 +280,8 @@ def _digest(decisions: Sequence[object]) -> str:
 
 
 def compare_houses(houses: Sequence[House], remembered: Mapping[str, Seen]) -> None:
-    """Find what no two houses can share: a pit's key, or a table's stream. `remembered` is by house."""
+    """Find a pit's key or a table's stream that appears in the logs of two houses, which cannot be. `remembered` is by
+    house."""
     owns = {name: seen.own for name, seen in remembered.items()}
     owns |= {house.name: house.seen.own for house in houses if house.seen is not None}
     for house in houses:
@@ -301,7 +307,8 @@ def _lines(files: Sequence[Path]) -> Iterator[dict[str, Any]]:
 
 
 def _keys(house: House, stated: Mapping[str, Any], pins: Mapping[str, str] | None) -> dict[Stream, bytes]:
-    """The key under which the pit heard each stream. Each key is compared with what head office has noted."""
+    """Return the public key of each stream, as the pit's statement names them. Compare each key with the fingerprint
+    that head office has noted."""
     keys: dict[Stream, bytes] = {}
     pit = stated.get("public_key")
     try:
@@ -331,7 +338,7 @@ def _keys(house: House, stated: Mapping[str, Any], pins: Mapping[str, str] | Non
 def _decisions(
     house: House, stated: dict[str, Any] | None, approved: Mapping[str, Sequence[Terms]] | None
 ) -> list[Decision] | None:
-    """What people decided, by the statement; None where the events cannot be played again."""
+    """Return the decisions that the statement lists, or None where the events cannot be played again."""
     if stated is None:
         return None
     if stated["statement"] != STATEMENT_FORM:
@@ -379,13 +386,14 @@ def _compare(house: House, stated: dict[str, Any], reading: _Reading) -> None:
 
 
 def _heard(adoptions: Sequence[dict[str, Any]]) -> list[Stream]:
-    """The streams that the pit hears: each table's last adoption that was not taken back, where nothing ended it."""
+    """Return the streams that the pit listens to: each table's last adoption that was not set aside, unless the
+    adoption has ended."""
     last = {each["table"]: each for each in adoptions if not each["set_aside_as"]}
     return [(table, each["epoch"]) for table, each in last.items() if not each["ended_at"]]
 
 
 def _awards(house: House, stated: dict[str, Any], awards: Mapping[str, Award]) -> None:
-    """Each award as it was played again, with the pit's word and with what its table was told."""
+    """Compare each award, as played again, with the pit's statement and with the table's own events about the award."""
     said = {each["hit"]: each for each in stated["awards"]}
     for hit in said.keys() - awards.keys():
         _find(house, f"the pit has an award of {_money(said[hit]['cents'])} for {hit}, and no table told of that hit")
@@ -415,7 +423,7 @@ def _awards(house: House, stated: dict[str, Any], awards: Mapping[str, Award]) -
 
 
 def _stated(award: dict[str, Any]) -> str:
-    """How an award stands in the pit's words."""
+    """Return in words how an award stands by the pit's statement: its step and its cents."""
     return standing(_text(award["step"]), _cents(award["cents"]), _cents(award["house_cents"]))
 
 
@@ -435,7 +443,7 @@ _FIGURES = {
 
 
 def _meters(house: House, stated: dict[str, Any], replay: Replay) -> None:
-    """Each figure of each meter as it was played again, with the pit's word."""
+    """Compare each figure of each meter, as played again, with the pit's statement."""
     said = {_text(each["meter"]): each for each in stated["meters"]}
     for name in sorted(said.keys() ^ replay.meters.keys()):
         _find(house, f"the pit states the meter {name} or gives it terms, and does not do both")
@@ -471,12 +479,12 @@ def _money(value: object) -> str:
 
 
 def _cents(value: object) -> int:
-    """The value, which must be an amount that a pit can hold. Raises ValueError."""
+    """Return the value if it is an amount in cents that a pit can hold. Raises ValueError otherwise."""
     return whole(value, -MOST_SEQ, MOST_SEQ)
 
 
 def _text(value: object) -> str:
-    """The value, which must be a text. Raises TypeError."""
+    """Return the value if it is a text. Raises TypeError otherwise."""
     if not isinstance(value, str):
         raise TypeError(f"{value!r:.60} is no text")
     return value

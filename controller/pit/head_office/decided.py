@@ -1,6 +1,7 @@
-"""What people decided at a house, as the pit's statement tells, made ready to be played again.
+"""Read from a pit's statement what people decided at the house, and make each decision ready to be played again.
 
-When the terms changed is the house's word. Which terms a meter had is head office's, where head office keeps them.
+Head office takes the house's word for when the terms of a meter changed. Which terms the meter had is taken from head
+office's own files, where head office keeps them.
 """
 
 from __future__ import annotations
@@ -28,9 +29,10 @@ Approved = Mapping[str, Sequence[Terms]]
 
 
 def read(stated: Mapping[str, Any], approved: Approved | None) -> tuple[list[Decision], list[str]]:
-    """The decisions of a statement in order, and what is wrong with them. A change of terms has approved terms.
+    """Return the decisions of a statement in order, and a list of what is wrong with them. A change of terms is played
+    with the terms that head office approved, where it has approved any.
 
-    Raises KeyError, TypeError or ValueError where the statement holds no such decisions.
+    Raises KeyError, TypeError or ValueError where the statement holds no decisions of this form.
     """
     last, every = whole(stated["position"], 0, MOST_SEQ), stated["decisions"]
     terms = _TermsSaid(approved or {}, _taken_back(every))
@@ -43,7 +45,8 @@ def read(stated: Mapping[str, Any], approved: Approved | None) -> tuple[list[Dec
 
 
 def _decide(place: int, decision: Mapping[str, Any], terms: _TermsSaid) -> Callable[[Replay], None]:
-    """What a decision does. Raises as `read` does."""
+    """Return the function that plays this decision on a `Replay`. Raises KeyError, TypeError or ValueError where the
+    decision is not of a known form."""
     match decision:
         case {"terms": {"meter": str(meter)}}:
             return partial(Replay.set_terms, meter=meter, approval=terms.approval(place, meter, decision))
@@ -73,7 +76,8 @@ def _decide(place: int, decision: Mapping[str, Any], terms: _TermsSaid) -> Calla
 
 
 class _TermsSaid:
-    """The terms of a statement as they are read: by meter those that count, `had`."""
+    """The terms that a statement gives, as they are read. `had` lists for each meter the terms that were not taken
+    back."""
 
     def __init__(self, approved: Approved, back: set[int]) -> None:
         self.had: dict[str, list[Terms]] = {}
@@ -82,7 +86,8 @@ class _TermsSaid:
         self._counted: Counter[str] = Counter()
 
     def approval(self, place: int, meter: str, decision: Mapping[str, Any]) -> Approval:
-        """The approval in this place of the decisions, with the terms that head office approved."""
+        """Return the approval that the decision at index `place` made, with the terms that head office approved in
+        place of the pit's."""
         said = decision["terms"]
         seed, most = (whole(said[key], 0, MOST_CENTS) for key in ("seed_cents", "reseed_at_most_cents"))
         limit = said.get("limit_cents")
@@ -102,7 +107,7 @@ class _TermsSaid:
 
 
 def _taken_back(decisions: Sequence[Mapping[str, Any]]) -> set[int]:
-    """The places of the terms that were taken back before they ran."""
+    """Return the index of each decision on terms that people took back before those terms came into force."""
     waits: dict[str, int] = {}
     back: set[int] = set()
     for place, each in enumerate(decisions):
@@ -115,7 +120,7 @@ def _taken_back(decisions: Sequence[Mapping[str, Any]]) -> set[int]:
 
 
 def _people(decision: Mapping[str, Any]) -> str:
-    """Who decided, and why, for people."""
+    """Return a text for people that says which accounts decided, for what reason, and by which document."""
     accounts = [str(each["account"]) for each in (decision.get("by"), decision.get("witness")) if each]
     why = decision.get("reason")
     document = f", document {named}" if (named := decision.get("document")) else ""
@@ -123,11 +128,12 @@ def _people(decision: Mapping[str, Any]) -> str:
 
 
 def _nothing(_: Replay) -> None:
-    """What a decision does that moves no money."""
+    """Do nothing: the decision moves no money."""
 
 
 def _amiss_of_voids(every: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """What is wrong with the word that voids stay: one update of the pit says so, before people can correct a void."""
+    """Yield what is wrong with the decision that voids leave the meters as they are. The pit takes that decision once,
+    at an update, before people can correct a void."""
     said = [place for place, each in enumerate(every) if "voids_stay" in each]
     if len(said) > 1:
         yield f"that voids stay was decided {len(said)} times"
@@ -149,7 +155,7 @@ def _shown(terms: Sequence[Terms]) -> str:
 
 
 def _share(value: object) -> Fraction:
-    """A part of a wager as the pit writes it, for example 3/50."""
+    """Parse a part of a wager as the pit writes it, for example 3/50. Raises ValueError."""
     if not (isinstance(value, str) and _SHARE.fullmatch(value)):  # 1e99999999 takes hours to write out
         raise ValueError(f"{value!r:.60} is no part of a wager")
     return Fraction(value)

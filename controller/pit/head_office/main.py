@@ -1,4 +1,4 @@
-"""`table-controller-head-office`: the logs of several houses, checked and shown together."""
+"""The command `table-controller-head-office`, which checks the logs of several houses and shows the results together."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _NAME = "table-controller-head-office"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Check the houses. Returns the exit code: 1 where a house has a finding, or a log cannot be read."""
+    """Check the houses' logs. Returns the exit code: 1 where a house has a finding or a log cannot be read, else 0."""
     options = parser().parse_args(arguments)
     if options.cosign is not None and options.remember is None:
         parser().error("--cosign needs --remember: a witness keeps what it has cosigned")
@@ -60,7 +60,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _cosign(folder: Path, houses: Sequence[House], sound: Mapping[str, Seen]) -> dict[str, Seen]:
-    """What head office remembers once it has cosigned the newest checkpoints of each sound house."""
+    """Cosign the newest checkpoints of every house. Return what head office must remember of each sound house, with its
+    cosigned notes."""
     folder.mkdir(parents=True, exist_ok=True)
     key, now_s = load_or_make_key(folder / "head-office.key"), int(time.time())
     print(f"head office cosigns with the public key {key.public.hex()}", file=sys.stderr)
@@ -76,7 +77,8 @@ def _cosign(folder: Path, houses: Sequence[House], sound: Mapping[str, Seen]) ->
 
 
 def _write_notes(folder: Path, houses: Sequence[House], sound: Mapping[str, Seen]) -> None:
-    """Write the cosigned notes, which are remembered by now, and the two notes of each fork."""
+    """Write into the folder the cosigned notes of each sound house, and the two contradicting notes of each fork. The
+    cosigned notes were saved in the file of `--remember` before."""
     for house in houses:
         if house.name in sound:
             for origin, text in sound[house.name].checkpoints.items():
@@ -86,7 +88,7 @@ def _write_notes(folder: Path, houses: Sequence[House], sound: Mapping[str, Seen
 
 
 def parser() -> argparse.ArgumentParser:
-    """The parser of the command line."""
+    """Return the parser of the command line."""
     parser = OptionParser(
         prog=_NAME,
         description="Checks the logs of houses, which `pitctl events` and `pitctl statement` write.",
@@ -139,7 +141,8 @@ def _by_house(logs: Sequence[tuple[str, Path]]) -> dict[str, list[Path]]:
 
 
 def _pins(path: Path | None, house: str) -> dict[str, str] | None:
-    """The fingerprints noted of a house, by table and `pit`. Raises TableError `keys_unreadable`."""
+    """Return the key fingerprints that head office has noted for a house, by table name; the pit's is under `pit`.
+    Raises TableError `keys_unreadable`."""
     if path is None:
         return None
     do = (
@@ -186,6 +189,6 @@ def _say(
     priority: Priority = Priority.INFO,
     table: str | None = None,
 ) -> None:
-    """Print the line. What could move the cursor or turn the line round is shown as its code."""
+    """Print the line. A character that could move the cursor or reverse the line's direction is printed as its code."""
     told = "".join(each if each.isprintable() else ascii(each)[1:-1] for each in line)
     tell(told, kind, sys.stdout, _NAME, priority, {"HOUSE": house.name, "TABLE_ID": table})

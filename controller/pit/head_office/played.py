@@ -1,7 +1,7 @@
-"""A meter, a won level and an award as head office plays them again: each figure follows from what came before.
+"""The meter, the won level and the award that head office plays again: each figure is computed from the events before.
 
-No balance is carried along. What a meter shows follows from what was wagered on it under each terms, from the levels
-that were won and stand, from what corrections took off, and from what moved and came back.
+No balance is carried along. A meter's figures follow from the wagers under each set of terms, from the won levels that
+stand, from what corrections took off, and from the money that was moved or came back.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from controller.pit.head_office.terms import Terms
 
 
 class Place(NamedTuple):
-    """A round: its table, the name under which the table's stream is kept, its shoe and its number there."""
+    """The place of a round: its table, the name under which the pit keeps the table's stream, its shoe and its number
+    in the shoe."""
 
     table: str
     stream: str
@@ -31,14 +32,16 @@ class Place(NamedTuple):
 
     @property
     def is_set_aside(self) -> bool:
-        """Whether the stream was adopted wrongly, perhaps a thief's: what it tells of payments proves nothing."""
+        """Tell whether people set the stream aside, because it was adopted wrongly and may be a thief's. Such a
+        stream's word on payments proves nothing."""
         return "~" in self.stream
 
 
 class Award(Struct, eq=False):
-    """What a hit won. `told` are the steps that its table told, each with its amount in cents.
+    """The award that a hit won. `told` lists the steps that the award's table reported, each with its amount in cents.
 
-    `house_cents` of `cents` are the house's: people took over an amount that the table had told.
+    `house_cents` is the part of `cents` that the house bears, because people took over an amount that the table had
+    reported.
     """
 
     id: str
@@ -57,17 +60,18 @@ class Award(Struct, eq=False):
 
     @property
     def own_cents(self) -> int:
-        """What the award has of its level, or of its fixed amount."""
+        """Return the part of the award's cents that came from its level or its fixed amount, without what the house
+        bears."""
         return self.cents - self.house_cents
 
     def take(self, cents: int) -> None:
-        """Make the award pending with this amount, where it has another amount."""
+        """Give the award this amount and make it pending again. An award that has this amount already is left as it is."""
         if (cents, 0) != (self.cents, self.house_cents):
             self.cents, self.house_cents, self.step = cents, 0, "pending"
 
 
 class Won(Struct, eq=False):
-    """A share of a level that hits of one round won, and what the meter began again with."""
+    """A share of a meter's level that the hits of one round won, and the money with which the meter began again."""
 
     share: Fraction
     cents: int
@@ -84,7 +88,8 @@ class Won(Struct, eq=False):
 
 
 class Wagers(Struct, eq=False):
-    """The wagers on a bet of a round: its open seats, and by meter under which terms and after how many wins."""
+    """The wagers on one bet in one round. `seats` are those whose wagers were not voided. `fed` gives for each meter
+    the number of the terms that were in force, and how often the meter had been won."""
 
     price_cents: int
     seats: set[int]
@@ -92,7 +97,8 @@ class Wagers(Struct, eq=False):
 
 
 class Voided(NamedTuple):
-    """Voided wagers of a round on a meter: their cents, under which terms, and after how many wins they were locked."""
+    """The voided wagers of one round on one meter. `terms` is the number of the terms that were in force at the lock;
+    `since` is how often the meter had been won by then."""
 
     place: Place
     meter: str
@@ -102,10 +108,11 @@ class Voided(NamedTuple):
 
 
 class Meter(Struct, eq=False):
-    """What a meter's figures follow from. `terms` are all that were approved, and `runs` says which of them run.
+    """The facts from which a meter's figures are computed. `terms` are all terms that people approved, and `runs` is
+    the index of the terms in force.
 
-    `wagered` are the cents under each terms. `off` are voided wagers that a correction took off: their cents, their
-    terms, and between which wins they lay on the meter.
+    `wagered` are the cents wagered under each of the terms. `off` are the voided wagers that a correction took off:
+    their cents, the number of their terms, and the first and last win between which they lay on the meter.
     """
 
     terms: list[Terms] = field(default_factory=list)
@@ -128,21 +135,22 @@ class Meter(Struct, eq=False):
 
     @property
     def wagered_cents(self) -> int:
-        """What was wagered on the meter, less what was voided."""
+        """Return the cents wagered on the meter, without the voided wagers."""
         return sum(self.wagered) - self.voided_cents
 
     @property
     def waits(self) -> int | None:
-        """The number of the terms that wait until the meter is won."""
+        """Return the number of the terms that come into force when the meter is won, or None where none wait."""
         later = {*range(self.runs + 1, len(self.terms))} - self.withdrawn
         return max(later, default=None)
 
     def is_priced_otherwise(self, terms: Terms) -> bool:
-        """Whether these terms differ from those that run in their prices alone."""
+        """Tell whether these terms equal the terms in force, apart from the prices."""
         return terms._replace(prices_cents=None) == self.terms[self.runs]._replace(prices_cents=None)
 
     def approve(self, terms: Terms, waits: bool) -> None:
-        """People approved these terms: they wait, or run from now on."""
+        """Record that people approved these terms. The terms wait until the meter is won, or are in force at once. A
+        closed meter opens again."""
         self.terms.append(terms)
         self.wagered.append(0)
         if not waits:
@@ -151,14 +159,16 @@ class Meter(Struct, eq=False):
             self.closed, self.reopened_cents = False, self.reopened_cents + terms.seed_cents
 
     def move(self, on_meter: Fraction, in_reserve: Fraction) -> None:
-        """Money came from a closed meter or the house's reserve; below 0, the meter's own money went."""
+        """Add money that came from a closed meter or from the house's reserve. Negative amounts take the meter's own
+        money away."""
         fed = self._fed()[0] + self.moved
         self.moved += on_meter
         self.moved_cents += floor(fed + on_meter) - floor(fed)
         self.reserve_moved += in_reserve
 
     def close(self) -> tuple[Fraction, Fraction]:
-        """The meter is closed. Returns what was on it, with its overflow, and what was in its reserve."""
+        """Close the meter and empty it. Returns what was on the meter, overflow included, and what was in its reserve,
+        in cents."""
         keys = ("level_cents", "overflow_cents", "carried", "reserve_cents", "reserve_carried")
         level, overflow, carried, *reserve = itemgetter(*keys)(self.figures())
         on_meter, in_reserve = level + overflow + carried, sum(reserve)
@@ -168,7 +178,8 @@ class Meter(Struct, eq=False):
         return on_meter, in_reserve
 
     def wins(self, share: Fraction) -> Won:
-        """A hit wins this share of the level."""
+        """Record that a hit wins this share of the level, and return the won level. A win of the whole level puts
+        waiting terms in force."""
         figures, whole, former = self.figures(), share == 1, None
         if whole and (waits := self.waits) is not None:
             former, self.runs = self.runs, waits
@@ -181,13 +192,14 @@ class Meter(Struct, eq=False):
         return self.won[-1]
 
     def never_won(self, won: Won) -> None:
-        """The last level that was won was not won after all."""
+        """Undo the last won level, because none of its awards stands. The terms that were in force before that win are
+        in force again."""
         won.stands = False
         if won.former is not None:
             self.runs = won.former
 
     def figures(self) -> dict[str, Any]:
-        """The figures of the meter, by the names that a statement gives them. Parts of a cent are Fractions."""
+        """Return the meter's figures, under the names that a pit's statement gives them. Parts of a cent are Fractions."""
         standing = [won for won in self.won if won.stands]
         on_meter, in_reserve = self._fed()
         on_meter, in_reserve = on_meter + self.moved, in_reserve + self.reserve_moved
@@ -212,7 +224,7 @@ class Meter(Struct, eq=False):
         }
 
     def _fed(self) -> tuple[Fraction, Fraction]:
-        """What all wagers put on the meter and into its reserve, less what corrections took off."""
+        """Return the cents that all wagers put on the meter and into its reserve, less what corrections took off."""
         on_meter = in_reserve = Fraction(0)
         for cents, terms in zip(self.wagered, self.terms, strict=True):
             on_meter, in_reserve = on_meter + cents * terms.contribution, in_reserve + cents * terms.reserve
@@ -224,6 +236,6 @@ class Meter(Struct, eq=False):
 
 
 def standing(step: str, cents: int, house_cents: int) -> str:
-    """How an award stands, for people: paid with 120.00, of which 20.00 are the house's."""
+    """Return in words how an award stands, for example "paid with 120.00, of which 20.00 are the house's"."""
     of_house = f", of which {figures(house_cents)} are the house's" if house_cents else ""
     return f"{step} with {figures(cents)}{of_house}"

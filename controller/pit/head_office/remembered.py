@@ -1,6 +1,6 @@
-"""What head office remembers of each house: the last sound statement, and which events led to it.
+"""The file in which head office remembers each house: the last sound statement, and a digest of the events before it.
 
-A house's own key signs an older log as well as a newer one. Only head office knows what it has already seen.
+A house's key can sign an older log as well as a newer one. So head office must remember what it has already seen.
 """
 
 from __future__ import annotations
@@ -21,12 +21,13 @@ _AT = re.compile(r"[0-9TZ:.-]{1,40}")
 
 
 class Seen(Struct, frozen=True):
-    """A statement that head office has seen: when and at which position the pit stated, and what came before.
+    """The last statement that head office saw of a house: its time, its position in the log, and digests of what came
+    before.
 
-    `digest` is SHA-256, in hex, over the position and the signature of each event through `position`; `decided` is such
-    a digest over the first `decisions` decisions, which were all by then. `own` has the names of what no two houses
-    share: the pit's key, and each adopted stream with its key. `checkpoints` are the notes that head office cosigned
-    last, by the journal's origin. Raises ValueError or TypeError for other values.
+    `digest` is SHA-256, in hex, over the position and the signature of each event through `position`. `decided` is the
+    SHA-256 of the decisions in that statement, and `decisions` is their number. `own` names what no two houses share:
+    the pit's key, and each adopted stream with its key. `checkpoints` are the notes that head office cosigned last, by
+    the journal's origin (`table/epoch`). Raises ValueError or TypeError for other values.
     """
 
     at: str
@@ -50,7 +51,8 @@ class Seen(Struct, frozen=True):
 
 
 def load(path: Path) -> dict[str, Seen]:
-    """What the file holds, by house; nothing where there is no file yet. Raises TableError `remembered_unreadable`."""
+    """Return what the file remembers of each house, or an empty mapping where the file does not exist yet. Raises
+    TableError `remembered_unreadable`."""
     try:
         houses = json.loads(path.read_text("utf-8"))
         return {str(name): Seen(**each | {"own": tuple(each["own"])}) for name, each in houses.items()}
@@ -61,7 +63,8 @@ def load(path: Path) -> dict[str, Seen]:
 
 
 def save(path: Path, houses: Mapping[str, Seen]) -> None:
-    """Replace the file whole. Raises TableError `remembered_unreadable`."""
+    """Write the file anew, as a whole: a reader finds either the old file or the new one. Raises TableError
+    `remembered_unreadable`."""
     text = json.dumps({name: to_builtins(seen) for name, seen in houses.items()}, indent=2, sort_keys=True)
     try:
         write_whole(path, f"{text}\n".encode())

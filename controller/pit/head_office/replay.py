@@ -1,22 +1,25 @@
-"""The progressive money of a house, played again from what its tables signed and from what its people decided.
+"""Compute a house's progressive money anew from what its tables signed and from what its people decided.
 
-These rules are written from the contract's words. No meter's balance is carried along here: each figure follows anew
-from what was wagered under each terms, from the levels that were won and stand, and from the awards that came back.
+The rules below are written from the contract's words. No meter's balance is carried along: each figure is computed from
+the wagers under each set of terms, from the won levels that stand, and from the awards that came back.
 
 - A locked wager gives each meter of its bet a part, and another part to the meter's reserve.
 - A hit wins a share of the whole cents on the meter. Hits of one round that win the same share divide what the first of
-  them won; odd cents go to the first hits. After the whole is won, the meter begins again: with its reserve up to a
-  limit, and with what the house adds up to the seed.
-- Other terms of a meter that was wagered on wait until all of the meter is won, and run from that hit on. Where that
-  level was never won after all, the former terms run again, and the others wait.
-- A hit wins no less than its table showed at the lock of the wagers, by a word that the pit signed: the house adds it.
-- Such a lock has a moment: the word's time, and how long the table had that word. Where the hit of an earlier lock
-  comes later, the pending levels of the same share go to the rounds in the order of their locks.
-- A meter stops at its limit. What comes then is its overflow, which goes on the next level.
-- A void moves no meter. What a void left on the meters goes off them where people corrected that, less what was won of
-  it since. Until a house of an earlier version says that voids stay, each of its voids was corrected at once.
-- A rejected award goes to the awards that share its level. Where none stands, or one is paid already, it goes back on
-  the meter. The last levels of a meter of which no award stands were never won, and what they began with goes back.
+  them won; odd cents go to the first hits. After a win of the whole level, the meter begins again with money from its
+  reserve, up to a limit. The house adds what is missing to the seed.
+- Where a meter was wagered on, new terms wait until all of the meter is won, and are in force from that hit on. Where
+  no award of that win stands in the end, the former terms are in force again, and the new terms wait again.
+- A hit wins no less than its table showed when the wagers were locked, by a message that the pit signed. The house
+  adds the difference.
+- The moment of such a lock is the message's time, plus how long the table had the message. Where the hit of an earlier
+  lock comes later, the pending levels of the same share go to the rounds in the order of their locks.
+- A meter stops at its limit. Money beyond the limit is the meter's overflow, which goes on the next level.
+- A void does not lower a meter. What the voided wagers gave is taken off the meters when people correct the void, less
+  what was won of it since. At a house of an earlier version, each void lowered the meters at once, until the house
+  decided that voids leave the meters as they are.
+- The money of a rejected award goes to the awards that share its level. Where no such award stands, or one is paid
+  already, the money goes back on the meter. Where no award of a meter's last levels stands, these levels count as never
+  won, and what the meter began again with goes back.
 """
 
 from __future__ import annotations
@@ -41,7 +44,8 @@ _SHARE = re.compile("([1-9][0-9]{0,3}):([1-9][0-9]{0,3})")
 
 
 class Approval(NamedTuple):
-    """Terms that people approved: as head office knows them, and as the pit stated them."""
+    """An approval of a meter's terms by people. `terms` are the terms as head office knows them, `stated` as the pit
+    stated them."""
 
     terms: Terms
     stated: Terms
@@ -52,10 +56,11 @@ class Approval(NamedTuple):
 
 
 class Replay:
-    """A house's meters and awards. What no true log has is kept in `findings`."""
+    """The meters and awards of a house, computed anew. `findings` lists what no true log would have."""
 
     def __init__(self, pit_keys: Collection[bytes] = ()) -> None:
-        """`pit_keys` prove what the pit had told a table of the meters."""
+        """Take the pit's public keys. They check the signed messages in which the pit told a table what its meters
+        show."""
         self._pit_keys = pit_keys
         self._shown: dict[tuple[Place, str], int] = {}
         self._locked_ms: dict[Place, int] = {}
@@ -78,7 +83,7 @@ class Replay:
         self._voids_lower = False
 
     def set_terms(self, meter: str, approval: Approval) -> None:
-        """People approved terms of the meter; a new meter begins at their seed."""
+        """Play the decision of people to approve terms for the meter. A new meter begins at the seed of these terms."""
         known = self.meters.setdefault(meter, Meter())
         how = "which wait until it is won" if approval.waits else "which run at once"
         if approval.waits and not known.terms:
@@ -96,7 +101,7 @@ class Replay:
         known.approve(approval.terms, approval.waits)
 
     def withdraw_terms(self, meter: str, people: str) -> None:
-        """People took back the terms of the meter that wait."""
+        """Play the decision of people to take back the terms that wait until the meter is won."""
         number = self.meters[meter].waits if meter in self.meters else None
         if number is None:
             self.findings.append(f"terms of {meter} were taken back, says the pit, and none waited by then")
@@ -107,16 +112,17 @@ class Replay:
         self._tell(f"{meter}: the terms that waited were taken back ({people}): {self.meters[meter].terms[number]}")
 
     def digest(self) -> str:
-        """The digest of the terms that run."""
+        """Return the SHA-256 digest, in hexadecimal, of the open meters' terms that are in force now."""
         return digest_of({name: self.meters[name].terms[self.meters[name].runs] for name in self.open_meters})
 
     @property
     def open_meters(self) -> list[str]:
-        """The meters that are not closed."""
+        """Return the names of the meters that are not closed."""
         return [name for name, meter in self.meters.items() if not meter.closed]
 
     def close(self, meter: str, into: str | None, cents: int, people: str) -> None:
-        """People closed the meter, and moved `cents` to another meter or to the house's reserve."""
+        """Play the decision of people to close the meter and to move `cents` to the meter `into`, or to the house's
+        reserve where `into` is None."""
         if missing := {meter, into or meter}.difference(self.open_meters) or (into == meter and {meter}):
             self.findings.append(
                 f"{meter} was closed into {into}, says the pit, and {min(missing)} was not open by then"
@@ -133,7 +139,7 @@ class Replay:
         self._moved(f"{meter} was closed", on_meter + in_reserve, into, cents, people)
 
     def move_reserve(self, into: str, cents: int, people: str) -> None:
-        """People moved the house's reserve on a meter."""
+        """Play the decision of people to move the whole reserve of the house to the meter `into`."""
         if into not in self.open_meters:
             self.findings.append(f"the house's reserve moved to {into}, says the pit, which was not open by then")
             return
@@ -150,9 +156,9 @@ class Replay:
         self.told.append((self.position, what))
 
     def decide(self, id_: str, step: str, cents: int, recalled: bool = False) -> None:
-        """People took this step of an award. A verified or paid award has these `cents`.
+        """Play the step that people took for an award. A verified or paid award has these `cents`.
 
-        `recalled`: they took over what the award's table had told. Such a step pays nobody.
+        `recalled` means that people took over a step that the award's table had reported. Such a step pays nobody.
         """
         if (award := self._by_id.get(id_)) is None:
             self.findings.append(f"people decided on award {id_}, says the pit, and no hit has that award by then")
@@ -172,7 +178,8 @@ class Replay:
             award.cents, award.house_cents, award.step = cents, cents - own, step
 
     def set_aside(self, table: str, stream: str) -> None:
-        """Nothing of this stream counts any more: its awards are rejected, and its wagers voided."""
+        """Undo what a stream did: its awards are rejected and its wagers voided, because nothing of the stream counts
+        any more."""
         if (table, stream) not in self._streams:
             return
         self._streams.remove((table, stream))
@@ -187,9 +194,10 @@ class Replay:
                 self._take_off(void)
 
     def event(self, stream: str, event: Mapping[str, Any]) -> None:
-        """A table's event, kept under the stream's name. Raises ValueError, or what nonsense raises, and does nothing.
+        """Play one event of a table, which the pit keeps under the name `stream`. Raises ValueError, KeyError,
+        TypeError or AttributeError for an event that makes no sense.
 
-        An event of the contract 1 or 2 names no meters: its wagers go on all of them.
+        An event of version 1 or 2 of the contract names no meters: its wagers feed all of them.
         """
         event = as_now(event, self.open_meters)
         match event["type"]:
@@ -232,7 +240,7 @@ class Replay:
                 meter.wagered[meter.runs] += bet["price_cents"] * len(bet["seats"])
 
     def _judge_price(self, place: Place, price_cents: int, meters: Mapping[str, Meter]) -> None:
-        """Find a wager at a price that the terms of a meter that it feeds do not have."""
+        """Add a finding for each meter whose terms do not have the price of a wager that feeds the meter."""
         for name, meter in meters.items():
             may = meter.terms[meter.runs].prices_cents
             if may is not None and price_cents not in may:
@@ -240,7 +248,8 @@ class Replay:
                 self.findings.append(f"{place}: {what}")
 
     def _show(self, place: Place, proof: object, fed: AbstractSet[str]) -> None:
-        """Note what the table showed of these meters at the lock, where the pit signed that it had told so."""
+        """Note what the table showed of these meters at the lock, if `proof` holds the pit's signed message with these
+        values."""
         match proof:
             case {"word": dict(said), "ago_ms": ago_ms, **others} if not others and is_count(ago_ms, 0, MOST_AHEAD_MS):
                 word = MetersWord.read(said)
@@ -263,16 +272,17 @@ class Replay:
             self._voids.setdefault(void, []).append(Voided(place, name, cents, number, since))
 
     def let_voids_lower(self) -> None:
-        """The house's voids took off the meters at once what their wagers gave, until it says that they stay."""
+        """From now on, let each void take off the meters at once what its wagers gave. This rule holds until the house
+        decides that voids leave the meters as they are."""
         self._voids_lower = True
 
     def let_voids_stay(self) -> None:
-        """From now on a void lowers no meter."""
+        """From now on, let no void lower a meter."""
         self._voids_lower = False
         self._tell("until now each void of this house lowered its meters at once")
 
     def correct(self, void: str, people: str) -> None:
-        """People took off the meters what this void had left there."""
+        """Play the decision of people to take off the meters what the wagers of this void had given."""
         if void not in self._voids:
             self.findings.append(f"what the void {void} left was corrected ({people}), and no void left anything there")
             return
@@ -311,7 +321,8 @@ class Replay:
             self._put_in_order(award, won)
 
     def _put_in_order(self, award: Award, won: Won) -> None:
-        """Where this hit's lock was before those of pending levels of its share, these go to their rounds in order."""
+        """Give the pending levels of one share to their rounds in the order of the rounds' locks, where this hit's
+        wagers were locked before those of earlier hits."""
         mine = self._locked_ms.get(award.place)
         if mine is None or award.meter is None:
             return
@@ -336,7 +347,8 @@ class Replay:
             _divide(level.cents + level.added_cents, awards)
 
     def _win(self, place: Place, name: str, share: Fraction) -> Won:
-        """The share of the level that this round won: the round's first hit of that share wins it."""
+        """Return the level of which this round won the share. The round's first hit of that share wins it; later hits
+        of the round find the same level."""
         self.meters[name].place = place
         key = (place, name, share)
         if key not in self._won:
@@ -380,14 +392,14 @@ class Replay:
 
 
 def _divide(cents: int, awards: list[Award]) -> None:
-    """The awards get equal parts, and the first of them the odd cents."""
+    """Divide the cents equally among the awards. The first awards get one odd cent each."""
     each, odd = divmod(cents, len(awards))
     for number, award in enumerate(awards):
         award.take(each + (number < odd))
 
 
 def whole(value: object, least: int, most: int) -> int:
-    """The value, which must be a whole number within these bounds. Raises ValueError."""
+    """Return the value if it is a whole number from `least` to `most`. Raises ValueError otherwise."""
     if not is_count(value, least, most):
         raise ValueError(f"{value!r:.60} is no whole number from {least} to {most}")
     return value

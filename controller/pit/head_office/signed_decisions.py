@@ -1,9 +1,10 @@
-"""Whether the decisions of a house are those that its pit signed, in the order in which it signed them, by two people.
+"""Check that a house's decisions are those that its pit signed, in the order of signing, each by two people where two
+are needed.
 
-Each signed decision has its number, and the SHA-256 of the decision before it, both under the signature. So none can be
-changed, taken out, put in or moved. Decisions at the end of the list can be missing: head office remembers how many it
-has seen (`remembered`), and each table tells of its own awards. The pit's key may be rotated: a former key signed its
-successor, and signs no decision after that.
+Each signed decision has its number and the SHA-256 of the decision before it, both under the signature. So nobody can
+change, remove, insert or move a decision unnoticed. Decisions at the end of the list can be missing: head office
+remembers how many it has seen (`remembered`), and each table reports its own awards. The pit's key may be rotated: the
+former key signs its successor, and signs no decision after that.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ class _Terms(Struct, frozen=True):
 
 
 class _Signed(Struct, frozen=True):
-    """What is looked at of a decision that its pit signed."""
+    """The fields that are checked of a decision that the pit signed."""
 
     decision: int
     before: str
@@ -55,12 +56,12 @@ class _Signed(Struct, frozen=True):
 
     @property
     def accounts(self) -> set[str]:
-        """The accounts of the people who decided."""
+        """Return the accounts of the one or two people who decided."""
         return {person.account for person in (self.by, self.witness) if person is not None}
 
     @property
     def takes_two(self) -> bool:
-        """Whether the contract of a house asks two people for it, whatever came before."""
+        """Tell whether a decision of this kind always needs two people by the contract, whatever was decided before."""
         return (
             self.step == "rejected"
             or self.recalled
@@ -70,7 +71,7 @@ class _Signed(Struct, frozen=True):
 
 
 class _Stated(Struct, frozen=True):
-    """What is looked at of a statement."""
+    """The fields that are checked of a pit's statement."""
 
     public_key: str
     rotations: list[dict[str, Any]]
@@ -78,7 +79,8 @@ class _Stated(Struct, frozen=True):
 
 
 def findings(statement: Mapping[str, Any]) -> Iterator[str]:
-    """What is wrong with the decisions of a statement. Raises ValueError for nonsense."""
+    """Yield what is wrong with the decisions of a statement. Raises ValueError where the statement has not the right
+    form."""
     try:
         stated = convert(statement, _Stated)
         unsigned = next((place for place, each in enumerate(stated.decisions) if "signature" in each), None)
@@ -91,7 +93,8 @@ def findings(statement: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _chain(stated: _Stated, unsigned: int, read: Sequence[_Signed]) -> Iterator[str]:
-    """What is wrong with the order and the signatures."""
+    """Yield what is wrong with the order and the signatures of the decisions `read`. The first `unsigned` decisions of
+    the statement have no signature."""
     keys = _keys(stated)
     if keys is None:
         yield "the statement's rotations do not lead to the pit's key"
@@ -110,7 +113,8 @@ def _chain(stated: _Stated, unsigned: int, read: Sequence[_Signed]) -> Iterator[
 
 
 def pit_keys(statement: Mapping[str, Any] | None) -> list[bytes]:
-    """The keys by which the pit has signed its words; none where the statement does not tell them."""
+    """Return the public keys with which the pit has signed so far. The list is empty where the statement does not give
+    them."""
     try:
         return _keys(convert(statement or {}, _Stated)) or []
     except ValueError:
@@ -118,7 +122,7 @@ def pit_keys(statement: Mapping[str, Any] | None) -> list[bytes]:
 
 
 def _keys(stated: _Stated) -> list[bytes] | None:
-    """The pit's keys, the first one first; None where the rotations do not hold."""
+    """Return the pit's public keys, oldest first, or None where the rotations from key to key are not properly signed."""
     rotations = [rotation for each in stated.rotations if (rotation := Rotation.read(each)) is not None]
     holds = (
         len(rotations) == len(stated.rotations)
@@ -130,7 +134,8 @@ def _keys(stated: _Stated) -> list[bytes] | None:
 
 
 def _people(decisions: Sequence[_Signed]) -> Iterator[str]:
-    """Decisions by one person that need two, and decisions at a pit for practice."""
+    """Yield a finding for each decision that one person took and that needs two, and for each decision of a practice
+    pit."""
     verified: dict[str | None, set[str]] = {}
     meters: set[str] = set()
     for each in decisions:

@@ -12,7 +12,8 @@ from controller.contract.canonical import canonical
 
 
 class Terms(NamedTuple):
-    """How a meter begins, and the parts of a wager that it and its reserve get. Amounts are in cents."""
+    """The terms of a meter: the seed with which it begins, and the parts of a wager that the meter and its reserve get.
+    Amounts are in cents."""
 
     seed_cents: int
     contribution: Fraction
@@ -28,12 +29,12 @@ class Terms(NamedTuple):
         return f"{parts}, at most {figures(self.reseed_at_most_cents)} to begin again{limit}{prices}"
 
     def told(self) -> dict[str, object]:
-        """The terms as the digest has them."""
+        """Return the terms in the form over which their digest is computed."""
         told = {**self._asdict(), "contribution": str(self.contribution), "reserve": str(self.reserve)}
         told |= {} if self.prices_cents is None else {"prices_cents": [*self.prices_cents]}
         return {name: value for name, value in told.items() if value is not None}
 
 
 def digest_of(meters: Mapping[str, Terms]) -> str:
-    """SHA-256 over the terms of these meters, in hex."""
+    """Return the SHA-256 digest, in hexadecimal, of the terms of these meters."""
     return sha256(canonical({name: terms.told() for name, terms in meters.items()})).hexdigest()

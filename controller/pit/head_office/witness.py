@@ -1,10 +1,11 @@
-"""Head office as a second witness of the tables' journals: it cosigns what only grew since it last cosigned.
+"""Head office as a second witness of the tables' journals. It cosigns a journal only where the journal grew since the
+last cosignature, and was not rewritten.
 
-A pit's statement has every checkpoint that the pit cosigned, as its table signed it, each with the proof that its tree
-begins with the tree of the checkpoint before. So head office follows a journal from the checkpoint that it cosigned
-last to the newest one. A house whose pit and tables lie together can no longer write a journal anew once head office
-has heard of it: with head office's own copy there are two notes that one key signed. Two different notes of one size
-are the proof. Two notes of different sizes prove nothing alone: the table must show the proof between them.
+A pit's statement lists every checkpoint that the pit cosigned, as the table signed it, each with a proof that its tree
+begins with the tree of the checkpoint before. Head office follows a journal from the checkpoint that it cosigned last
+to the newest one. A house whose pit and tables lie together cannot rewrite a journal after that unnoticed, because head
+office's own copy and the new note bear the signature of the same key. Two different notes of the same size are proof of
+two histories. Two notes of different sizes prove nothing alone: the table must show the proof between them.
 """
 
 from __future__ import annotations
@@ -26,10 +27,10 @@ _MOST_LINE_BYTES = 76  # a cosignature: its key's id, the time, and Ed25519
 
 
 class Witnessed(Struct):
-    """What a statement shows of journals, each named by its origin `table/epoch`.
+    """The journals that a statement shows, each named by its origin `table/epoch`.
 
     `newest` are the notes that extend what head office has cosigned. `forks` are pairs of notes of one journal, both
-    signed by one key, and no proof leads from one to the other. `alarms` need not be wrong, and somebody must look.
+    signed by one key, where no proof leads from one to the other. `alarms` need not be wrong, but somebody must look.
     """
 
     newest: dict[str, Note] = field(default_factory=dict)
@@ -39,14 +40,15 @@ class Witnessed(Struct):
 
 
 class _Chain(Struct, frozen=True):
-    """The notes of a stream, each signed by this key, as far as each extends the one before."""
+    """The notes of a stream, all signed by `key`. The list ends before the first note that does not extend its
+    predecessor."""
 
     key: bytes
     is_set_aside: bool
     notes: list[Note]
 
     def has(self, *notes: Note) -> bool:
-        """Whether all these checkpoints stand in the chain."""
+        """Tell whether the chain holds all these checkpoints."""
         return {note.text for note in notes} <= {note.text for note in self.notes}
 
 
@@ -57,7 +59,7 @@ class _Adopted(Struct, frozen=True):
 
 
 class _Listed(Struct, frozen=True):
-    """A checkpoint that the pit cosigned. `epoch` is the one under which the pit keeps the stream."""
+    """A checkpoint that the pit cosigned. `epoch` is the name under which the pit keeps the table's stream."""
 
     table: str
     epoch: str
@@ -75,8 +77,8 @@ class _Stated(Struct, frozen=True):
 def witnessed(
     stated: Mapping[str, object], keys: Mapping[tuple[str, str], bytes], before: Mapping[str, str]
 ) -> Witnessed:
-    """Follow each journal of the statement. `keys` are by table and the epoch under which the pit keeps its stream;
-    `before` are the notes that head office has cosigned last.
+    """Follow each journal of the statement. `keys` are by table and by the epoch under which the pit keeps the table's
+    stream; `before` are the notes that head office cosigned last.
 
     Raises KeyError or ValueError where the statement cannot be read.
     """
@@ -100,7 +102,7 @@ def witnessed(
 
 
 def _extending(origin: str, key: bytes, listed: list[_Listed], found: Witnessed) -> list[Note]:
-    """The notes of a stream as far as each extends the one before."""
+    """Return the notes of a stream up to the first that does not extend its predecessor. Add a finding for that one."""
     chain: list[Note] = []
     before: Checkpoint | None = None
     for each in listed:
@@ -124,8 +126,8 @@ def _extending(origin: str, key: bytes, listed: list[_Listed], found: Witnessed)
 
 
 def _bare(note: Note, origin: str) -> Note:
-    """The note with one line of the table and one of the pit at most. A pit can put so many lines under a checkpoint,
-    or so long ones, that nobody reads the note once head office has added its own."""
+    """Return the note with at most one signature line of the table and one of the pit. A pit could put so many or such
+    long lines under a checkpoint that nobody can read the note once head office has added its own."""
     own = {
         name: (name, line)
         for name, line in note.signatures
@@ -135,9 +137,10 @@ def _bare(note: Note, origin: str) -> Note:
 
 
 def _following(origin: str, chains: list[_Chain], known: Note | None, found: Witnessed) -> Note | None:
-    """The newest note that extends the known one, in a stream that holds; None where there is none.
+    """Return the newest note that extends `known`, from a stream that is not set aside; None where no such note exists.
 
-    That is a finding if one was known. Where the known one was set aside, and a stream holds, it is an alarm.
+    A missing extension of `known` is a finding. It is an alarm where the stream of `known` was set aside and another
+    stream of the journal is in use.
     """
     holding = [chain for chain in chains if not chain.is_set_aside]
     if known is None:
@@ -169,10 +172,10 @@ def _following(origin: str, chains: list[_Chain], known: Note | None, found: Wit
 def _told_of_a_fork(
     cosigned: Note | None, shown: Note | None, chains: Mapping[str, list[_Chain]], found: Witnessed
 ) -> None:
-    """Judge two notes of which the pit says that they contradict each other.
+    """Judge two notes that contradict each other by the pit's statement.
 
-    Where proofs of the statement join them, nothing is wrong: a stranger can show a pit a genuine newer note with a
-    spoiled proof.
+    Nothing is wrong where proofs in the statement join the two notes: a stranger can show a pit a genuine newer note
+    with a spoiled proof.
     """
     one, other = (None if note is None else note.checkpoint() for note in (cosigned, shown))
     if cosigned is None or shown is None or one is None or other is None:
@@ -190,7 +193,7 @@ def _told_of_a_fork(
 
 
 def _fork(one: Note, other: Note, key: bytes, found: Witnessed) -> None:
-    """Find that no proof joins these notes of one journal, which this key signed both."""
+    """Add a finding and a fork, because no proof joins these two notes of one journal, both signed by this key."""
     origin, before, size = other.text.partition("\n")[0], _size(one), _size(other)
     found.forks.append((str(one), str(other)))
     if before == size:

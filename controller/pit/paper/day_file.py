@@ -1,4 +1,5 @@
-"""The file of a gaming day: signed by the pit's key, as a spreadsheet, and as a page. One day gives the same bytes."""
+"""Write the file of a gaming day in three forms: signed JSON, a spreadsheet and a page. A given day always gives the
+same bytes."""
 
 from __future__ import annotations
 
@@ -31,9 +32,10 @@ _COUNTS = ("rounds", "voids", "unsettled", "hits")
 
 
 class Figures(Struct, frozen=True):
-    """The figures of one table, shift or dealer, in cents; under the name "" those of all together.
+    """The figures of one table, one shift or one dealer, in cents. Figures under the name "" are the totals of all of
+    them.
 
-    `wagered_cents`, `returned_cents` and `house_cents` are of settled rounds.
+    `wagered_cents`, `returned_cents` and `house_cents` count settled rounds only.
     """
 
     rounds: int
@@ -66,7 +68,7 @@ class Figures(Struct, frozen=True):
 
 
 class DayFile(Day, frozen=True, kw_only=True):
-    """What `pitctl day` prints: a gaming day that is over, signed by the pit's key."""
+    """The file that `pitctl day` prints: the figures of a gaming day that is over, signed by the pit's key."""
 
     gaming_day: int
     """The form of this file."""
@@ -82,7 +84,7 @@ class DayFile(Day, frozen=True, kw_only=True):
 
 
 def day_json(day: Day, signer: Signer, public_key: bytes) -> bytes:
-    """The day as one line of JSON, which the pit's key signs."""
+    """Return the gaming day as one line of JSON, signed by the pit's key."""
     body = {
         "gaming_day": FORM,
         "public_key": public_key.hex(),
@@ -93,7 +95,7 @@ def day_json(day: Day, signer: Signer, public_key: bytes) -> bytes:
 
 
 def day_csv(day: Day) -> str:
-    """The day for a spreadsheet, with no signature."""
+    """Return the gaming day as comma-separated values for a spreadsheet, without a signature."""
     file = io.StringIO()
     lines = csv.writer(file, lineterminator="\n")
     lines.writerow(COLUMNS)
@@ -114,7 +116,8 @@ def day_csv(day: Day) -> str:
 
 
 def _cell(text: str) -> str:
-    """The text, which a spreadsheet is not to run as a formula."""
+    """Return the text of a spreadsheet cell. A text that a spreadsheet would run as a formula gets a leading
+    apostrophe."""
     return f"'{text}" if text[:1] in "=+-@\t" else text
 
 
@@ -130,7 +133,8 @@ def _figures(sums: Sums) -> Figures:
 
 
 def day_page(day: Day) -> str:
-    """The day as one page to print that needs no other file, in every language side by side."""
+    """Return the gaming day as one HTML page to print. The page needs no other file, and has all the house's languages
+    side by side."""
     tables = "".join(f"<h2>{_say(f'by_{what}')}</h2>{_table(day.by(what))}" for what in _BY)
     parts = "".join(
         f"<p>{escape(part.due_at)} – {escape(part.ended_at)}, {part.first_event}–{part.last_event}</p>"

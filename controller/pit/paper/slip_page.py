@@ -1,4 +1,5 @@
-"""The slip of an award as one page to print that needs no other file, in every language side by side."""
+"""Write the slip of an award as one HTML page to print. The page needs no other file, and has all the house's languages
+side by side."""
 
 from __future__ import annotations
 
@@ -17,14 +18,14 @@ _SUITS = {"S": "♠", "H": "♥", "D": "♦", "C": "♣"}
 
 
 def check_house() -> list[str]:
-    """What stands in English for want of words in the house's languages. Raises TableError `house_file` where the
-    house's file does not say in which currency and languages a slip is."""
+    """Return which texts of the printed papers stand in English, because the house's languages have no words for them.
+    Raises TableError `house_file` where the house's file does not say which currency and languages a slip uses."""
     in_use()
     return papers_in_english()
 
 
 def slip_page(paper: ToPrint) -> str:
-    """The page of a slip that was just printed."""
+    """Return the HTML page of a slip whose printing was just recorded."""
     slip, last = paper.slip, paper.slip.prints[-1]
     marks = "".join(f'<p class="mark">{mark}</p>' for mark in _marks(paper, last))
     told = "".join(f"<dt>{name}<dd>{said}" for name, said in _told(paper))
@@ -56,7 +57,8 @@ def slip_page(paper: ToPrint) -> str:
 
 
 def _marks(paper: ToPrint, last: Print) -> Iterator[str]:
-    """What nobody may overlook."""
+    """Yield the warnings that stand large on the slip: a second copy, a tax form due, an award paid already, a replaced
+    slip."""
     slip, first = paper.slip, paper.slip.prints[0]
     if last.copy > 1:
         yield _both("copy", copy=last.copy - 1, number=slip.number, by=first.by, at=_local(paper, first.at))
@@ -100,7 +102,7 @@ def _card(card: str) -> str:
 
 
 def _local(paper: ToPrint, at: str) -> str:
-    """The moment on the house's clock, to the second, with its distance from UTC."""
+    """Return the moment `at` on the house's clock, to the second, with its offset from UTC."""
     return paper.rules.local(at).isoformat(" ", "seconds")
 
 
@@ -109,7 +111,7 @@ def _say(key: str, **values: object) -> str:
 
 
 def _both(key: str, **values: object) -> str:
-    """The words of the key in every language, ready for the page."""
+    """Return the text of `key` in all the house's languages, escaped for HTML."""
     return escape(_say(key, **values))
 
 
