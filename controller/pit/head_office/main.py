@@ -1,4 +1,4 @@
-"""The command `table-controller-head-office`, which checks the logs of several houses and shows the results together."""
+"""The command `table-controller-head-office`, which checks the logs of several houses and shows what it found."""
 
 from __future__ import annotations
 

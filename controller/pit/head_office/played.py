@@ -65,7 +65,7 @@ class Award(Struct, eq=False):
         return self.cents - self.house_cents
 
     def take(self, cents: int) -> None:
-        """Give the award this amount and make it pending again. An award that has this amount already is left as it is."""
+        """Give the award this amount and make it pending again. Leave an award alone that has this amount already."""
         if (cents, 0) != (self.cents, self.house_cents):
             self.cents, self.house_cents, self.step = cents, 0, "pending"
 
@@ -224,7 +224,7 @@ class Meter(Struct, eq=False):
         }
 
     def _fed(self) -> tuple[Fraction, Fraction]:
-        """Return the cents that all wagers put on the meter and into its reserve, less what corrections took off."""
+        """Return the cents that wagers put on the meter and into its reserve, less what was corrected."""
         on_meter = in_reserve = Fraction(0)
         for cents, terms in zip(self.wagered, self.terms, strict=True):
             on_meter, in_reserve = on_meter + cents * terms.contribution, in_reserve + cents * terms.reserve
@@ -236,6 +236,6 @@ class Meter(Struct, eq=False):
 
 
 def standing(step: str, cents: int, house_cents: int) -> str:
-    """Return in words how an award stands, for example "paid with 120.00, of which 20.00 are the house's"."""
+    """Return in words how an award stands. Example: paid with 120.00, of which 20.00 are the house's."""
     of_house = f", of which {figures(house_cents)} are the house's" if house_cents else ""
     return f"{step} with {figures(cents)}{of_house}"

@@ -122,7 +122,7 @@ def pit_keys(statement: Mapping[str, Any] | None) -> list[bytes]:
 
 
 def _keys(stated: _Stated) -> list[bytes] | None:
-    """Return the pit's public keys, oldest first, or None where the rotations from key to key are not properly signed."""
+    """Return the pit's public keys, oldest first, or None where the rotations from key to key do not hold."""
     rotations = [rotation for each in stated.rotations if (rotation := Rotation.read(each)) is not None]
     holds = (
         len(rotations) == len(stated.rotations)

@@ -1,4 +1,4 @@
-"""`pitctl`: everything a person does with the reference pit from a shell, and the pit itself."""
+"""The command `pitctl`, which runs the reference pit and everything a person does with the pit from a shell."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _EXIT_TROUBLE, _EXIT_INTERRUPTED = 1, 130
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command. Returns the exit code. An error goes to standard error, with what to do."""
+    """Run one command, and return the exit code. An error goes to standard error, with advice on what to do."""
     words = sys.argv[1:] if arguments is None else arguments
     command = named(words, COMMANDS)  # no command waits for the parsers of all others
     options = PROGRAM.parser(COMMANDS if command is None else (command,)).parse_args(words)
@@ -32,7 +32,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def parser() -> ArgumentParser:
-    """The parser of all commands of the pit."""
+    """Return the command-line parser of all `pitctl` commands."""
     return PROGRAM.parser(COMMANDS)
 
 

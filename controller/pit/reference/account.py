@@ -1,6 +1,6 @@
-"""The account: whether the books follow from the events, to the cent.
+"""Check the ledger's account: whether the pit's books follow from the events, to the cent.
 
-The sums are drawn up anew. What wagers gave is summed from the events' own bodies, each balance from its entries, and
+All sums are computed anew. What wagers gave is summed from the events' own bodies, each balance from its entries, and
 what is owed from the awards. Each difference from the books is a finding.
 """
 
@@ -23,12 +23,12 @@ from controller.pit.reference.store import Store, of_row
 
 
 class MeterAccount(Struct, frozen=True):
-    """How a meter came to its level, in cents: level + overflow = seeds + contributions
-    + from_reserve - awards + returned + moved.
+    """The sums that explain a meter's level, in cents: level + overflow = seeds + contributions + from_reserve - awards
+    + returned + moved.
 
     `seeds` is what the house put in. `contributions` is what wagers gave, less what corrections took off. `returned` is
-    what rejected awards gave back. Where other hits then shared that amount, `awards` has the amount again. `carried`
-    and `reserve_carried` are parts of a cent.
+    what rejected awards gave back. Where other hits then shared that amount, `awards` counts the amount a second time.
+    `carried` and `reserve_carried` are parts of a cent.
     """
 
     meter: str
@@ -53,13 +53,14 @@ class MeterAccount(Struct, frozen=True):
 
     @property
     def balances(self) -> bool:
-        """Whether the level is the sum of what went in less what went out."""
+        """Tell whether level and overflow together are what went into the meter less what went out."""
         inwards = self.seeds_cents + self.contributions_cents + self.from_reserve_cents + self.returned_cents
         return self.level_cents + self.overflow_cents == inwards - self.awards_cents + self.moved_cents
 
 
 class AwardCount(Struct, frozen=True):
-    """How often an award was hit, and its value in cents: of the awards that stand, and of those that are paid."""
+    """The count of one kind of award: how often it was hit, and its cents. `won_cents` leaves out rejected awards;
+    `paid_cents` counts paid ones."""
 
     spot: str
     award: str
@@ -71,7 +72,8 @@ class AwardCount(Struct, frozen=True):
 
 
 class Account(Struct, frozen=True):
-    """Every meter's account; each award's count; the awards owed and paid, in cents; and what does not balance.
+    """The whole account of a ledger: each meter, each kind of award, the cents owed and paid, and in `findings` what
+    does not balance.
 
     `recalled_cents` is what the house added to awards that were recalled with another amount, less what the house kept.
     """
@@ -89,7 +91,7 @@ class Account(Struct, frozen=True):
 
 
 def draw_up(db: Store) -> Account:
-    """The account of a ledger, inside one transaction."""
+    """Compute the account of a ledger anew. The caller holds a transaction."""
     funds = {account: (cents, Fraction(rest)) for account, cents, rest in db.execute("SELECT * FROM fund")}
     meters = tuple(_meter(db, name, funds) for (name,) in db.execute("SELECT name FROM meter ORDER BY name").fetchall())
     return Account(
@@ -120,7 +122,7 @@ _Moment = tuple[int, int]
 
 
 def _meter(db: Store, name: str, funds: _Funds) -> MeterAccount:
-    """The account of one meter, from the sums of its entries by their reason."""
+    """Return the account of one meter, computed from the sums of its entries by their reason."""
     account, reserve = f"meter:{name}", f"reserve:{name}"
     by_why = dict(
         db.execute(
@@ -160,7 +162,7 @@ def _meter(db: Store, name: str, funds: _Funds) -> MeterAccount:
 
 
 def _moved_off(db: Store, account: str) -> int:
-    """The whole cents that closings took from this account or gave to it."""
+    """Return the whole cents that closings of meters gave to this account, less what they took from it."""
     (cents,) = db.execute(
         "SELECT coalesce(sum(cents), 0) FROM entry JOIN posting ON number = posting"
         " WHERE account = ? AND why = 'moved'",
@@ -170,7 +172,7 @@ def _moved_off(db: Store, account: str) -> int:
 
 
 def _counts(db: Store) -> tuple[AwardCount, ...]:
-    """Each award that was ever hit: the sums over its hits."""
+    """Return for each kind of award that was ever hit the sums over its hits."""
     rows = db.execute(
         "SELECT spot, tier, meter, count(*), sum(CASE step WHEN 'rejected' THEN 1 ELSE 0 END),"
         " sum(CASE step WHEN 'rejected' THEN 0 ELSE cents END), sum(CASE step WHEN 'paid' THEN cents ELSE 0 END)"
@@ -202,7 +204,8 @@ def _unbalanced(db: Store, funds: _Funds, meters: tuple[MeterAccount, ...]) -> I
 
 
 def _unfounded(db: Store, funds: _Funds) -> Iterator[str]:
-    """Compare what wagers gave, and what the house bears of voids: by the events' own bodies, and by the books."""
+    """Yield each difference between the events' own bodies and the books, in what wagers gave and in what the house
+    bears of voids."""
     gifts = _given_by_events(db)
     given = gifts.given
     booked = dict(
@@ -226,7 +229,8 @@ _UNDERSTOOD = "number NOT IN (SELECT event FROM alarm WHERE code = 'event_not_un
 
 
 def _given_by_events(db: Store) -> _Gifts:
-    """What locked wagers gave to each account, less what voids and corrections moved, exactly, from the events."""
+    """Compute from the events alone what locked wagers gave to each account, less what voids and corrections moved, to
+    the fraction of a cent."""
     gifts = _Gifts(db)
     taken_back = _taken_back(db)
     for number, table, epoch, body in db.stream(
@@ -251,7 +255,7 @@ def _given_by_events(db: Store) -> _Gifts:
 
 
 class _Gifts:
-    """What wagers gave to each account so far. A stake is a table, an epoch, a shoe, a round and a spot."""
+    """What wagers gave to each account so far. A stake is the tuple of table, epoch, shoe, round and spot."""
 
     def __init__(self, db: Store) -> None:
         self.given: dict[str, Fraction] = {}
@@ -262,31 +266,32 @@ class _Gifts:
 
     @property
     def wagers(self) -> int:
-        """How many wagers still count."""
+        """Return the number of wagers that were not voided."""
         return len(self._open)
 
     def lock(self, stake: tuple[Any, ...], seats: Sequence[int], price_cents: int, moment: _Moment) -> None:
-        """The wagers of these seats play. A stake is locked once."""
+        """Count the locked wagers of these seats. A stake that was locked before changes nothing."""
         if stake not in self._price:
             self._price[stake] = price_cents
             self._open |= {(stake, seat) for seat in seats}
             self._give(stake, len(seats) * price_cents, moment)
 
     def void(self, stake: tuple[Any, ...], seats: Sequence[int], corrected: _Moment | None) -> None:
-        """The wagers of these seats are voided, as far as they play: the house bears them, until it was `corrected`."""
+        """Void the wagers of these seats, as far as they still count. The house bears what they gave, until people
+        `corrected` the meters."""
         voided = {(stake, seat) for seat in seats} & self._open
         self._open -= voided
         self._give(stake, -len(voided) * self._price.get(stake, 0), corrected)
 
     def take_back(self, stream: tuple[Any, ...], moment: _Moment) -> None:
-        """All wagers of a table's epoch are taken back: its adoption was wrong."""
+        """Take back all wagers of a table's stream, because its adoption was wrong."""
         for stake, seat in [(stake, seat) for stake, seat in self._open if stake[:2] == stream]:
             self._open.discard((stake, seat))
             self._give(stake, -self._price[stake], moment)
 
     def _give(self, stake: tuple[Any, ...], stake_cents: int, moment: _Moment | None) -> None:
-        """Give so much of the stake's wagers to its meters, less what was won of it by that moment. Without a moment
-        all of it is the house's."""
+        """Give the meters their parts of this amount of the stake's wagers, less the shares that were won before
+        `moment`; the house bears those. Without a moment the house bears all of it."""
         for meter, generation, contribution, reserve in self._feedings.get(stake, ()):
             locks = self._won.get(meter, [])
             since = locks[bisect_left(locks, generation, key=_GENERATION) :]
@@ -302,7 +307,8 @@ class _Gifts:
 
 
 def _taken_back(db: Store) -> list[tuple[Any, ...]]:
-    """The streams that were set aside, the last first: the moment, the table, and the epoch's name."""
+    """Return the streams that were set aside, the last first: the moment, the table, and the name under which the
+    stream is kept."""
     rows = db.execute(
         "SELECT before_event - 1, coalesce((SELECT max(decision.number) FROM decision WHERE what = 'set_aside'"
         " AND subject = back.last), 0), table_id, set_aside_as"
@@ -314,7 +320,7 @@ def _taken_back(db: Store) -> list[tuple[Any, ...]]:
 
 
 def _corrected(db: Store) -> dict[tuple[str, str, int], _Moment]:
-    """When the meters were corrected after a void, by its table, epoch and event number."""
+    """Return when people corrected the meters after each void, by the void's table, epoch and event number."""
     back = {(table, name): moment for moment, table, name in _taken_back(db)}
     rows = db.execute(
         "SELECT DISTINCT table_id, epoch, voided_by, off_at, (SELECT max(number) FROM decision WHERE what = 'corrected'"
@@ -331,7 +337,8 @@ def _corrected(db: Store) -> dict[tuple[str, str, int], _Moment]:
 
 
 def _feedings(db: Store) -> dict[tuple[Any, ...], list[tuple[str, int, Fraction, Fraction]]]:
-    """For each bet of a round with wagers: the meters, their generations, and their shares of a wager."""
+    """Return for each progressive bet of a round the meters that its wagers fed: name, generation, and the two parts of
+    a wager."""
     feedings: dict[tuple[Any, ...], list[tuple[str, int, Fraction, Fraction]]] = {}
     for *stake, meter, generation, contribution, reserve in db.execute(
         "SELECT table_id, epoch, shoe, round, spot, feeding.meter, generation, contribution, reserve FROM feeding"
@@ -344,7 +351,8 @@ def _feedings(db: Store) -> dict[tuple[Any, ...], list[tuple[str, int, Fraction,
 
 
 def _won(db: Store) -> dict[str, list[tuple[int, _Moment, Fraction]]]:
-    """For each meter its locks that are not undone, and its closings: generation, moment and the share that went."""
+    """Return for each meter its locked levels that are not undone, and its closings: the generation, the moment and the
+    share that left the meter."""
     won: dict[str, list[tuple[int, _Moment, Fraction]]] = {}
     for meter, generation, event, decision, share in db.execute(
         "SELECT meter, generation, event, 0, share FROM lock WHERE undone = 0"
@@ -356,7 +364,7 @@ def _won(db: Store) -> dict[str, list[tuple[int, _Moment, Fraction]]]:
 
 
 def _locks_amiss(db: Store) -> Iterator[str]:
-    """Compare the locked levels with the hits' own bodies and with the awards that stand."""
+    """Yield what is wrong with the locked levels, compared with the hits' own bodies and with the awards that stand."""
     by_events: dict[tuple[Any, ...], int] = {}
     for number, table, epoch, body in db.stream(
         f"SELECT number, table_id, epoch, body FROM event WHERE {_UNDERSTOOD} ORDER BY number"

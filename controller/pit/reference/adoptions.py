@@ -1,9 +1,10 @@
-"""Which tables the pit hears, in which epoch and under which key: people's decisions, and the keys that were seen.
+"""Keep which tables the pit listens to, in which epoch and under which key. People decide that; the keys that tables
+showed are kept too.
 
-The last adoption of a table holds. Two decisions end an adoption. A table that is *retired* is heard no more until
-somebody adopts the table again; what the table sent stands. An adoption that is *taken back* was wrong, for example
-because a thief's key was adopted. What came under that key is set aside under another epoch's name such as `ab12cd~3`,
-in which no table can speak, and the adoption before holds again.
+The last adoption of a table is in force. Two decisions end an adoption. A *retired* table is not heard until somebody
+adopts it again, and what the table sent stays valid. An adoption that is *taken back* was wrong, for example because a
+thief's key was adopted. What came under that key is then set aside under another epoch's name such as `ab12cd~3`, in
+which no table can speak, and the adoption before is in force again.
 """
 
 from __future__ import annotations
@@ -43,14 +44,14 @@ _MOST_KEYS = 2_000
 
 
 class Adoption(Struct, frozen=True):
-    """The epoch in which a table is heard, and the table's public key, 32 bytes."""
+    """The epoch in which the pit listens to a table, and the table's public key of 32 bytes."""
 
     epoch: str
     public_key: bytes
 
     @property
     def fingerprint(self) -> str:
-        """The key's fingerprint, as `tablectl status` shows it at the table."""
+        """Return the key's fingerprint, as `tablectl status` shows it at the table."""
         return fingerprint(self.public_key)
 
 
@@ -61,11 +62,12 @@ class Adoptions:
         self._db = db
 
     def of(self, table: str) -> Adoption | None:
-        """The adoption that holds for the table; None where the table was never adopted, or is retired."""
+        """Return the table's adoption that is in force, or None where the table was never adopted or is retired."""
         return self.heard((table,)).get(table)
 
     def heard(self, tables: Collection[str] | None = None) -> dict[str, Adoption]:
-        """Every table that is heard, by name; of these `tables` alone, where they are given."""
+        """Return by name the tables that the pit listens to, each with its adoption. Where `tables` is given, only
+        these."""
         if tables is not None and not tables:
             return {}
         of_these = "" if tables is None else f" AND table_id IN ({marks(tables)})"
@@ -78,18 +80,19 @@ class Adoptions:
         return {table: Adoption(epoch, bytes(key)) for table, epoch, key in rows}
 
     def knows(self, table: str) -> bool:
-        """Whether anybody ever adopted the table."""
+        """Tell whether anybody ever adopted the table."""
         return self._db.execute("SELECT 1 FROM adoption WHERE table_id = ?", (table,)).fetchone() is not None
 
     def key_of(self, table: str, epoch: str) -> bytes | None:
-        """The key that was adopted with an epoch; None where nobody adopted the epoch, or took the adoption back."""
+        """Return the key that was adopted with an epoch; None where nobody adopted the epoch, or people took the
+        adoption back."""
         row = self._db.execute(
             "SELECT public_key FROM adoption WHERE table_id = ? AND epoch = ? AND set_aside_as IS NULL", (table, epoch)
         ).fetchone()
         return None if row is None else bytes(row[0])
 
     def adopt(self, table: str, epoch: str, public_key: bytes) -> int:
-        """Hear the table in this epoch and under this key from now on. Returns the adoption's number."""
+        """Listen to the table in this epoch and under this key from now on. Returns the adoption's number."""
         (number,) = self._db.execute(
             "INSERT INTO adoption (table_id, epoch, public_key) VALUES (?, ?, ?) RETURNING number",
             (table, epoch, public_key),
@@ -97,7 +100,7 @@ class Adoptions:
         return int(number)
 
     def retire(self, table: str, by: str, why: str) -> int:
-        """Hear the table no more. Returns the number of the adoption that this ends, 0 where there is none."""
+        """Stop listening to the table. Returns the number of the adoption that this ends, or 0 where there is none."""
         row = self._db.execute(
             "UPDATE adoption SET ended_at = ?, ended_by = ?, ended_why = ? WHERE number ="
             " (SELECT max(number) FROM adoption WHERE table_id = ? AND set_aside_as IS NULL) RETURNING number",
@@ -106,7 +109,7 @@ class Adoptions:
         return 0 if row is None else int(row[0])
 
     def last(self, table: str, epoch: str) -> int | None:
-        """The number of the last adoption of an epoch that was not taken back."""
+        """Return the number of the last adoption of an epoch that was not taken back, or None."""
         (number,) = self._db.execute(
             "SELECT max(number) FROM adoption WHERE table_id = ? AND epoch = ? AND set_aside_as IS NULL", (table, epoch)
         ).fetchone()
@@ -121,7 +124,7 @@ class Adoptions:
         )
 
     def set_aside(self, table: str, epoch: str) -> tuple[str, ...]:
-        """The names under which streams of an epoch were set aside."""
+        """Return the names under which earlier streams of this epoch were set aside."""
         rows = self._db.execute(
             "SELECT DISTINCT set_aside_as FROM adoption WHERE table_id = ? AND epoch = ? AND set_aside_as IS NOT NULL",
             (table, epoch),
@@ -129,12 +132,13 @@ class Adoptions:
         return tuple(name for (name,) in rows)
 
     def keys_seen(self, table: str, epoch: str) -> tuple[bytes, ...]:
-        """The keys that states showed with an epoch."""
+        """Return the public keys that the table's state messages showed with an epoch."""
         rows = self._db.execute("SELECT public_key FROM key_seen WHERE table_id = ? AND epoch = ?", (table, epoch))
         return tuple(bytes(key) for (key,) in rows)
 
     def see_key(self, table: str, epoch: str, public_key: bytes) -> None:
-        """Keep a key that a state showed and that `keys_seen` does not have, where there is room."""
+        """Keep a new public key that the table's state message showed. The key is dropped where there is no room for
+        more."""
         of_table, of_all = self._db.execute(
             "SELECT count(*) FILTER (WHERE table_id = ?), count(*) FROM key_seen", (table,)
         ).fetchone()

@@ -1,7 +1,7 @@
-"""How often people are told of alarms of one kind, however often such alarms come. Pure: the time is an argument.
+"""Limit how often people are told of alarms of one kind. No clock is read here: the time is an argument.
 
-A kind is a room (a table, or all tables that nobody adopted) and a code. The first alarms of a minute are said at once.
-Further alarms are counted, and one line tells their number when the minute is over.
+A kind is a room (a table, or all tables that nobody adopted) together with a code. The first alarms of a minute are
+told at once. Further alarms are counted, and one line tells their number when the minute is over.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ class _Minute(Struct):
 
 
 class Counted(Struct, frozen=True):
-    """A minute of which `more` alarms were not said, and `left_out` alarms were not kept in the ledger."""
+    """The alarms of one kind within a minute: `more` of them were not told to people, and `left_out` were not kept in
+    the ledger."""
 
     room: str
     code: str
@@ -38,13 +39,14 @@ class Counted(Struct, frozen=True):
 
 
 class AlarmLimit:
-    """The alarms that were said and counted in the last minute."""
+    """A counter of the alarms of the last minute: how many were told to people, and how many were only counted."""
 
     def __init__(self) -> None:
         self._minutes: dict[tuple[str, str], _Minute] = {}
 
     def may_say(self, room: str, alarm: TableError, kept: bool, now_s: float) -> bool:
-        """Whether to say the alarm now; otherwise it is counted. `kept`: whether the ledger had room for the alarm."""
+        """Tell whether people may be told of this alarm now; count the alarm otherwise. `kept` says whether the ledger
+        had room for it."""
         minute = self._minutes.setdefault((room, alarm.code), _Minute(now_s))
         minute.left_out += not kept
         if minute.said < (_AT_ONCE if room else _AT_ONCE_OF_NEW_TABLES):
@@ -55,7 +57,8 @@ class AlarmLimit:
         return False
 
     def over(self, now_s: float) -> list[Counted]:
-        """The minutes that are over and in which alarms were counted."""
+        """Return the minutes that are over and in which alarms were only counted or not kept. Forget all minutes that
+        are over."""
         over = {key: minute for key, minute in self._minutes.items() if now_s - minute.began_s >= MINUTE_S}
         for key in over:
             del self._minutes[key]

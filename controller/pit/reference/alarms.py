@@ -1,4 +1,4 @@
-"""The alarms that the ledger keeps: of committed events, and refusals of what was not taken.
+"""Keep alarms in the ledger: those that committed events raised, and refusals of messages that the pit did not take.
 
 There is room for MOST_OF_A_CODE refusals of each table and code. Refusals that find no room are counted. Tables that
 were never adopted share one room, so a person who invents tables fills neither the disk nor the real tables' room.
@@ -64,8 +64,8 @@ class KeptAlarm(Struct, frozen=True):
 
 
 class LeftOut(Struct, frozen=True):
-    """How many alarms of a table and a code found no room. Where `table` is empty, they are of all tables that were
-    never adopted."""
+    """The number of alarms of a table and a code for which there was no room. An empty `table` means all tables that
+    were never adopted."""
 
     table: str
     code: str
@@ -78,9 +78,9 @@ class LeftOut(Struct, frozen=True):
 
 
 def keep(db: Store, refusals: Iterable[tuple[str, RefusedError]]) -> list[RefusedError]:
-    """Keep refusals that are not kept yet, each of a table, inside the ledger's transaction.
+    """Keep each refusal that is not kept yet, with its table. The caller holds the ledger's transaction.
 
-    Returns those for which there is no room.
+    Returns the refusals for which there is no room.
     """
     left_out: list[RefusedError] = []
     beside: dict[tuple[str, str], int] = {}
@@ -108,7 +108,8 @@ def keep(db: Store, refusals: Iterable[tuple[str, RefusedError]]) -> list[Refuse
 
 
 def count_left_out(db: Store, table: str, code: str, count: int) -> None:
-    """Count refusals that found no room, inside the ledger's transaction. `table` is as in `room_of`."""
+    """Add to the count of refusals that found no room. `table` is a room, as `room_of` returns it. The caller holds the
+    ledger's transaction."""
     db.execute(
         "INSERT INTO left_out VALUES (?, ?, ?, ?) ON CONFLICT (table_id, code) DO UPDATE"
         " SET count = left_out.count + excluded.count, last_at = excluded.last_at",
@@ -117,18 +118,19 @@ def count_left_out(db: Store, table: str, code: str, count: int) -> None:
 
 
 def room_of(db: Store, table: str) -> str:
-    """Whose room a table's refusals take: the table's own, or "", which all tables share that were never adopted."""
+    """Return whose room a table's refusals take: the table's own name, or "" for the room that all tables share that
+    were never adopted."""
     known = db.execute("SELECT 1 FROM adoption WHERE table_id = ?", (table,)).fetchone() is not None
     return table if known else ""
 
 
 def left_out(db: Store) -> list[LeftOut]:
-    """The counts of refusals that found no room."""
+    """Return how many refusals found no room, for each room and code."""
     return [of_row(LeftOut, row) for row in db.execute("SELECT * FROM left_out ORDER BY table_id, code")]
 
 
 def kept(db: Store, newest: int = -1) -> list[KeptAlarm]:
-    """The `newest` alarms that are kept, oldest first; without `newest`, all of them."""
+    """Return the `newest` alarms in the ledger, oldest first. Without `newest`, return all of them."""
     placed = [
         ((event, 0, number), KeptAlarm(time_of(body), table, f"{table}/{epoch}/{seq}", code, what, do))
         for event, number, body, table, epoch, seq, code, what, do in db.execute(
@@ -148,7 +150,7 @@ def kept(db: Store, newest: int = -1) -> list[KeptAlarm]:
 
 
 def by_code(db: Store) -> dict[str, int]:
-    """How many alarms of each code there were, also the alarms that found no room."""
+    """Return the number of alarms of each code, including the alarms that found no room."""
     return dict(
         db.execute(
             "SELECT code, CAST(sum(count) AS INTEGER) FROM (SELECT code, count(*) AS count FROM alarm GROUP BY code"
@@ -163,6 +165,6 @@ def _at_most(newest: int) -> str:
 
 
 def time_of(body: bytes) -> str:
-    """When a committed event happened, by its table's clock."""
+    """Return when a committed event happened, by its table's clock."""
     at = parse_object(body).get("at")
     return at if isinstance(at, str) and _TIME.fullmatch(at) else "at no known time"

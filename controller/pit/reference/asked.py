@@ -1,7 +1,7 @@
-"""What people ask for at the pit's desk: each decision, who may take it, and whether it needs two of them.
+"""The requests that people can make at the pit's desk: each decision, who may take it, and whether it needs two people.
 
-A request is one JSON object in a line, for example `{"do": "verify", "award": "royal9-01.1"}`. A new decision is one
-type here, and its entry in `Asked`.
+A request is one JSON object in a line, for example `{"do": "verify", "award": "royal9-01.1"}`. A new kind of decision
+needs one type in this module, and its entry in `Asked`.
 """
 
 from __future__ import annotations
@@ -23,22 +23,24 @@ from controller.pit.reference.settings import load
 
 
 class Decision(Struct, frozen=True, forbid_unknown_fields=True, tag_field="do"):
-    """Something that people decide. `by` and `witness` are accounts; a decision that needs two has both."""
+    """A decision that a person asks for. `by` and `witness` are accounts; a decision that needs two people has both."""
 
     may: ClassVar[tuple[Role, ...]]
     """The roles that may decide so, and confirm so."""
 
     @property
     def needs_two(self) -> bool:
-        """Whether a second person has to confirm."""
+        """Tell whether a second person has to confirm the decision."""
         return True
 
     def shown(self, ledger: Ledger, settings: Path | None) -> str:
-        """What people are shown of it, as the ledger stands. Raises TableError where nothing is to be decided."""
+        """Return the text that people see before they decide, as the ledger stands now. Raises TableError where there
+        is nothing to decide."""
         raise NotImplementedError
 
     def done(self, ledger: Ledger, settings: Path | None, by: str, witness: str | None) -> str:
-        """Decide so. Returns what to tell the person. Raises TableError as the ledger does."""
+        """Carry out the decision. Returns what to tell the person. Raises TableError where the ledger refuses the
+        decision."""
         raise NotImplementedError
 
 
@@ -50,7 +52,7 @@ class _OfAward(Decision, frozen=True, forbid_unknown_fields=True):
 
 
 class Verify(_OfAward, frozen=True, forbid_unknown_fields=True, tag="verify"):
-    """People decide that an award's hit is true."""
+    """The decision that an award's hit is true."""
 
     may = ("attendant", "supervisor")
     despite_doubts: bool = False
@@ -66,7 +68,7 @@ class Verify(_OfAward, frozen=True, forbid_unknown_fields=True, tag="verify"):
 
 
 class Pay(_OfAward, frozen=True, forbid_unknown_fields=True, tag="pay"):
-    """A verified award is paid. Whoever verified it may not pay it."""
+    """The decision to pay a verified award. Whoever verified the award may not pay it."""
 
     may = ("accounting", "supervisor")
     despite_doubts: bool = False
@@ -80,7 +82,7 @@ class Pay(_OfAward, frozen=True, forbid_unknown_fields=True, tag="pay"):
 
 
 class Reject(_OfAward, frozen=True, forbid_unknown_fields=True, tag="reject"):
-    """People decide that an award's hit is not true."""
+    """The decision that an award's hit is not true."""
 
     may = ("attendant", "supervisor", "accounting")
 
@@ -89,7 +91,8 @@ class Reject(_OfAward, frozen=True, forbid_unknown_fields=True, tag="reject"):
 
 
 class PrintSlip(_OfAward, frozen=True, forbid_unknown_fields=True, tag="slip"):
-    """A person prints the slip of an award. The answer is the slip, for the program that makes its page."""
+    """The request to print the slip of an award. The answer is the slip's data, from which the asking program makes the
+    page."""
 
     may = ("attendant", "supervisor", "accounting")
 
@@ -102,7 +105,8 @@ class PrintSlip(_OfAward, frozen=True, forbid_unknown_fields=True, tag="slip"):
 
 
 class Recall(_OfAward, frozen=True, forbid_unknown_fields=True, tag="recall"):
-    """People decide that what the table told of the award is true."""
+    """The decision that the table's report of a step of the award is true, although this ledger does not have that
+    step."""
 
     may = ("supervisor", "accounting")
 
@@ -111,7 +115,7 @@ class Recall(_OfAward, frozen=True, forbid_unknown_fields=True, tag="recall"):
 
 
 class Dismiss(_OfAward, frozen=True, forbid_unknown_fields=True, tag="dismiss"):
-    """People decide that what the table told of the award is false."""
+    """The decision that the table's report of a step of the award is false, and that nobody took that step."""
 
     may = ("supervisor", "accounting")
 
@@ -120,7 +124,7 @@ class Dismiss(_OfAward, frozen=True, forbid_unknown_fields=True, tag="dismiss"):
 
 
 class Adopt(Decision, frozen=True, forbid_unknown_fields=True, tag="adopt"):
-    """The pit hears a table from now on, in this epoch and under this key."""
+    """The decision that the pit listens to a table from now on, in this epoch and under this key."""
 
     may = ("engineer", "supervisor")
     table: str
@@ -138,7 +142,7 @@ class Adopt(Decision, frozen=True, forbid_unknown_fields=True, tag="adopt"):
 
 
 class Unadopt(Decision, frozen=True, forbid_unknown_fields=True, tag="unadopt"):
-    """People take back an adoption that was wrong."""
+    """The decision to take back an adoption that was wrong."""
 
     may = ("engineer", "supervisor")
     table: str
@@ -161,7 +165,7 @@ class Unadopt(Decision, frozen=True, forbid_unknown_fields=True, tag="unadopt"):
 
 
 class Retire(Decision, frozen=True, forbid_unknown_fields=True, tag="retire"):
-    """The pit hears a table no more, since it is gone for good."""
+    """The decision that the pit stops listening to a table, because the table is gone for good."""
 
     may = ("engineer", "supervisor")
     table: str
@@ -183,7 +187,8 @@ class Retire(Decision, frozen=True, forbid_unknown_fields=True, tag="retire"):
 
 
 class ProposeTerms(Decision, frozen=True, forbid_unknown_fields=True, tag="terms"):
-    """Two people approve the terms of the pit's settings file, as the file is now. `open_again` are closed meters."""
+    """The decision of two people to approve the terms in the pit's settings file, as the file is now. `open_again`
+    names closed meters to open."""
 
     may = ("supervisor", "accounting")
     reason: str
@@ -205,7 +210,7 @@ class ProposeTerms(Decision, frozen=True, forbid_unknown_fields=True, tag="terms
 
 
 class WithdrawTerms(Decision, frozen=True, forbid_unknown_fields=True, tag="withdraw_terms"):
-    """Two people take back terms that wait until their meter is won."""
+    """The decision of two people to take back terms that wait until their meter is won."""
 
     may = ("supervisor", "accounting")
     meter: str
@@ -223,7 +228,8 @@ class WithdrawTerms(Decision, frozen=True, forbid_unknown_fields=True, tag="with
 
 
 class CloseMeter(Decision, frozen=True, forbid_unknown_fields=True, tag="close_meter"):
-    """Two people close a meter, and move all that it holds to another meter; without `into`, to the house's reserve."""
+    """The decision of two people to close a meter and to move its money to the meter `into`, or else to the house's
+    reserve."""
 
     may = ("supervisor", "accounting")
     meter: str
@@ -242,7 +248,7 @@ class CloseMeter(Decision, frozen=True, forbid_unknown_fields=True, tag="close_m
 
 
 class MoveReserve(Decision, frozen=True, forbid_unknown_fields=True, tag="move_reserve"):
-    """Two people move the house's reserve, which closed meters left, to a meter."""
+    """The decision of two people to move the house's reserve, which closed meters left, to a meter."""
 
     may = ("supervisor", "accounting")
     into: str
@@ -260,7 +266,7 @@ class MoveReserve(Decision, frozen=True, forbid_unknown_fields=True, tag="move_r
 
 
 class CorrectVoid(Decision, frozen=True, forbid_unknown_fields=True, tag="correct_void"):
-    """Two people take off the meters what a void has left there. `void` is the id of the void event."""
+    """The decision of two people to take off the meters what a void left there. `void` is the id of the void event."""
 
     may = ("supervisor", "accounting")
     void: str
@@ -278,7 +284,8 @@ class CorrectVoid(Decision, frozen=True, forbid_unknown_fields=True, tag="correc
 
 
 class Measure(Decision, frozen=True, forbid_unknown_fields=True, tag="measure"):
-    """A table is to measure its program's files now. The answer is the question's nonce."""
+    """The request that a table measures its program's files now. The answer is the nonce of the question that goes to
+    the table."""
 
     may = ROLES
     table: str
@@ -292,20 +299,21 @@ class Measure(Decision, frozen=True, forbid_unknown_fields=True, tag="measure"):
 
 
 class Measured(Struct, frozen=True, forbid_unknown_fields=True, tag_field="do", tag="measured"):
-    """The caller asks what the table answered to the question with this nonce."""
+    """The request to see what a table answered to the question with this nonce."""
 
     nonce: str
 
 
 class Confirm(Struct, frozen=True, forbid_unknown_fields=True, tag_field="do", tag="confirm"):
-    """A second person confirms what waits under this number, with the digest of what that person was shown."""
+    """The confirmation by a second person of the proposal with this number. `digest` is the digest of what that person
+    was shown."""
 
     proposal: int
     digest: str
 
 
 class Look(Struct, frozen=True, forbid_unknown_fields=True, tag_field="do", tag="look"):
-    """The caller asks which decisions wait, and which roles the pit sees in the caller."""
+    """The request to see which decisions wait, and which roles the asking account has at the pit."""
 
 
 Asked = (
@@ -316,7 +324,7 @@ Asked = (
 
 
 def parse(line: bytes | str) -> Asked:
-    """What a line asks for. Raises TableError `bad_request`."""
+    """Parse one line from the control socket into a request. Raises TableError `bad_request`."""
     try:
         asked: Asked = decode(line, type=Asked)
     except (DecodeError, ValidationError, RecursionError, UnicodeError) as error:
@@ -327,24 +335,24 @@ def parse(line: bytes | str) -> Asked:
 
 
 def written(decision: Decision) -> str:
-    """The decision's request, as a proposal keeps it."""
+    """Return the decision as the JSON request that a proposal keeps."""
     return encode(decision).decode()
 
 
 def may_look(roles: tuple[Role, ...]) -> bool:
-    """Whether somebody with these roles sees what waits."""
+    """Tell whether somebody with these roles may see which decisions wait."""
     return bool({*roles} & {*ROLES})
 
 
 def award_line(award: Award) -> str:
-    """An award for people, in a line."""
+    """Return one line that describes the award to people."""
     won = award.meter or "fixed"
     where = f"shoe {award.shoe} round {award.round} seat {award.seat}"
     return f"{award.id}  {award.step:<8}  {figures(award.cents):>14}  {where}  {award.spot} {award.tier} ({won})"
 
 
 def award_lines(award: Award) -> list[str]:
-    """An award for people, with all that is to be known before a decision on it."""
+    """Return lines that describe the award to people, with all that they should know before a decision on it."""
     lines = [award_line(award)]
     if award.house_cents:
         lines.append(

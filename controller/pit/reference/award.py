@@ -1,4 +1,4 @@
-"""An award as people see it, what its table told of it, and what is said where nobody may decide on it."""
+"""An award as people see it, the steps that its table reported, and the errors where nobody may decide on the award."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from controller.pit.reference.doubts import Doubt
 
 
 class Telling(Struct, frozen=True):
-    """A step of an award that a table told of and that this ledger did not have."""
+    """A step of an award that the table reported and that this ledger did not have."""
 
     award: str
     step: str
@@ -23,12 +23,13 @@ class Telling(Struct, frozen=True):
 
     @property
     def holds(self) -> bool:
-        """Whether people have yet to recall the award or to dismiss this telling."""
+        """Tell whether the reported step still holds up its award, because people have neither recalled nor dismissed
+        it."""
         return self.recalled_by is None and self.dismissed_by is None
 
     @property
     def became(self) -> str:
-        """What people made of it, for people."""
+        """Return in words what people decided about the reported step."""
         if self.dismissed_by is not None:
             return f"dismissed as false by {self.dismissed_by}, witness {self.dismissed_witness}"
         return "to be recalled or dismissed" if self.recalled_by is None else f"recalled by {self.recalled_by}"
@@ -38,9 +39,10 @@ class Telling(Struct, frozen=True):
 
 
 class Award(Struct, frozen=True):
-    """An award in its present step. `id` is its name for people, and `hit` is the id of the event of its hit.
+    """An award as it stands now. `id` is its name for people, and `hit` is the id of the event that told of the hit.
 
-    `shoe` and `round` name the award's round, and `spot` its bet. `more` hits of that round are to come.
+    `shoe` and `round` name the award's round, and `spot` its bet. `more` is how many hits of that round are still to
+    come.
 
     A recall can give the award another amount than its part of the level. `house_cents` is the difference: what the
     house added, or below 0 what the house kept.
@@ -81,22 +83,23 @@ class Award(Struct, frozen=True):
 
     @property
     def held(self) -> bool:
-        """Whether a telling of this award is still to be recalled or dismissed."""
+        """Tell whether the table reported a step of this award that people have still to recall or to dismiss."""
         return any(telling.holds for telling in self.tellings)
 
     @property
     def open(self) -> bool:
-        """Whether people have yet to decide on it."""
+        """Tell whether people have still to decide something about the award."""
         return self.held or self.step in ("pending", "verified")
 
     @property
     def doubted(self) -> bool:
-        """Whether its table doubts the round, and no two people have decided despite that."""
+        """Tell whether the award's table doubts the round, and no two people have decided despite the doubt."""
         return self.step in ("pending", "verified") and any(doubt.stands for doubt in self.doubts)
 
 
 def to_recall(telling: Telling) -> TableError:
-    """The error that what a table told is to be recalled or dismissed first."""
+    """Return the error for a decision on an award while a step that its table reported waits to be recalled or
+    dismissed."""
     return TableError(
         "award_told",
         f"The table told of award {telling.award}: {telling}. This ledger, an older copy, does not have that step.",
@@ -107,7 +110,7 @@ def to_recall(telling: Telling) -> TableError:
 
 
 def disputed(table: str, award: str, cents: int) -> TableError:
-    """The error that a table does not believe an amount."""
+    """Return the error for an award whose table does not believe the award's amount."""
     return TableError(
         "award_disputed",
         f"Table {table} does not believe that award {award} is {figures(cents)}: its meter never showed so much there.",
@@ -117,7 +120,8 @@ def disputed(table: str, award: str, cents: int) -> TableError:
 
 
 def what_to_do(id_: str, stands: str, holds: bool) -> str:
-    """What people do about a step that a table tells of. `holds`: the award can still take the step."""
+    """Return the advice for people about a reported step that this ledger does not have. `holds` means that the award
+    can still take the step."""
     if not holds:
         return f"The award is {stands} in this ledger, and stays so. Find out what was paid, and settle by hand."
     return (

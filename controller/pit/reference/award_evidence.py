@@ -1,4 +1,5 @@
-"""The evidence of one award: a file with which a stranger checks it without this program (`tools/verify_award.py`).
+"""Write the evidence of one award: a file that a stranger can check without this program (with
+`tools/verify_award.py`).
 
 The file has the award's round as its table signed it, and what people decided on the award as the pit signed it: the
 steps with their accounts, the slip, and who adopted the table's key. It shows no other round. The pit's key signs the
@@ -28,10 +29,11 @@ _FORM = 1
 
 
 def award_evidence(at: Place, id_: str, signer: Signer, public_key: bytes, rotations: Sequence[Rotation] = ()) -> bytes:
-    """The evidence of the award with this name. Only reads the ledger, also while the pit runs.
+    """Return the signed evidence file of the award `id_`. The function only reads the ledger, and may run beside the
+    pit.
 
-    `rotations` lead from the pit's former keys to `public_key`. Raises TableError `award_unknown`, or as opening a
-    ledger does.
+    `rotations` lead from the pit's former keys to `public_key`. Raises TableError `award_unknown`, or the errors of
+    opening a ledger.
     """
     with read_only(at) as db:
         books = Books(db)
@@ -58,7 +60,7 @@ def award_evidence(at: Place, id_: str, signer: Signer, public_key: bytes, rotat
 
 
 def _of_round(db: Store, award: Award, kept_as: str) -> list[dict[str, Any]]:
-    """What the table told of the award's round, and of the award later, in order."""
+    """Return in order the events that the table sent about the award's round, and later about the award."""
     of_round = f'"round":{award.round},'.encode(), f'"shoe":{award.shoe},'.encode()
     bodies = db.stream("SELECT body FROM event WHERE table_id = ? AND epoch = ? ORDER BY seq", (award.table, kept_as))
     likely = (parse_object(bytes(body)) for (body,) in bodies if all(each in bytes(body) for each in of_round))
@@ -66,7 +68,7 @@ def _of_round(db: Store, award: Award, kept_as: str) -> list[dict[str, Any]]:
 
 
 def _key(db: Store, table: str, kept_as: str) -> bytes:
-    """The key under which the table's stream was adopted."""
+    """Return the public key under which the table's stream was adopted."""
     (key,) = db.execute(
         "SELECT public_key FROM adoption WHERE table_id = ? AND coalesce(set_aside_as, epoch) = ?"
         " ORDER BY number DESC LIMIT 1",
@@ -76,6 +78,6 @@ def _key(db: Store, table: str, kept_as: str) -> bytes:
 
 
 def _is_about(decision: dict[str, object], award: str, table: str, epoch: str) -> bool:
-    """Whether the decision is on the award, its slip, or the table's key."""
+    """Tell whether the decision concerns the award, its slip, or the adoption of the table's key."""
     of_award = award in (decision.get("award"), decision.get("of_award"), decision.get("dismissed"))
     return of_award or (decision.get("adopted"), decision.get("epoch")) == (table, epoch)

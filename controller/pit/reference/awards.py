@@ -7,16 +7,15 @@ them locked; cents that are left over go to the first hits. For example: three h
 $33.33. The hits come one by one, so an award stays pending while hits of its round are still to come. Where a hit is
 rejected and no other is paid, the level is shared anew among the hits that stand.
 
-**Steps are told to the table.** A step is published until the table's own stream tells of the step: an `award` event
+**Steps go to the table.** The pit publishes a step until the table confirms it in its own stream, by an `award` event
 with the same hit, step, cents and name. The stream may tell instead that the hit cannot have that amount. The award is
 then disputed: its steps wait, and the steps of other awards go on. Two people at the table accept the amount, or a
 person rejects the award here.
 
-**Tellings.** A table's stream may tell of a step that this ledger does not have. A pit with a newer ledger took that
-step, and this ledger is an older copy. For example: the table tells that award 7 is paid, and here award 7 is pending.
-The step is kept as a telling. A telling holds its award: nobody decides on the award until two people recall the
-award, so that nothing is paid twice. Perhaps nobody took the step and the table believed a forged word. Then two people
-dismiss the telling.
+**Tellings.** A telling is a step that a table reports and that this ledger does not have. A pit with a newer ledger
+took that step, and this ledger is an older copy. For example: the table reports that award 7 is paid, and here award 7
+is pending. A telling holds its award: nobody decides on the award until two people recall it, so that nothing is paid
+twice. If nobody took the step, and the table believed a forged message, two people dismiss the telling.
 """
 
 from __future__ import annotations
@@ -101,11 +100,11 @@ _AFTER: dict[Step, tuple[str, ...]] = {
 
 
 class Booked(Struct, frozen=True):
-    """What became of a hit.
+    """The result of booking a hit.
 
-    `settled_before`: people had decided on its level before it came. The award is then 0 cents, and people settle the
-    hit by hand. `moved` are the awards whose locks were later, and which have a later level since. `decided` are
-    awards whose locks were later too, and on which people had decided: they keep their level.
+    `settled_before` means that people had decided on the hit's level before the hit came. The award then has 0 cents,
+    and people settle the hit by hand. `moved` are awards of rounds that were locked later; they now have a later level.
+    `decided` are such awards on which people had decided already; they keep their level.
     """
 
     settled_before: bool
@@ -136,9 +135,9 @@ class Awards:
         won: tuple[str, Fraction] | int,
         doubts: Sequence[str] = (),
     ) -> Booked:
-        """Make the pending award of a committed hit. `won` is a meter and the share that is won, or fixed cents.
+        """Make the pending award of a committed hit. `won` is a meter with the share that is won, or fixed cents.
 
-        `doubts` are the codes of what the table says against the round.
+        `doubts` are the codes with which the table casts doubt on the round.
         """
         meter, lock, cents = None, None, None
         if isinstance(won, tuple):
@@ -164,7 +163,7 @@ class Awards:
         return Booked(cents is None, tuple(id_ for id_ in moved if id_ != f"{table}.{before + 1}"), tuple(decided))
 
     def _put_right(self, event: int, lock: int) -> list[str]:
-        """Give levels in the order of the locks. Returns the awards that have another level now."""
+        """Give the levels to the rounds in the order of the rounds' locks. Returns the awards whose level changed."""
         moved: list[str] = []
         for number, cents in self.order.put_right(event, lock):
             awards = self.listed("lock = ?", number)
@@ -173,7 +172,7 @@ class Awards:
         return moved
 
     def _shared(self, lock: int, level: int) -> int | None:
-        """The part of a level that one more award of this lock has; None where people decided on the level already."""
+        """Return the cents of one more award of this lock; None where people decided on the level already."""
         shared = self._db.execute("SELECT number, step FROM award WHERE lock = ? ORDER BY number", (lock,))
         sharers = shared.fetchall()
         if any(step != "pending" for _, step in sharers):
@@ -185,14 +184,14 @@ class Awards:
         return cents
 
     def take(self, id_: str, step: Step, by: str, witness: str | None = None, without_waiting: bool = False) -> Award:
-        """The account `by`, with a second account as `witness`, takes the award's next step. Returns the award then.
+        """Take the award's next step, by the accounts `by` and `witness`. Returns the award after it.
 
         An award in doubt is verified and paid only with a witness, who decides despite the doubts. An award that waits
-        for tables is verified only with a witness, `without_waiting`. Raises TableError
-        `award_unknown`, `name_missing`, `step_not_next` or `award_disputed`; `not_two_people` where who verified the
-        award pays it, or where the witness is no other account; `award_doubted` where the award is in doubt and has no
-        witness; `award_told` where steps that the table told of are to be recalled first; `award_incomplete` where
-        hits of the award's round are still to come, which may share the award; or `award_waits`.
+        for tables is verified only with a witness and `without_waiting`. Raises TableError `award_unknown`,
+        `name_missing`, `step_not_next` or `award_disputed`; `not_two_people` where the person who verified the award
+        pays it, or where the witness is the same account; `award_doubted` where the award is in doubt and has no
+        witness; `award_told` where steps that the table reported must be recalled first; `award_incomplete` where hits
+        of the award's round are still to come, which may share the award; or `award_waits`.
         """
         award, by = self.named(id_), name(by)
         if (first := self._first_to_recall(award)) is not None:
@@ -226,14 +225,14 @@ class Awards:
         return self.named(id_)
 
     def _verifiers(self, award: int) -> set[str]:
-        """The accounts that verified the award: here, or at the pit whose step was recalled."""
+        """Return the accounts that verified the award: at this pit, or at the pit whose step people recalled."""
         row = self._db.execute(
             "SELECT by_whom FROM step WHERE award = ? AND step = 'verified' ORDER BY seq DESC LIMIT 1", (award,)
         ).fetchone()
         return self._decisions.verifiers(award) | (set() if row is None else {str(row[0])})
 
     def _rejected(self, award: Award, by: str) -> dict[str, object]:
-        """Reject the award. Returns which meter shows less by that, for the record of the decision."""
+        """Reject the award. Return for the decision's record which meter shows less by that, if any."""
         if award.meter is None:
             self._reject(award, by)
             return {}
@@ -245,7 +244,7 @@ class Awards:
     def _note(
         self, step: str, award: Award, by: str, witness: str | None, cents: int, more: Mapping[str, object]
     ) -> None:
-        """Keep who decided on this step, and what `more` is to be known of it."""
+        """Record the decision on this step: its accounts, its cents, and in `more` further details."""
         cents = 0 if step == "rejected" else cents
         told: dict[str, object] = {"award": award.id, "step": step, "cents": cents, **more}
         if step == "verified" and award.waits:
@@ -253,13 +252,13 @@ class Awards:
         self._decisions.note(step, award.number, by, witness, told, cents)
 
     def recall(self, id_: str, by: str, witness: str | None = None) -> Award:
-        """People let the ledger take over what the table told of the award. Returns the award as it stands then.
+        """Take over into the ledger the steps that the table reported of the award. Returns the award as changed.
 
-        The award gets the step that the table told last, with its name and amount. Where the table ever told "paid",
-        the award is paid. For example: the award is pending at $100 here, and the table told "verified" at $100 and
-        "paid" at $120. The award becomes paid at $120, and the house adds $20. Awards that share a level are recalled
-        in the order in which the table told their steps. Raises TableError `award_unknown`, `name_missing`,
-        `nothing_to_recall`, or `award_told` where another award is to be recalled first.
+        The award gets the step that the table reported last, with its name and amount. Where the table ever reported
+        "paid", the award is paid. For example: the award is pending at $100 here, and the table reported "verified" at
+        $100 and "paid" at $120. The award becomes paid at $120, and the house adds $20. Awards that share a level are
+        recalled in the order in which the table reported their steps. Raises TableError `award_unknown`,
+        `name_missing`, `nothing_to_recall`, or `award_told` where another award must be recalled first.
         """
         award, by = self.named(id_), name(by)
         first = self._first_to_recall(award)
@@ -292,9 +291,9 @@ class Awards:
         return self.named(id_)
 
     def dismiss(self, id_: str, by: str, witness: str) -> Award:
-        """Two people say that nobody took the steps that the table told of. The award stays as it is in this ledger.
+        """Record that two people say that nobody took the steps that the table reported. The award stays as it is here.
 
-        The table had believed a forged word, and is told anew how the award stands. Raises TableError
+        The table had believed a forged message, and is told again how the award stands. Raises TableError
         `award_unknown`, `name_missing`, `not_two_people`, or `nothing_to_dismiss`.
         """
         award = self.named(id_)
@@ -311,7 +310,7 @@ class Awards:
         return self.named(id_)
 
     def take_back(self, table: str, epoch: str, set_aside_as: str, by: str) -> None:
-        """An adoption was wrong: reject each award of its stream, and tell no table of those awards any more.
+        """Reject every award of a stream that was wrongly adopted, and tell no table of those awards any more.
 
         The tellings of those awards are deleted, and their events are kept. Raises TableError `award_paid`.
         """
@@ -335,7 +334,7 @@ class Awards:
             self._db.execute("UPDATE award SET hit = ? WHERE number = ?", (hit, award.number))
 
     def listed(self, wanted: str = "TRUE", *values: object) -> list[Award]:
-        """The awards of this SQL condition, oldest first, each with its tellings and the alarms about its round."""
+        """Return the awards that meet this SQL condition, oldest first, with their tellings and alarms."""
         rows = self._db.execute(
             "SELECT award.number, id, award.table_id, hit, shoe, round, spot, seat, tier, meter, lock, cents,"
             " house_cents, step,"
@@ -357,20 +356,20 @@ class Awards:
         ]
 
     def doubt_shoe(self, table: str, epoch: str, shoe: int, event: int, code: str) -> None:
-        """The table doubts this shoe: its awards that are not yet paid or rejected are in this doubt."""
+        """Put in this doubt each award of the shoe that is not yet paid or rejected: the table doubts the shoe."""
         self._doubts.tell_of_shoe(table, epoch, shoe, event, code)
 
     def doubt_journal(self, table: str, epoch: str, event: int, code: str) -> None:
-        """This journal is in doubt: its awards that are not yet paid or rejected are in this doubt."""
+        """Put in this doubt each award of the table's journal that is not yet paid or rejected."""
         self._doubts.tell_of_journal(table, epoch, event, code)
 
     def hand_of(self, table: str, hit: str) -> int | None:
-        """The number of the round of a table's hit, by the id of the hit's event; None where the hit has no award."""
+        """Return the number of the round of a hit, by the id of the hit's event; None where the hit has no award."""
         row = self._db.execute("SELECT hand FROM award WHERE hit = ? AND table_id = ?", (hit, table)).fetchone()
         return None if row is None else int(row[0])
 
     def heard(self, event: int, hit: str, step: str, cents: int, by: str) -> TableError | None:
-        """The event, committed under this number, tells of a step of a hit's award. The pit says that step no more.
+        """Book that a committed event tells of a step of a hit's award. The pit then stops publishing that step.
 
         Returns the alarm `award_told` where this ledger does not have that step. The step "pending" raises no alarm:
         the pit takes that step by itself, and nobody decides anything by it.
@@ -406,7 +405,7 @@ class Awards:
         return TableError("award_told", f"{told} This ledger does not have that step.", what_to_do(id_, stands, holds))
 
     def _say_again(self, number: int, step: str, cents: int, by: str) -> None:
-        """The table took a word that came late, of this step. Where the award stands otherwise, that is said again."""
+        """Publish the award's last step again where it differs from a step that the table took late."""
         last = "seq = (SELECT max(seq) FROM step WHERE award = ?)"
         other = "NOT (step = ? AND cents = ? AND by_whom = ?)"
         self._db.execute(
@@ -415,12 +414,12 @@ class Awards:
         )
 
     def _waits_before(self, table: str, seq: int) -> bool:
-        """Whether a step with a lower number waits for the table."""
+        """Tell whether a step with a lower number than `seq` still waits to be confirmed by the table."""
         waits = "SELECT 1 FROM step WHERE table_id = ? AND heard = 0 AND seq < ?"
         return self._db.execute(waits, (table, seq)).fetchone() is not None
 
     def dispute(self, hit: str, cents: int) -> TableError:
-        """The table tells that a hit's award cannot be of this amount. Returns the alarm."""
+        """Book that the table says that a hit's award cannot be of this amount. Returns the alarm."""
         number, id_, table = self._db.execute("SELECT number, id, table_id FROM award WHERE hit = ?", (hit,)).fetchone()
         self._db.execute(
             "UPDATE step SET heard = 2 WHERE award = ? AND cents = ? AND step != 'rejected' AND heard = 0",
@@ -429,12 +428,12 @@ class Awards:
         return disputed(table, id_, cents)
 
     def unheard(self, table: str, epoch: str | None = None, most: int | None = None) -> list[AwardStep]:
-        """The steps of a table's awards that the table's stream has not told of, in order.
+        """Return in order the steps of a table's awards that the table's stream has not confirmed.
 
         With `epoch`, only the steps of hits in that epoch. With `most`, at most so many steps.
 
-        Steps of a held award are left out: the table knows more of that award than this ledger does. For example: the
-        table told that award 7 is paid. To tell the table that award 7 is verified would be false.
+        Steps of a held award are left out, because the table knows more of that award than this ledger does. For
+        example: where the table reported that award 7 is paid, it would be false to publish that award 7 is verified.
         """
         of_epoch = "" if epoch is None else f"{table}/{epoch}/"
         return [
@@ -450,14 +449,14 @@ class Awards:
         ]
 
     def named(self, id_: str) -> Award:
-        """The award of this name. Raises TableError `award_unknown`."""
+        """Return the award with this name. Raises TableError `award_unknown`."""
         found = self.listed("id = ?", id_)
         if not found:
             raise TableError("award_unknown", f"There is no award {id_!r}.", "See the awards: `award list --all`.")
         return found[0]
 
     def _take(self, number: int, step: str, by: str, cents: int | None = None) -> None:
-        """Note the award's next step, with `cents` as its amount; without `cents`, with the award's own amount."""
+        """Record the award's next step with the amount `cents`; without `cents`, with the award's own amount."""
         self._db.execute("UPDATE award SET step = ? WHERE number = ?", (step, number))
         (table,) = self._db.execute("SELECT table_id FROM award WHERE number = ?", (number,)).fetchone()
         seq = self._next_seq(table)
@@ -474,7 +473,7 @@ class Awards:
         return next_number(last)
 
     def leaping(self) -> list[str]:
-        """The tables for which steps wait under numbers so high that no table takes them.
+        """Return the tables for which steps wait under numbers so high that no table takes them.
 
         The pit's clock was wrong when the pit gave those numbers.
         """
@@ -482,7 +481,7 @@ class Awards:
         return [table for (table,) in self._db.execute(leaping, (highest_number(),))]
 
     def waited_for(self) -> set[str]:
-        """The tables whose streams have not told of all steps."""
+        """Return the tables whose streams have not yet confirmed all steps."""
         return {table for (table,) in self._db.execute("SELECT DISTINCT table_id FROM step WHERE heard = 0")}
 
     def number_anew(self, table: str) -> None:
@@ -520,7 +519,7 @@ class Awards:
         self._undo_locks(award, award.meter)
 
     def _share(self, awards: list[Award], cents: int) -> None:
-        """Share a level anew among these awards. An award whose part has changed is pending again."""
+        """Share a level anew among these awards. An award whose part has changed becomes pending again."""
         for award, part in zip(awards, split(cents, len(awards)), strict=True):
             if part != award.cents or award.house_cents:
                 self._books.add(award.number, -award.house_cents)
@@ -529,7 +528,7 @@ class Awards:
                 self.wins.tell_of(award.number)
 
     def _amount_to(self, award: Award, cents: int) -> None:
-        """Give the award this amount. The house adds, or keeps, the difference to its part of the level."""
+        """Give the award this amount. The house adds, or keeps, the difference from the award's part of the level."""
         owed_cents = 0 if award.step == "rejected" else award.cents
         own_cents = 0 if award.step == "rejected" else award.cents - award.house_cents
         self._books.add(award.number, cents - owed_cents)
@@ -538,7 +537,7 @@ class Awards:
         )
 
     def _undo_locks(self, award: Award, meter: str) -> None:
-        """Undo the meter's last locks, from the last one back to the last lock of which an award stands."""
+        """Undo the meter's locked levels, from the last one backwards, until one of which an award stands."""
         standing = "SELECT 1 FROM award WHERE lock = ? AND step != 'rejected'"
         while (lock := self._books.last_lock(meter)) is not None:
             if self._db.execute(standing, (lock,)).fetchone() is not None:
@@ -546,9 +545,9 @@ class Awards:
             self._books.undo_lock(award.number, lock)
 
     def _withdraw(self, number: int) -> None:
-        """The table told that the award is pending again: delete its tellings, where all of them tell "verified".
+        """Delete the award's tellings where all say "verified": the table says that the award is pending again.
 
-        Where one tells "paid" or "rejected", all stay: such an award does not become pending again.
+        Where one says "paid" or "rejected", all stay: such an award does not become pending again.
         """
         self._db.execute(
             f"DELETE FROM telling WHERE award = ? AND {_HOLDS} AND NOT EXISTS (SELECT 1 FROM telling AS last"
@@ -564,7 +563,7 @@ class Awards:
         return row.fetchone() is not None
 
     def _first_to_recall(self, award: Award) -> Telling | None:
-        """The first telling that holds this award or an award that shares its level."""
+        """Return the first telling that holds this award or one that shares its level; None where there is none."""
         wanted = f"{_HOLDS} AND (award.number = ? OR award.lock = ?)"
         return next(iter(self._tellings(wanted, award.number, award.lock)), None)
 

@@ -1,4 +1,4 @@
-"""The pit's books: what committed events and people's decisions do to the meters, as double entries.
+"""The pit's books: double entries for what committed events and people's decisions do to the meters.
 
 Every function works inside the ledger's transaction, so a meter has moved exactly when the event that moved the meter
 is committed. The accounts are `wagers` (below zero: what locked wagers have given), `house` (below zero: what the house
@@ -9,12 +9,12 @@ has added), `shown` (below zero: what the house has added to awards whose tables
 **Contributions.** Every locked wager on a progressive bet gives a part to each meter that the bet awards.
 
 **Hits.** A hit wins a share of a meter's level: the whole, or a part such as a tenth. The first hit of a round locks
-that share. A meter that was won whole begins again at its seed. Of a meter that was won in part, the rest stays on the
-meter. A meter's generation counts its locks that are not undone.
+that share. A meter that was won whole begins again at its seed. Where only a part was won, the rest stays on the meter.
+A meter's generation is the number of its locks that are not undone.
 
-**Limits.** A meter shows no more than its limit, and no more can be won. What it holds above is its overflow: each
-posting that moves the meter is followed by one that brings the two into this order. So what comes at the limit goes
-into the overflow, and the overflow goes on the next level once the meter was won: players gave that money.
+**Limits.** A meter shows no more than its limit, and no more can be won. What the meter holds above its limit is its
+overflow. After each posting that moves the meter, a second posting moves the excess into the overflow. The overflow
+goes on the next level once the meter was won, because players gave that money.
 
 **Voids.** A void lowers no meter. What its wagers gave stays there, and the house bears it. Two people can correct that
 (`corrections`): what the void left on the meter is taken off, and the house gets it back, except for the share that has
@@ -123,7 +123,7 @@ _MOST_ROWS = 1_000  # in one statement: a database takes some ten thousand value
 
 
 class _Gathered(Struct, frozen=True):
-    """What the books have read, and have yet to write, for many events together."""
+    """The balances that the books have read, and the rows that they have yet to write, for many events together."""
 
     meters: dict[str, Running] = field(default_factory=dict)
     funds: dict[str, Fund] = field(default_factory=dict)
@@ -141,7 +141,7 @@ class Books:
 
     @contextmanager
     def gathered(self) -> Iterator[None]:
-        """A block inside the transaction that books many events: each balance is read once and written once.
+        """Book many events in one block inside the transaction: each balance is read once and written once.
 
         Where the block raises, no balance is written, and the caller undoes the rest.
         """
@@ -154,13 +154,13 @@ class Books:
             self._gathered = None
 
     def terms(self) -> dict[str, Terms]:
-        """The terms that run, by the meter's name."""
+        """Return by the meter's name the terms that are in force now."""
         return {name: meter.terms for name, meter in self._meters().items()}
 
     def set_terms(
         self, meters: Mapping[str, Terms], by: str, witness: str | None, why: str, open_again: Collection[str] = ()
     ) -> tuple[str, ...]:
-        """People approve these terms. A new meter begins at its seed. Returns each change as a line for people.
+        """Record that people approved these terms. A new meter begins at its seed. Returns a line for each change.
 
         Raises TableError as `MeterTerms.changes` does.
         """
@@ -173,22 +173,22 @@ class Books:
         return tuple(map(str, changes))
 
     def levels(self) -> dict[str, int]:
-        """Every open meter's level in cents."""
+        """Return every open meter's level in cents."""
         rows = "SELECT name, cents FROM meter JOIN fund ON account = 'meter:' || name WHERE closed = 0 ORDER BY name"
         return dict(self._db.execute(rows))
 
     def level_cents(self, meter: str) -> int:
-        """What the meter shows."""
+        """Return the meter's level, the amount that tables show, in cents."""
         (fund,) = self.funds([f"meter:{meter}"]).values()
         return fund.cents
 
     def part_taken(self, meters: Collection[str]) -> Fraction:
-        """The part of a wager that these meters and their reserves take together."""
+        """Return the part of a wager that these meters and their reserves take together."""
         terms = self.terms()
         return sum((terms[name].contribution + terms[name].reserve for name in meters if name in terms), Fraction(0))
 
     def hand(self, table: str, epoch: str, shoe: int, round_: int) -> int:
-        """The number under which the ledger keeps a table's round."""
+        """Return the number under which the ledger keeps a table's round. A new round gets a number."""
         key = (table, epoch, shoe, round_)
         columns = "hand (table_id, epoch, shoe, round)"
         begun = f"INSERT INTO {columns} VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING number"
@@ -199,7 +199,7 @@ class Books:
     def lock_wagers(
         self, event: int, hand: int, spot: str, seats: tuple[int, ...], price_cents: int, meters: Collection[str]
     ) -> bool:
-        """Book the locked wagers on a progressive bet at these seats: the meters that the bet awards grow.
+        """Book the locked wagers of these seats on a progressive bet. The given `meters` and their reserves grow.
 
         Returns False, and books nothing, where the round's wagers on that bet were locked before.
         """
@@ -228,7 +228,7 @@ class Books:
     def void_wagers(
         self, event: int, hand: int, spot: str, seats: tuple[int, ...], adoption: int | None = None
     ) -> tuple[int, ...]:
-        """Void these seats' wagers: the house bears what they gave. Returns the seats without a locked wager.
+        """Void these seats' wagers: the house bears what they gave. Returns the seats that had no locked wager.
 
         Without `adoption`, the event voids the wagers. With `adoption`, that adoption was taken back before the event.
         """
@@ -251,7 +251,7 @@ class Books:
         return tuple(seat for seat in seats if seat not in voided)
 
     def voided_rounds(self, hand: int) -> int:
-        """How many rounds of this round's shoe have had wagers voided."""
+        """Count the rounds with voided wagers in the shoe of this round."""
         self._put_rows()
         (count,) = self._db.execute(
             "SELECT count(DISTINCT other.number) FROM hand JOIN hand other ON other.table_id = hand.table_id"
@@ -277,9 +277,9 @@ class Books:
         self._db.execute("UPDATE hand SET epoch = ? WHERE table_id = ? AND epoch = ?", (set_aside_as, table, epoch))
 
     def left_by_voids(self, which: str = "true", values: Sequence[object] = ()) -> dict[int, dict[str, Fraction]]:
-        """By void event, what its wagers have left on each meter and in each reserve: cents, exactly.
+        """Return for each void event the exact cents that its wagers have left on each meter and in each reserve.
 
-        `which` is a condition on the wagers.
+        `which` is an SQL condition on the wagers.
         """
         self._put_rows()
         rows = self._db.execute(
@@ -296,7 +296,7 @@ class Books:
         return voids
 
     def take_off(self, which: str, values: Sequence[object], before_event: int, adoption: int | None = None) -> None:
-        """Take off the meters what these voided wagers have left there, and give it back to the house."""
+        """Take off the meters what these voided wagers left there, and give that money back to the house."""
         amounts: dict[str, Fraction] = {}
         for left in self.left_by_voids(which, values).values():
             for account, cents in left.items():
@@ -309,7 +309,7 @@ class Books:
         )
 
     def has_wager(self, hand: int, spot: str, seat: int) -> bool:
-        """Whether the seat has a locked wager on the bet in the round that is not voided."""
+        """Tell whether the seat has a locked wager on the bet in this round that is not voided."""
         self._put_rows()
         row = self._db.execute(
             "SELECT 1 FROM wager JOIN stake ON number = stake"
@@ -319,9 +319,9 @@ class Books:
         return row.fetchone() is not None
 
     def win(self, event: int, hand: int, meter: str, share: Fraction, least_cents: int = 0) -> tuple[int, int]:
-        """A hit of the round wins this share of the meter. Returns the number of the lock and the whole cents locked.
+        """Book that a hit of the round wins this share of the meter. Returns the lock's number and its whole cents.
 
-        Where that is below `least_cents`, which its table showed at the lock of the wagers, the house adds the rest.
+        The house adds what is missing to `least_cents`, which the table showed when the wagers were locked.
 
         The round's first hit locks its share of the level. A meter that is won whole begins again. A later hit of the
         round that wins the same share gets the same lock, and the hits divide its cents. A later hit that wins another
@@ -350,7 +350,7 @@ class Books:
         return int(lock), won + added
 
     def _begin_again(self, event: int, meter: str, lock: int, reserve_cents: int) -> None:
-        """The whole meter was won: terms that waited run from now on, and the next level begins by them."""
+        """Begin the next level of a meter that was won whole. Terms that waited for this win are now in force."""
         self.meter_terms.begin_waiting(meter, event, lock)
         self._read_meters_anew()
         again = reseed(self.terms()[meter], reserve_cents)
@@ -374,12 +374,12 @@ class Books:
         self.post("rejected", {"awards": -cents}, "house" if meter is None else f"meter:{meter}", award=award)
 
     def added_cents(self, lock: int | None) -> int:
-        """What the house has added to this lock, since its table had shown more."""
+        """Return what the house added to this locked level, because the table had shown more than the meter held."""
         row = self._db.execute("SELECT cents FROM added WHERE lock = ?", (lock,)).fetchone()
         return 0 if row is None else int(row[0])
 
     def add_shown(self, event: int, lock: int, cents: int) -> None:
-        """Book that the house adds so much to this lock; below 0, that it adds so much less."""
+        """Book that the house adds `cents` to this locked level. Negative cents take back what the house added."""
         if cents:
             self.post("shown", {"shown": -cents}, "awards", event)
             self._db.execute(
@@ -389,7 +389,7 @@ class Books:
             )
 
     def take_added(self, award: int, cents: int, meter: str, lock: int) -> None:
-        """Book that of what a rejected award gave back to its meter the house takes what it had added to that lock."""
+        """Book that the house takes back what it had added to this lock, up to the cents of a rejected award."""
         if back := min(cents, self.added_cents(lock)):
             self.post("shown", {f"meter:{meter}": -back}, "shown", award=award)
             self._db.execute("UPDATE added SET cents = cents - ? WHERE lock = ?", (back, lock))
@@ -403,7 +403,7 @@ class Books:
         self.post("recalled", {"awards": cents}, "house", award=award)
 
     def last_lock(self, meter: str) -> int | None:
-        """The number of the meter's last lock that is not undone; None where there is none."""
+        """Return the number of the meter's last lock that is not undone; None where there is none."""
         row = self._db.execute(
             "SELECT number FROM lock JOIN meter ON name = meter"
             " WHERE name = ? AND lock.generation = meter.generation - 1 AND undone = 0",
@@ -414,9 +414,9 @@ class Books:
     def undo_lock(self, award: int, lock: int) -> None:
         """Undo a meter's last lock, of which no hit stands: the meter goes on as if this level had not been won.
 
-        What the meter began again with goes back to the reserve and the house. Voids of wagers from before the lock can
-        be corrected in full again. Where one was corrected since the lock, the house bore the share that had been won.
-        Now the meter bears that share.
+        The money with which the level began again goes back to reserve and house. Voids of wagers from before the lock
+        can be corrected in full again. Where one was corrected since the lock, the house bore the share that had been
+        won. Now the meter bears that share.
         """
         meter, event, share, generation, from_reserve_cents, from_house_cents = self._db.execute(
             "SELECT meter, event, share, generation, from_reserve_cents, from_house_cents FROM lock WHERE number = ?",
@@ -481,7 +481,7 @@ class Books:
                 self._stop_at_limit(account, event, award, adoption)
 
     def _stop_at_limit(self, account: str, event: int | None, award: int | None, adoption: int | None) -> None:
-        """Bring a meter and its overflow into their order: the meter has all up to its limit."""
+        """Move cents between a meter and its overflow: the meter holds all up to its limit, the overflow the rest."""
         name = account.removeprefix("meter:")
         overflow = f"overflow:{name}"
         meter, over = self.funds([account, overflow]).values()
@@ -491,7 +491,7 @@ class Books:
             self.post("overflow", {overflow: meter.cents - level}, account, event, award, adoption)
 
     def _part_given(self, stake: int) -> Fraction:
-        """The part of the stake's wagers that went on meters and into reserves."""
+        """Return the part of the stake's wagers that went on meters and into reserves."""
         rows = self._db.execute(
             "SELECT contribution, reserve FROM feeding JOIN terms ON terms.number = feeding.terms WHERE stake = ?",
             (stake,),
@@ -499,7 +499,7 @@ class Books:
         return sum((Fraction(part) for row in rows.fetchall() for part in row), Fraction(0))
 
     def _shares(self, stake: int, wagered_cents: int) -> dict[str, Fraction]:
-        """What is left, on each meter and in each reserve, of what this amount of the stake's wagers gave."""
+        """Return what is left, by meter and reserve, of what `wagered_cents` of the stake's wagers gave."""
         shares: dict[str, Fraction] = {}
         for meter, contribution, reserve, fed, now in self._db.execute(
             "SELECT feeding.meter, contribution, reserve, feeding.generation, meter.generation FROM feeding"
@@ -513,7 +513,7 @@ class Books:
         return shares
 
     def _left(self, meter: str, since: int, until: int) -> tuple[Fraction, Fraction]:
-        """Which part of what the meter and its reserve held in generation `since` is left in generation `until`.
+        """Return which part of what the meter and its reserve held in generation `since` is left in generation `until`.
 
         Each lock in between took its share of the meter. A lock of the whole meter took the reserve too, and so did a
         closing.
@@ -528,7 +528,7 @@ class Books:
         return left_after(Fraction(share) for (share,) in locks)
 
     def funds(self, accounts: Collection[str]) -> dict[str, Fund]:
-        """What each of these accounts holds, in this order."""
+        """Return what each of these accounts holds, in the order of `accounts`."""
         known = {} if self._gathered is None else self._gathered.funds
         if unread := [account for account in accounts if account not in known]:
             rows = self._db.execute(
@@ -546,19 +546,19 @@ class Books:
         )
 
     def _meters(self) -> dict[str, Running]:
-        """The meters by name."""
+        """Return the open meters by name, with the terms that are in force."""
         known = {} if self._gathered is None else self._gathered.meters
         if not known:
             known.update(self.meter_terms.running())
         return known
 
     def _read_meters_anew(self) -> None:
-        """Read the meters anew, since somebody has just changed the terms of one."""
+        """Forget the meters that were read, because the terms of one have just changed."""
         if self._gathered is not None:
             self._gathered.meters.clear()
 
     def _gather(self, into: str, rows: Sequence[Sequence[object]]) -> None:
-        """Insert the rows; while events are gathered, with the rows of other events in one statement."""
+        """Insert the rows, or keep them for later while many events are booked together."""
         if self._gathered is None:
             self._insert(into, rows)
             return
@@ -575,7 +575,7 @@ class Books:
             self._gathered.rows.clear()
 
     def _insert(self, into: str, rows: Sequence[Sequence[object]], otherwise: str = "") -> None:
-        """Insert the rows in one statement: a database on another machine answers one statement at a time."""
+        """Insert the rows in one statement, because a database on another machine answers one statement at a time."""
         if rows:
             values = ", ".join(f"({marks(row)})" for row in rows)
             self._db.execute(f"INSERT INTO {into} VALUES {values} {otherwise}", [each for row in rows for each in row])

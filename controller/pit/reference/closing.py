@@ -1,13 +1,13 @@
-"""Closing a meter: two people move all that it holds to another meter, or to the house's reserve, with a document.
+"""Close a meter: two people move all its money to another meter, or to the house's reserve, and name a document.
 
-Closing and moving are one act in one transaction, so no money is ever between the two. Money moves in no other way.
-Level and overflow go on the other meter, and the reserve into its reserve, to the part of a cent. The house's reserve
-is players' money that waits: from there two people move it to a meter.
+Closing and moving are one act in one transaction, so the money is always on one of the two. Money moves between meters
+in no other way. Level and overflow go on the other meter, and the reserve into its reserve, to the part of a cent. The
+house's reserve is players' money that waits: two people move it from there to a meter.
 
-A meter is closed between rounds alone: no award of it waits, no hit of a round is still to come, and no heard table
-has a round in play with wagers on it. A void of a wager from before cannot be corrected after: what the wager gave has
-gone on. A closed meter keeps its accounts, at zero. Two people may open it again, with its terms in
-the settings: it begins at its seed.
+A meter can be closed only between rounds: no award of it waits, no hit of a round is still to come, and no heard table
+has a round in play with wagers on it. A void of an earlier wager cannot be corrected afterwards, because what the wager
+gave has moved on. A closed meter keeps its accounts, at zero. Two people may open it again, with its terms in the
+settings: it begins at its seed.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Closings:
         self.corrections = Corrections(db, books, decisions)
 
     def shown(self, meter: str, into: str | None, document: str, why: str) -> str:
-        """What `close` would do, for people. Raises TableError as `close` does."""
+        """Return in words what `close` would do, for people who decide. Raises TableError as `close` does."""
         self._refuse(meter, into)
         level, overflow, reserve = (figures(fund.cents) for fund in self._books.funds(_accounts(meter)).values())
         lines = [f"close the meter {meter}: no table can wager on it any more"]
@@ -60,7 +60,7 @@ class Closings:
         return "\n".join([*lines, f"document: {reason(document)}", f"why: {reason(why)}"])
 
     def close(self, meter: str, into: str | None, by: str, witness: str, document: str, why: str) -> int:
-        """Close the meter, and move all that it holds to the meter `into`, or to the house's reserve.
+        """Close the meter, and move all its money to the meter `into`, or to the house's reserve where `into` is None.
 
         Returns the whole cents that were moved. Raises TableError `meter_not_open`, `not_another_meter`, `awards_open`,
         `wagers_in_play`, `name_missing`, `not_two_people` or `reason_missing`.
@@ -84,13 +84,14 @@ class Closings:
         return self._note("closed", number, by, witness, told, floor(sum(held.values())), document, why)
 
     def shown_of_reserve(self, into: str, document: str, why: str) -> str:
-        """What `move_reserve` would do, for people. Raises TableError as it does."""
+        """Return in words what `move_reserve` would do, for people who decide. Raises TableError as `move_reserve`
+        does."""
         cents = floor(self._house_reserve(into))
         what = f"move the house's reserve, {figures(cents)}, to {_named(into)}"
         return f"{what}\ndocument: {reason(document)}\nwhy: {reason(why)}"
 
     def move_reserve(self, into: str, by: str, witness: str, document: str, why: str) -> int:
-        """Move all of the house's reserve on an open meter. Returns the whole cents.
+        """Move all of the house's reserve on an open meter. Returns the whole cents that were moved.
 
         Raises TableError `meter_not_open`, `reserve_empty`, `name_missing`, `not_two_people` or `reason_missing`.
         """
@@ -115,7 +116,8 @@ class Closings:
         return cents
 
     def _move(self, amounts: Mapping[str, Fraction]) -> None:
-        """Post the amounts, whose sum is zero. Parts of a cent that come together as a whole cent are the wagers'."""
+        """Post the amounts, whose sum is zero. Where parts of a cent add up to a whole cent, that cent comes from the
+        account `wagers`."""
         self._books.post("moved", amounts, "wagers")
         self._db.executemany(
             "INSERT INTO moved (account, cents) VALUES (?, ?)",
@@ -123,7 +125,7 @@ class Closings:
         )
 
     def _house_reserve(self, into: str) -> Fraction:
-        """What the house's reserve holds, which is to go to this meter. Raises TableError."""
+        """Return the cents that the house's reserve holds and that are to go to the meter `into`. Raises TableError."""
         self._refuse_not_open(into)
         (fund,) = self._books.funds([HOUSE_RESERVE]).values()
         if not fund.cents:
@@ -156,7 +158,8 @@ class Closings:
             raise TableError("meter_not_open", what, "Check the meter's name.")
 
     def _open_awards(self, meter: str) -> Iterator[str]:
-        """The awards on which people have still to decide, and rounds of which hits are still to come."""
+        """Yield the meter's awards on which people have still to decide, and its rounds of which hits are still to
+        come."""
         rows = self._db.execute(
             "SELECT DISTINCT id FROM award LEFT JOIN telling ON telling.award = award.number"
             " AND recalled_by IS NULL AND dismissed_by IS NULL"
@@ -173,7 +176,7 @@ class Closings:
         yield from (f"hits of {table} shoe {shoe} round {round_} to come" for table, shoe, round_ in rows.fetchall())
 
     def _in_play(self, meter: str) -> Iterator[str]:
-        """The heard tables whose last round has wagers on the meter and is not over."""
+        """Yield the tables that the pit listens to and whose last round has wagers on the meter and is not over."""
         for table, adoption in self._adoptions.heard().items():
             row = self._db.execute(
                 "SELECT shoe, round FROM feeding JOIN stake ON stake.number = stake JOIN hand ON hand.number = hand"
@@ -186,7 +189,7 @@ class Closings:
                 yield table
 
     def _is_last_round(self, table: str, epoch: str, round_: tuple[int, int]) -> bool:
-        """Whether the table's last word on any round is that the wagers of this round are locked."""
+        """Tell whether the newest event of the table about any round says that the wagers of this round are locked."""
         bodies = self._db.execute(
             "SELECT body FROM event WHERE table_id = ? AND epoch = ? ORDER BY seq DESC", (table, epoch)
         )
@@ -200,7 +203,7 @@ class Closings:
 
 
 def closed(db: Store) -> list[str]:
-    """The names of the meters that are closed."""
+    """Return the names of the meters that are closed."""
     return [name for (name,) in db.execute("SELECT name FROM meter WHERE closed = 1 ORDER BY name").fetchall()]
 
 

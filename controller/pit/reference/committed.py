@@ -1,4 +1,5 @@
-"""The events that a ledger has committed, and how far each table has come: read from the events alone."""
+"""The events that a ledger has committed, and for each table the last committed event. Both are read from the events
+alone."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ from controller.pit.reference.store import Store, damaged
 
 
 class Ack(Struct, frozen=True):
-    """How far a table is committed: every event of `epoch` through number `seq`, whose chain value is `chain`.
+    """An acknowledgement to a table: every event of `epoch` through number `seq` is committed, and that event has the
+    chain value `chain`.
 
     With `seq` 0 nothing is committed yet, and the chain value is 64 zeros.
     """
@@ -28,11 +30,11 @@ class Ack(Struct, frozen=True):
 
     @classmethod
     def of(cls, head: Head) -> Ack:
-        """How far a table is committed to its head."""
+        """Return the acknowledgement of a table's last committed event."""
         return cls(head.adoption.epoch, head.seq, head.chain)
 
     def payload(self, table: str, at: str, signer: Signer) -> bytes:
-        """The bytes that are published to the table."""
+        """Return the signed bytes that the pit publishes to the table."""
         return AckWord(table, self.epoch, self.seq, self.chain, at).payload(signer)
 
 
@@ -44,7 +46,7 @@ class Events:
         self._adoptions = adoptions
 
     def add(self, table: str, event: TableEvent, body: bytes) -> int:
-        """Commit a table's next event, as it came. Returns the row's number."""
+        """Commit a table's next event, with its bytes as they came. Returns the event's number in the ledger."""
         (number,) = self._db.execute(
             "INSERT INTO event (table_id, epoch, seq, body) VALUES (?, ?, ?, ?) RETURNING number",
             (table, event.epoch, event.seq, body),
@@ -52,22 +54,24 @@ class Events:
         return int(number)
 
     def next_number(self) -> int:
-        """The number of the next event's row."""
+        """Return the number that the ledger's next event will get."""
         (number,) = self._db.execute("SELECT coalesce(max(number), 0) + 1 FROM event").fetchone()
         return int(number)
 
     def set_aside(self, table: str, epoch: str, name: str) -> None:
-        """Keep a table's events of an epoch under another name of the epoch."""
+        """Keep a table's events of an epoch under another epoch's name from now on."""
         self._db.execute("UPDATE event SET epoch = ? WHERE table_id = ? AND epoch = ?", (name, table, epoch))
 
     def heads(self, tables: Collection[str] | None = None) -> dict[str, Head]:
-        """How far each table that is heard is committed; of these `tables` alone, where they are given."""
+        """Return the last committed event of each table that the pit listens to. Where `tables` is given, only of
+        these."""
         adopted = self._adoptions.heard(tables)
         last = self.last({table: adoption.epoch for table, adoption in adopted.items()})
         return {table: Head(adoption, *last[table]) for table, adoption in adopted.items()}
 
     def last(self, epochs: Mapping[str, str]) -> dict[str, tuple[int, str]]:
-        """Of each table the number and the chain value of the last committed event in an epoch."""
+        """Return for each table the number and the chain value of its last committed event. `epochs` names the epoch of
+        each table."""
         if not epochs:
             return {}
         of_table = "FROM event WHERE table_id = heard.table_id AND epoch = heard.epoch ORDER BY seq DESC LIMIT 1"
@@ -85,7 +89,7 @@ class Events:
         return chain
 
     def has(self, table: str, epoch: str, seq: int, chain: str) -> bool:
-        """Whether this event is committed: in the table's own stream, or in a stream that was set aside."""
+        """Tell whether this event is committed, in the table's own stream or in a stream that was set aside."""
         if self._head_seq(table, epoch) >= seq:
             return True
         bodies = (self._body(table, name, seq) for name in self._adoptions.set_aside(table, epoch))
@@ -102,7 +106,7 @@ class Events:
         return None if row is None else bytes(row[0])
 
     def bodies(self, ids: Collection[tuple[str, str, int]]) -> dict[tuple[str, str, int], bytes]:
-        """The bodies of these committed events, each named by its table, epoch and number."""
+        """Return the bodies of these committed events. An event is named by its table, epoch and number."""
         if not ids:
             return {}
         rows = self._db.execute(

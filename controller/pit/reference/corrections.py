@@ -1,8 +1,8 @@
-"""Correcting the meters after a void: two people take off them what its wagers left there, with a document.
+"""Correct the meters after a void: two people, with a document, take off the meters what the voided wagers had given.
 
-One person at a table may void a round, and a void lowers no meter that people were shown. The house bears what the
-wagers gave. So a void by itself gains nobody anything at the players' cost, and a house that leaves it so is right too.
-A correction gives the house back what no hit has won meanwhile, once for each void.
+One person at a table may void a round, but a void lowers no meter that players were shown. The house bears what the
+wagers gave. So a void by itself lets nobody gain at the players' cost, and a house may well leave a void uncorrected. A
+correction gives the house back what no hit has won meanwhile, once for each void.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _EVENT = re.compile("([a-z0-9-]{1,64})/([a-z0-9-]{1,64})/([1-9][0-9]{0,15})")
 
 
 class LeftByVoid(Struct, frozen=True):
-    """What a void left on meters: the void event's id, its round, and by meter the whole cents."""
+    """The money that a void left on meters: the void event's id, its round, and the whole cents on each meter."""
 
     void: str
     shoe: int
@@ -47,7 +47,7 @@ class Corrections:
         self._decisions = decisions
 
     def waiting(self) -> list[LeftByVoid]:
-        """The voids that have left something on a meter, the oldest first."""
+        """Return the voids that have left something on a meter, the oldest first."""
         return [
             LeftByVoid(void, shoe, round_, cents)
             for number, left in self._books.left_by_voids().items()
@@ -56,13 +56,13 @@ class Corrections:
         ]
 
     def shown(self, void: str, document: str, why: str) -> str:
-        """What `correct` would do, for people. Raises TableError as `correct` does."""
+        """Return in words what `correct` would do, for people who decide. Raises TableError as `correct` does."""
         left = self._on_meters(self._left(void)[1])
         lines = [f"take off the meter {meter} what the void {void} left: {figures(left[meter])}" for meter in left]
         return "\n".join([*lines, f"document: {reason(document)}", f"why: {reason(why)}"])
 
     def correct(self, void: str, by: str, witness: str, document: str, why: str) -> dict[str, int]:
-        """Take off the meters what the void of this id left. Returns by meter what it shows less by that, in cents.
+        """Take off the meters what this void left there. Returns by how many cents each meter's level fell.
 
         Raises TableError `nothing_left`, `name_missing`, `not_two_people` or `reason_missing`.
         """
@@ -81,14 +81,16 @@ class Corrections:
         return {name: floor(left[f"meter:{name}"]) for name in self._books.terms() if left.get(f"meter:{name}")}
 
     def _round(self, number: int) -> Iterator[tuple[str, int, int]]:
-        """The id of this event, and its round."""
+        """Yield the id, the shoe and the round of the event with this number. Yield nothing where the event has no
+        round."""
         (body,) = self._db.execute("SELECT body FROM event WHERE number = ?", (number,)).fetchone()
         match parse_object(bytes(body)):
             case {"id": str(id_), "shoe": int(shoe), "round": int(round_)}:
                 yield id_, shoe, round_
 
     def _left(self, void: str) -> tuple[int, dict[str, Fraction]]:
-        """The number of this void's event, and what it has left. Raises TableError `nothing_left`."""
+        """Return the number of this void's event, and the cents that the void left on each account. Raises TableError
+        `nothing_left`."""
         match = _EVENT.fullmatch(void)
         row = (
             match

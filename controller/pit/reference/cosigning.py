@@ -1,4 +1,5 @@
-"""The running pit as a witness: the checkpoints that came, and what the pit has yet to say of those it cosigned."""
+"""The running pit as a witness of the tables' journals: it collects the checkpoints that tables show, and sends its
+cosignatures."""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ from controller.pit.reference.witness import Cosigned
 
 
 class Cosigning:
-    """Judges what tables show on one connection, by the ledger, and keeps what is to be said until it can be said."""
+    """The checkpoints that tables showed on one connection, judged by the ledger, and the answers that are still to be
+    sent."""
 
     def __init__(self, ledger: Ledger, key: SigningKey) -> None:
         self._ledger = ledger
@@ -20,21 +22,21 @@ class Cosigning:
         self.forget()
 
     def forget(self) -> None:
-        """A new connection begins."""
+        """Forget all checkpoints and answers, because a new connection begins."""
         self._shown: list[tuple[str, bytes]] = []
         self._to_look: set[str] = set()
         self._due: dict[str, Cosigned] = {}
 
     def show(self, table: str, payload: bytes) -> None:
-        """A table showed this checkpoint."""
+        """Keep the checkpoint that a table showed, until `settle` judges it."""
         self._shown.append((table, payload))
 
     def look(self, tables: Collection[str]) -> None:
-        """These tables are to hear what the pit has cosigned of their journals."""
+        """Remember to send these tables what the pit has cosigned of their journals."""
         self._to_look.update(tables)
 
     def settle(self) -> list[tuple[str, RefusedError]]:
-        """Judge what came, in one transaction. Returns what people are told, each of a table."""
+        """Judge all checkpoints that came, in one transaction. Returns the alarms for people, each with its table."""
         shown, self._shown = self._shown, []
         to_look, self._to_look = self._to_look, set()
         if not shown and not to_look:
@@ -45,10 +47,10 @@ class Cosigning:
 
     @property
     def due(self) -> bool:
-        """Whether the pit has something to say."""
+        """Tell whether an answer to a table waits to be sent."""
         return bool(self._due)
 
     def next_word(self, at: str) -> tuple[str, bytes]:
-        """The next word that is due, said at this time, with its table."""
+        """Remove the next answer that waits. Return its table and its signed bytes, with the time `at`."""
         table = next(iter(self._due))
         return table, self._due.pop(table).payload(table, at, self._key)

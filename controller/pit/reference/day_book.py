@@ -1,14 +1,14 @@
-"""What a gaming day came to: wagers, wins, hits and hold by table, shift and dealer; and every meter from the reading
-at the day's beginning to the next.
+"""Compute the figures of a gaming day: wagers, wins, hits and hold by table, shift and dealer, and each meter's
+movement from the day's beginning to the next day's.
 
-Everything is read from what the pit committed in the day, so a day that is over is the same whenever it is drawn up.
-The money of the game is what the tables' settlements say. There a win of a meter is 0 cents: the pit pays it out of
-the meter, and the day tells it apart.
+Everything is read from what the pit committed in the day, so a day that is over gives the same figures at any time. The
+money of the game is what the tables' settlements say. A win of a meter is 0 cents in a settlement, because the pit pays
+it out of the meter, and the day lists such wins apart.
 
 **Theoretical.** A table's par sheet, as `tablectl par TABLE.toml --json` prints it, says what each bet keeps on
-average, with each meter at 0, and how far it strays. A sheet is taken for a shoe that was opened under the sheet's own
-digest. The interval is two standard deviations on either side. All wagers of a round are taken to stray together, so
-that the interval is never too narrow.
+average, with each meter at 0, and its standard deviation. A sheet is used for a shoe that was opened under the sheet's
+own digest. The interval is two standard deviations on either side. All wagers of a round are assumed to deviate
+together, so that the interval is never too narrow.
 """
 
 from __future__ import annotations
@@ -51,7 +51,8 @@ _MOST_LOOKED_BACK = 5_000  # events of a table: more than any shoe has
 
 
 class ParBet(Struct, frozen=True):
-    """A bet of a par sheet: the part of a wager that the house keeps, and how far it strays. None: not counted."""
+    """A bet of a par sheet: the part of a wager that the house keeps on average, and its standard deviation. None means
+    that the sheet does not count the bet."""
 
     spot: str
     seats: tuple[str, ...] = ()
@@ -62,14 +63,15 @@ class ParBet(Struct, frozen=True):
 
 
 class ParSheet(Struct, frozen=True):
-    """What a par sheet says of each bet of the tables whose file has this digest."""
+    """The par sheet of the tables whose table file has this digest: the house's edge on each bet."""
 
     game: str
     digest: str
     bets: tuple[ParBet, ...]
 
     def of(self, spot: str, seat: int) -> tuple[Fraction, Fraction] | None:
-        """The edge and the deviation of a wager, each as a part of the wager."""
+        """Return the house's edge and the standard deviation of a wager, each as a part of the wager; None where the
+        sheet does not count the bet."""
         for bet in self.bets:
             here = bet.spot == spot and (not bet.seats or f"seat {seat}" in bet.seats)
             if here and bet.edge and bet.standard_deviation:
@@ -78,12 +80,12 @@ class ParSheet(Struct, frozen=True):
 
 
 class Sums(Struct):
-    """Figures of a day, or of a part of it. `theoretical` and `variance` are exact, in cents.
+    """The figures of a gaming day, or of a part of it. `theoretical` and `variance` are exact, in cents.
 
-    `wagered_cents`, `returned_cents` and `house_cents` are of settled rounds. A table counts no cash: `drop_cents` is
-    the count room's, and None where the count room has said nothing. `unsettled` are rounds whose wagers the table does
-    not know. `progressive_cents` are locked progressive wagers less those that were voided. `uncounted_cents` were
-    wagered on bets that no par sheet of the shoe counts.
+    `wagered_cents`, `returned_cents` and `house_cents` count settled rounds only. A table counts no cash: `drop_cents`
+    is from the count room, and None where the count room has said nothing. `unsettled` is the number of rounds whose
+    wagers the table does not know. `progressive_cents` are locked progressive wagers less those that were voided.
+    `uncounted_cents` were wagered on bets that no par sheet of the shoe counts.
     """
 
     rounds: int = 0
@@ -104,19 +106,20 @@ class Sums(Struct):
 
     @property
     def interval(self) -> tuple[int, int]:
-        """Between which cents the house's hold lies in 19 days of 20, on the wagers that a par sheet counts."""
+        """Return the least and the most cents between which the house's hold lies on 19 days of 20, for the wagers that
+        a par sheet counts."""
         radius = isqrt(floor(4 * self.variance)) + bool(self.variance)
         return floor(self.theoretical) - radius, floor(self.theoretical) + 1 + radius
 
     def add(self, other: Sums) -> None:
-        """Add the figures of another part of the day."""
+        """Add the figures of another part of the day, except the drop."""
         for name in self.__struct_fields__:
             if name != "drop_cents":
                 setattr(self, name, getattr(self, name) + getattr(other, name))
 
 
 class Line(Struct, frozen=True):
-    """The figures of one table, in one shift, under one dealer: whoever locked the wagers of the rounds."""
+    """The figures of one table, in one shift, under one dealer. A round's dealer is whoever locked its wagers."""
 
     table: str
     shift: str
@@ -125,7 +128,7 @@ class Line(Struct, frozen=True):
 
 
 class Drop(Struct, frozen=True):
-    """What the count room found in the drop box of one table, of one shift, in cents."""
+    """The cents that the count room found in one table's drop box for one shift."""
 
     table: str
     shift: str
@@ -133,7 +136,8 @@ class Drop(Struct, frozen=True):
 
 
 class MeterDay(Struct, frozen=True):
-    """A meter or a reserve in a part of a day: its readings, and between them what moved it, in cents, by reason."""
+    """A meter or a reserve in a part of a day: its readings at both ends, and the cents that moved it between them, by
+    reason."""
 
     account: str
     opening_cents: int
@@ -142,8 +146,8 @@ class MeterDay(Struct, frozen=True):
 
 
 class Part(Struct, frozen=True):
-    """A part of the day, which is all of it unless the pit's clock was put back: when it began and ended, the events
-    that were committed in it, and the meters."""
+    """A part of a gaming day, with its beginning, its end, the events that were committed in it, and the meters. A day
+    has one part, unless the pit's clock was put back."""
 
     due_at: str
     noted_at: str
@@ -154,9 +158,10 @@ class Part(Struct, frozen=True):
 
 
 class Day(Struct, frozen=True):
-    """A gaming day that is over. `paid_cents` are the awards that were paid in it, by table.
+    """A gaming day that is over. `paid_cents` are the awards that were paid on that day, by table.
 
-    `shown_cents` is what the house added in it to awards, since their tables had shown more; below 0, what came back.
+    `shown_cents` is what the house added that day to awards whose tables had shown more than the meter held; below 0,
+    what came back.
     """
 
     day: str
@@ -179,7 +184,7 @@ class Day(Struct, frozen=True):
     """The double entries of both, by reason and account, in cents. Those of one reason sum to 0."""
 
     def by(self, what: str) -> dict[str, Sums]:
-        """The figures by `table`, `shift` or `dealer`, and under the name "" all of them together."""
+        """Return the figures for each `table`, `shift` or `dealer`, and under the name "" the totals of all of them."""
         sums: dict[str, Sums] = {}
         for line in self.lines:
             for name in (getattr(line, what), ""):
@@ -192,7 +197,7 @@ class Day(Struct, frozen=True):
 
 
 def read_sheet(path: Path) -> ParSheet:
-    """A par sheet in a file. Raises TableError `par_sheet_invalid`."""
+    """Read a par sheet from a file. Raises TableError `par_sheet_invalid`."""
     try:
         return json.decode(path.read_bytes(), type=ParSheet)
     except (OSError, DecodeError, ValidationError) as error:
@@ -205,7 +210,8 @@ _MOST_DROP_CENTS = 10**12
 
 
 def read_drops(path: Path) -> tuple[Drop, ...]:
-    """The count room's drops in a file: a heading, and a line for each table and shift (`royal9-01,06:00,125000`).
+    """Read the count room's drops from a file: a heading, and a line for each table and shift
+    (`royal9-01,06:00,125000`).
 
     Raises TableError `drop_invalid`, which names the line.
     """
@@ -231,7 +237,8 @@ def read_drops(path: Path) -> tuple[Drop, ...]:
 
 
 def draw_up(db: Store, name: str, sheets: Sequence[ParSheet] = (), drops: tuple[Drop, ...] = ()) -> Day:
-    """The gaming day of this name, inside one transaction. Raises TableError `day_unknown` or `day_not_over`."""
+    """Compute the gaming day with this name. The caller holds a transaction. Raises TableError `day_unknown` or
+    `day_not_over`."""
     begun = days.begun(db)
     parts = [(one, after) for one, after in pairwise(begun) if one.name == name]
     if begun and begun[-1].name == name:
@@ -272,7 +279,7 @@ def draw_up(db: Store, name: str, sheets: Sequence[ParSheet] = (), drops: tuple[
 
 
 def _drops_amiss(drops: Sequence[Drop], lines: Sequence[Line]) -> Iterator[str]:
-    """What does not agree between the count room and the tables."""
+    """Yield each shift of a table for which only the count room has a drop, or only the table has figures."""
     if drops:
         dealt, dropped = {(line.table, line.shift) for line in lines}, {(drop.table, drop.shift) for drop in drops}
         for table, shift in sorted(dropped - dealt):
@@ -299,7 +306,7 @@ class _Bet(Struct, frozen=True):
 
 
 class _Told(Struct, frozen=True):
-    """What an event says that a day's figures come from."""
+    """The fields of an event from which a gaming day's figures are computed."""
 
     type: str
     at: str
@@ -315,7 +322,7 @@ class _Told(Struct, frozen=True):
 
 
 class _Round(Struct, frozen=True):
-    """Whose round it is: the dealer who locked its wagers, in which shift, and at which prices."""
+    """The dealer who locked a round's wagers, the shift in which that was, and the prices of the progressive bets."""
 
     shift: str
     dealer: str
@@ -323,7 +330,7 @@ class _Round(Struct, frozen=True):
 
 
 class _Reading:
-    """The reading of a day's events, in order."""
+    """The state of reading a gaming day's events in order, with the sums so far."""
 
     def __init__(self, db: Store, rules: HouseRules, sheets: Mapping[str, ParSheet]) -> None:
         self.sums: dict[tuple[str, str, str], Sums] = {}
@@ -337,7 +344,7 @@ class _Reading:
         self._looked: set[str] = set()
 
     def read(self, one: Begun, after: Begun) -> None:
-        """Read the events that were committed between two beginnings."""
+        """Read the events that the pit committed from the beginning `one` to the beginning `after`."""
         since = days.text(one.due_ms)
         awarded = dict(
             self._db.execute(
@@ -360,7 +367,8 @@ class _Reading:
             self._take(table, told, awarded.get(number, 0))
 
     def _look_back(self, table: str, before: int) -> None:
-        """Find the open shoe and the open round of a table: they may have begun in the day before."""
+        """Find the open shoe and the open round of a table in earlier events, because both may have begun on the day
+        before."""
         self._looked.add(table)
         rows = self._db.execute(
             "SELECT body FROM event WHERE table_id = ? AND number < ? ORDER BY number DESC LIMIT ?",
@@ -410,7 +418,7 @@ class _Reading:
                 sums.awards_cents += awarded_cents
 
     def _settle(self, sums: Sums, table: str, event: _Told, settled: _Settlement | None, times: int) -> None:
-        """Add a settlement `times` 1, or take it away again with -1."""
+        """Add a round's settlement to the sums where `times` is 1; subtract it where `times` is -1."""
         if settled is None:
             return
         totals = settled.totals
@@ -460,7 +468,8 @@ def _meters(db: Store, one: Begun, after: Begun) -> Iterator[MeterDay]:
 
 
 def _unexplained(db: Store, one: Begun, after: Begun) -> Iterator[str]:
-    """Compare each reading with the reading before, and with everything that was ever booked until then."""
+    """Yield each reading of a meter that does not follow from the reading before, or from everything that was booked
+    until then."""
     for meter in _meters(db, one, after):
         explained = meter.opening_cents + sum(meter.moved_cents.values())
         if explained != meter.closing_cents:
@@ -505,7 +514,7 @@ def _shown(db: Store, one: Begun, after: Begun) -> int:
 
 
 def _entries(db: Store, parts: Sequence[tuple[Begun, Begun]], why: str) -> dict[str, int]:
-    """What was booked for this reason, by account, in cents."""
+    """Return the cents that were booked for this reason in these parts of a day, by account."""
     booked: dict[str, int] = {}
     for one, after in parts:
         for account, cents in db.execute(
@@ -518,7 +527,7 @@ def _entries(db: Store, parts: Sequence[tuple[Begun, Begun]], why: str) -> dict[
 
 
 def _amiss(parts: Sequence[tuple[Begun, Begun]], rules: Sequence[HouseRules]) -> Iterator[str]:
-    """What is not as it is on every day: the clock was put back, or the house changed its rules."""
+    """Yield what is unusual about the day itself: the pit's clock was put back, or the house changed its rules."""
     if len(parts) > 1:
         yield f"the day has {len(parts)} parts: the pit's clock was put back"
     for one, after in parts:

@@ -1,12 +1,12 @@
-"""The house's gaming days: where each began in the order of the ledger, and every meter's reading at that moment.
+"""The house's gaming days: after which event each day began, and every meter's reading at that moment.
 
-A gaming day begins at an hour of the house's own clock, and ends where the next begins: after 24 hours, or after 23
-or 25 where clocks are changed. To a day belongs what the pit committed in it, whatever the clocks of tables say. So
-nothing belongs to two days or to none, and no clock of a table moves a hit to another day.
+A gaming day begins at an hour of the house's own clock, and ends where the next begins: after 24 hours, or after 23 or
+25 where clocks are changed. A day holds what the pit committed in it, whatever the clocks of tables say. So nothing
+belongs to two days or to none, and no clock of a table moves a hit to another day.
 
-The pit notes the beginning before it books anything of the new day. Where no pit ran at that hour, the next start
-does so: nothing was booked meanwhile. A clock that is put back by more than an hour begins the earlier day once more.
-The day is then in two parts, which is a finding.
+The pit records a day's beginning before it books anything of that day. Where no pit ran at that hour, the next start of
+the pit does so, because nothing was booked meanwhile. Where the clock is put back by more than an hour to an earlier
+day, that day begins once more. The day is then in two parts, which is a finding.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _BACK_MS = 3_600_000
 
 
 class Begun(Struct, frozen=True):
-    """Where a gaming day, or a part of it, began: see the columns of the table `day`."""
+    """The beginning of a gaming day, or of a part of it. The fields are the columns of the database table `day`."""
 
     number: int
     name: str
@@ -59,46 +59,49 @@ class Begun(Struct, frozen=True):
 
 
 def name_of(rules: HouseRules, at_ms: int) -> str:
-    """The gaming day of a moment: the house's date at the hour at which the day began. Example: 2026-11-25."""
+    """Return the name of the gaming day of a moment: the house's date at the hour when the day began. Example:
+    2026-11-25."""
     local = datetime.fromtimestamp(at_ms / 1000, ZoneInfo(rules.zone)).date()
     return str(local if at_ms >= begins_ms(rules, local) else local - timedelta(days=1))
 
 
 def begins_ms(rules: HouseRules, day: date) -> int:
-    """When a gaming day begins, in ms since 1970. An hour that a change of clocks leaves out is one later; of an hour
-    that comes twice it is the first."""
+    """Return when a gaming day begins, in ms since 1970. Where a change of clocks leaves out the hour, the day begins
+    one hour later; where the hour comes twice, the first counts."""
     hour = time_of_day.fromisoformat(rules.day_begins)
     return int(datetime.combine(day, hour, ZoneInfo(rules.zone)).timestamp() * 1000)
 
 
 class Days:
-    """The gaming days in a ledger."""
+    """The gaming days that a ledger keeps."""
 
     def __init__(self, db: Store) -> None:
         self._db = db
         self._looked: tuple[int, int] = (0, 0)  # from when until when nothing is to be noted, in ms since 1970
 
     def due(self) -> bool:
-        """Whether a day may have to be begun: the clock has left the day that was begun last."""
+        """Tell whether a new day may have to begin, because the clock has left the day that began last."""
         return not self._looked[0] <= now_in_ms() < self._looked[1]
 
     def has_begun(self) -> bool:
-        """Whether any day has begun."""
+        """Tell whether the ledger has any gaming day."""
         return self._last() is not None
 
     def look_again(self) -> None:
-        """The rules of the house have changed."""
+        """Let the next `keep_up` look again whether a day must begin, because the house's rules have changed."""
         self._looked = (0, 0)
 
     def keep_up(self) -> None:
-        """Note the beginning of the present gaming day, unless it is noted: before any transaction of that day."""
+        """Record the beginning of the present gaming day, unless it is recorded already. Must run before any
+        transaction of that day."""
         if self.due():
             with self._db.transaction():
                 looked = self._begin_if_due()
             self._looked = looked
 
     def _begin_if_due(self) -> tuple[int, int]:
-        """Returns from when until when nothing more is to be noted."""
+        """Record the beginning of the present gaming day if it is missing. Return the time span, in ms since 1970, in
+        which no other day begins."""
         now_ms = now_in_ms()
         rules, number = house_rules.in_force(self._db), house_rules.last_number(self._db)
         name, last = name_of(rules, now_ms), self._last()
@@ -127,16 +130,17 @@ class Days:
 
 
 def begun(db: Store) -> list[Begun]:
-    """Every day and part of a day, in the order in which they began."""
+    """Return the beginnings of all days and parts of days, in the order in which they began."""
     return [of_row(Begun, row) for row in db.execute("SELECT * FROM day ORDER BY number").fetchall()]
 
 
 def readings(db: Store, day: int) -> dict[str, tuple[int, Fraction]]:
-    """What each meter and each reserve held when the day of this number began."""
+    """Return what each meter, reserve and overflow held when the day with this number began: whole cents, and a part of
+    a cent."""
     rows = db.execute("SELECT account, cents, remainder FROM reading WHERE day = ? ORDER BY account", (day,))
     return {account: (cents, Fraction(remainder)) for account, cents, remainder in rows.fetchall()}
 
 
 def text(at_ms: int) -> str:
-    """A moment in UTC, as events have it."""
+    """Return a moment as UTC text, in the form that events have."""
     return Stamp(at_ms, True).text()

@@ -1,10 +1,10 @@
-"""What people decided, each decision with its place between the events.
+"""Record what people decided, each decision with its place between the events.
 
 The books follow from the events and from these decisions, in this order. So head office can play both again.
 
-Each decision is signed by the pit's key, and holds a digest of the decision before it. So a decision that was changed,
-removed from among the others, put in or moved is found. What an earlier version noted has no signature: the first
-signed decision holds the digest of all of that.
+The pit's key signs each decision, which holds a digest of the decision before it. So head office finds a decision that
+was changed, inserted or moved, or removed from among the others. What an earlier version recorded has no signature: the
+first signed decision holds the digest of all of that.
 """
 
 from __future__ import annotations
@@ -91,9 +91,9 @@ class Decisions:
         self._signer: Signer | None = None
 
     def sign_by(self, signer: Signer) -> None:
-        """Sign each decision from now on, and first what an update of the ledger noted after signed decisions.
+        """Sign each decision from now on. First sign what an update of the ledger recorded after signed decisions.
 
-        This opens a transaction where the update noted something.
+        This opens a transaction where the update recorded something.
         """
         self._signer = signer
         with nonsense_explained(self._db):
@@ -112,7 +112,7 @@ class Decisions:
         details: Mapping[str, object],
         cents: int = 0,
     ) -> None:
-        """Keep that these accounts decided this just now, inside the transaction of the decision."""
+        """Record that these accounts took this decision just now, inside the decision's transaction."""
         number, after = self._db.execute(
             "INSERT INTO decision (after_event, what, subject, cents)"
             " SELECT coalesce(max(number), 0), ?, ?, ? FROM event RETURNING number, after_event",
@@ -121,7 +121,7 @@ class Decisions:
         self._keep(number, after, by, witness, details)
 
     def _keep(self, number: int, after: int, by: str, witness: str | None, details: Mapping[str, object]) -> None:
-        """Sign the decision of this number, which follows every signed decision."""
+        """Sign and store the decision with this number, which comes after every signed decision."""
         place, before = self._head(number)
         body: dict[str, object] = {
             "decision": place + 1,
@@ -136,7 +136,7 @@ class Decisions:
         self._db.execute("INSERT INTO decided VALUES (?, ?, ?, ?)", (number, by, witness, kept))
 
     def verifiers(self, award: int) -> set[str]:
-        """The accounts that verified the award last."""
+        """Return the accounts that took the last decision to verify this award."""
         row = self._db.execute(
             "SELECT by_account, witness_account FROM decided JOIN decision ON decision.number = decided.number"
             " WHERE what = 'verified' AND subject = ? ORDER BY decided.number DESC LIMIT 1",
@@ -145,7 +145,8 @@ class Decisions:
         return set() if row is None else {account for account in row if account is not None}
 
     def _head(self, number: int) -> tuple[int, str]:
-        """How many decisions came before this number, and the digest that the next decision holds."""
+        """Return how many decisions came before the decision `number`, and the digest of the one before, which that
+        decision holds."""
         row = self._db.execute("SELECT body FROM decided ORDER BY number DESC LIMIT 1").fetchone()
         if row is None:
             unsigned = unsigned_before(self._db, number)
@@ -154,7 +155,7 @@ class Decisions:
 
 
 def terms_told(db: Store, number: int) -> dict[str, object]:
-    """A meter's terms by their number, as a decision tells them."""
+    """Return the terms of a meter, found by the terms' number, in the form that a decision has."""
     row = db.execute(f"SELECT {', '.join(_TERMS)} FROM terms WHERE number = ?", (number,)).fetchone()
     *others, prices = row
     told = dict(zip(_TERMS, (*others, prices and json.loads(prices)), strict=True))
@@ -163,7 +164,8 @@ def terms_told(db: Store, number: int) -> dict[str, object]:
 
 
 def every(db: Store) -> list[dict[str, object]]:
-    """Every decision, in order, as head office reads it: signed where this version noted it."""
+    """Return every decision in order, in the form that head office reads. Decisions that this version recorded are
+    signed."""
     rows = db.execute(
         "SELECT decision.number, body FROM decision LEFT JOIN decided ON decided.number = decision.number"
         " ORDER BY decision.number"
@@ -175,7 +177,7 @@ def every(db: Store) -> list[dict[str, object]]:
 
 
 def unsigned_before(db: Store, number: int | None) -> list[dict[str, object]]:
-    """The decisions without a signature, in order; with `number`, those before that decision."""
+    """Return the decisions without a signature, in order. Where `number` is given, only those before that decision."""
     rows = db.execute(
         "SELECT decision.number, after_event, what, subject, cents FROM decision"
         " LEFT JOIN decided ON decided.number = decision.number WHERE body IS NULL"

@@ -1,15 +1,15 @@
-"""The pit's desk: decisions of people, each from that person's own account, and none from a typed name.
+"""The pit's desk, at which people decide. Each person decides from their own account; a typed name counts for nothing.
 
-The kernel names the account of the process that asks, and its groups give its roles. Verifying and paying an award are
-two people's. Every other decision is proposed by one person and confirmed by another. What is refused is kept too.
+The kernel names the account of the process that asks, and its groups give its roles. Verifying and paying an award need
+two different people. Most other decisions are proposed by one person and confirmed by another. Refusals are kept too.
 
 A person who becomes another account, by `su` or `sudo`, decides nothing: the kernel keeps by which account that person
-logged in. Nothing tells one person with two logins from two people, and root can make the kernel say anything.
+logged in. Nothing can tell one person with two logins from two people, and root can make the kernel say anything.
 
 At a pit that was started with --practice a request names who asks: `"as": "Lee"`. The record of such a pit says so.
 
-Each request opens the ledger for itself, as a person's command always did. So a request that fails holds up neither
-the tables nor the next request.
+Each request opens the ledger for itself, as a person's command always did. So a request that fails holds up neither the
+tables nor the next request.
 """
 
 from __future__ import annotations
@@ -56,11 +56,11 @@ PRACTICE = "practice:"
 
 
 class _TriedError(Exception):
-    """What was tried would have been done, and is undone."""
+    """Signals that a trial run of a decision succeeded, and makes the ledger undo the trial."""
 
 
 class Waits(Struct, frozen=True):
-    """A proposal as people see it."""
+    """A proposal that waits for a second person, as people see it."""
 
     number: int
     digest: str
@@ -97,7 +97,7 @@ class Answer(Struct, frozen=True, omit_defaults=True):
 
 
 class Desk:
-    """The desk of one pit's session: `session` is that session's token, and `key` signs what is decided."""
+    """The desk of one running pit. `session` is the token of the pit's session, and `key` signs the decisions."""
 
     def __init__(
         self,
@@ -120,7 +120,7 @@ class Desk:
         self._counted_s: dict[str, float] = {}  # by account: when its refusals last went to the disk
 
     def answer(self, peer: Peer, line: bytes) -> Answer:
-        """What becomes of a request."""
+        """Carry out one request, and return the answer to it. A refusal is an answer too."""
         who, asked = account_of(peer.uid), line.decode("utf-8", "replace").strip()
         try:
             if self._practice:
@@ -185,8 +185,8 @@ class Desk:
         return Answer(ok=True, told=told)
 
     def _keep_refused(self, who: str, asked: str, refusal: TableError) -> None:
-        """Keep what was refused. Where an account has no room left, the disk gets the number of its refusals once a
-        minute."""
+        """Keep a refused request in the ledger. Where the account has no room left, write only the number of its
+        refusals, once a minute."""
         request = "".join(each if each.isprintable() else "?" for each in asked[:_LONGEST_TOLD])
         self._uncounted[who] += 1
         now_s = time.monotonic()
@@ -199,7 +199,8 @@ class Desk:
 
 
 def _measured(ledger: Ledger, roles: tuple[Role, ...], nonce: str) -> Answer:
-    """What the table answered, judged; nothing told where no answer came yet."""
+    """Return the table's answer to the question `nonce`, compared with the pit's own program. The text is empty while
+    no answer has come."""
     if not may_look(roles):
         raise _not_allowed(roles, "see what a table answered", ())
     question, answer = ledger.measures.answer(nonce)
@@ -219,7 +220,7 @@ def _measured(ledger: Ledger, roles: tuple[Role, ...], nonce: str) -> Answer:
 
 
 def _named_in(line: bytes, otherwise: str) -> tuple[str, bytes]:
-    """Who practises, by the request's own word, and the request without that word."""
+    """Return the practising person's account, from the request's field `as`, and the request without that field."""
     with suppress(DecodeError, UnicodeError):
         request = decode(line)
         if isinstance(request, dict) and isinstance(said := request.pop("as", otherwise), str):
@@ -228,7 +229,8 @@ def _named_in(line: bytes, otherwise: str) -> tuple[str, bytes]:
 
 
 def _own_account(peer: Peer) -> str:
-    """The account that asks. Raises TableError `login_unknown` or `not_own_account`."""
+    """Return the account that asks, if the person logged in by it. Raises TableError `login_unknown` or
+    `not_own_account`."""
     account = account_of(peer.uid)
     try:
         login = peer.login()

@@ -1,9 +1,9 @@
-"""What speaks against an award: the doubts that its table told with the hit, or later about the hit's shoe.
+"""Keep the doubts about an award, which its table reported with the hit, or later about the hit's shoe.
 
-A table knows of some rounds that their cards may not be those that it heard. For example: wagers were locked for long
-before the first card came, so that a round may have been dealt unheard. Such a hit names its doubts by code. Other
-doubts come later, as alarms about the whole shoe: the cut card came out of its place. Nobody verifies or pays an
-award in doubt, until two people have said that they looked into the doubts. The ledger keeps who they were.
+A table knows of some rounds that their cards may not be those that the table read. For example: wagers were locked for
+long before the first card came, so that a round may have been dealt unseen by the table. Such a hit names its doubts by
+code. Other doubts come later, as alarms about the whole shoe: the cut card came out of its place. Nobody verifies or
+pays an award in doubt, until two people have said that they looked into the doubts. The ledger keeps who they were.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Doubt(Struct, frozen=True):
 
     @property
     def stands(self) -> bool:
-        """Whether nobody has decided yet."""
+        """Tell whether no two people have decided despite this doubt yet."""
         return self.decided_by is None
 
     def __str__(self) -> str:
@@ -59,25 +59,26 @@ class Doubts:
         self._db = db
 
     def of(self, award: int) -> tuple[Doubt, ...]:
-        """The doubts about the award of this number, as they were told."""
+        """Return the doubts about the award with this number, in the order in which the table reported them."""
         rows = self._db.execute(
             "SELECT code, decided_by, witness FROM doubt WHERE award = ? ORDER BY event, code", (award,)
         )
         return tuple(of_row(Doubt, row) for row in rows.fetchall())
 
     def tell(self, award: int, event: int, codes: Iterable[str]) -> None:
-        """The table told these doubts about the award. A doubt that is told again is one doubt."""
+        """Record these doubts about the award. A doubt that is recorded already stays as it is."""
         for code in codes:
             self._db.execute(
                 "INSERT INTO doubt (award, code, event) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", (award, code, event)
             )
 
     def tell_of_shoe(self, table: str, epoch: str, shoe: int, event: int, code: str) -> None:
-        """The table told this doubt about a shoe: each of the shoe's awards that is pending or verified is in doubt."""
+        """Record this doubt about each award of the shoe that is pending or verified, because the table doubts the
+        shoe."""
         self._tell_where("hand.shoe = ?", (table, epoch, shoe), event, code)
 
     def tell_of_journal(self, table: str, epoch: str, event: int, code: str) -> None:
-        """A whole journal is in this doubt: each of its awards that is pending or verified."""
+        """Record this doubt about each award of a table's whole journal that is pending or verified."""
         self._tell_where("true", (table, epoch), event, code)
 
     def _tell_where(self, which: str, values: Sequence[object], event: int, code: str) -> None:
@@ -90,8 +91,8 @@ class Doubts:
             self.tell(award, event, (code,))
 
     def decide(self, award: int, id_: str, by: str, witness: str | None) -> None:
-        """Two people decide despite the doubts. Raises TableError `award_doubted` without a witness, `not_two_people`,
-        or `name_missing`."""
+        """Record that two people decide on the award despite its doubts. Raises TableError `award_doubted` without a
+        witness, `not_two_people`, or `name_missing`."""
         standing = [doubt for doubt in self.of(award) if doubt.stands]
         if not standing:
             return
@@ -111,7 +112,8 @@ class Doubts:
 
 
 def sentence(code: str) -> str:
-    """The doubt in a sentence; a code that the contract of this version does not have stands for itself."""
+    """Return the doubt as a sentence in English. A code that this version of the contract does not have is returned as
+    it is."""
     return _sentences().get(code, f"{code}.")
 
 

@@ -1,4 +1,5 @@
-"""The forms of a ledger: which tables of a database a ledger has, and what gives an older ledger the newest form."""
+"""The forms (versions of the schema) of a ledger: the statements that make a new one, and those that update an older
+one."""
 
 from __future__ import annotations
 

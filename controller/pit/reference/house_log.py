@@ -1,14 +1,14 @@
-"""A house's log for head office: every event as its table signed it, with a position, and a statement by the pit.
+"""Write a house's log for head office: every event as its table signed it, with a position, and a statement by the pit.
 
 The log is a file of lines, each a JSON object. `{"position": 17, "event": {...}}` is an event. A line with `statement`,
 signed by the pit, says how the ledger stood after the event of its `position`. Positions grow, and may have gaps.
 
-Since form 2 a statement has what the meters follow from and no table tells: `decisions` is what people decided, in
-order, each `after` the event of a position. A decision sets a meter's terms, takes a step of an award, sets a stream
-aside, adopts or retires a table, or dismisses what a table told. Since form 3 each decision names the accounts, is
-signed by the pit's key of its time, and holds the digest of the decision before it. `rotations` lead from former keys
-to the key. `checkpoints` are the tables' checkpoints that the pit cosigned, each with its proof from the one before.
-`forks` are notes that no proof joined to a cosigned one.
+Since form 2 a statement has what determines the meters but is in no table's events: `decisions` is what people decided,
+in order, each `after` the event of a position. A decision sets a meter's terms, takes a step of an award, sets a stream
+aside, adopts or retires a table, or dismisses what a table reported. Since form 3 each decision names the accounts, is
+signed by the pit's key of its time, and holds the digest of the decision before it. `rotations` lead from the pit's
+former keys to its present key. `checkpoints` are the tables' checkpoints that the pit cosigned, each with its proof
+from the one before. `forks` are pairs of notes: one that the pit cosigned, and one that no proof joins to it.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ COLUMNS = ("position", "table", "epoch", "seq", "at", "type", "shoe", "round", "
 
 
 def read_events(at: Place, after: int) -> Iterator[tuple[int, str, dict[str, Any]]]:
-    """The events after that position, in the order of commitment: position, epoch and event.
+    """Yield the events after the position `after`, in the order of commitment: position, epoch and event.
 
     The epoch is the name under which the ledger keeps the event: `ab12cd~3` for a stream that was set aside.
     """
@@ -59,7 +59,7 @@ def read_events(at: Place, after: int) -> Iterator[tuple[int, str, dict[str, Any
 
 
 def json_line(position: int, epoch: str, event: dict[str, Any]) -> str:
-    """An event's line of the log."""
+    """Return the line of the log that holds this event, as JSON."""
     line: dict[str, object] = {"position": position, "event": event}
     if epoch != event.get("epoch"):
         line["set_aside_as"] = epoch
@@ -67,7 +67,7 @@ def json_line(position: int, epoch: str, event: dict[str, Any]) -> str:
 
 
 def csv_line(position: int, epoch: str, event: dict[str, Any]) -> str:
-    """An event's line of a spreadsheet."""
+    """Return the line of a spreadsheet for this event, as comma-separated values."""
     row: dict[str, object] = as_now(event) | {"position": position, "epoch": epoch}
     match row:
         case {"type": "hit", "progressive": {"meter": meter}}:
@@ -80,13 +80,15 @@ def csv_line(position: int, epoch: str, event: dict[str, Any]) -> str:
 
 
 def _cell(value: object) -> object:
-    """The value, or "?" for what no event of the contract says there: a spreadsheet would run "=1+1" as a formula."""
+    """Return the value of a spreadsheet's cell, or "?" for a value that no event of the contract has. A spreadsheet
+    would run "=1+1" as a formula."""
     well = value is None or type(value) is int or (isinstance(value, str) and _CELL.fullmatch(value))
     return value if well else "?"
 
 
 def statement(at: Place, signer: Signer, public_key: bytes, rotations: Sequence[Rotation] = ()) -> bytes:
-    """How the ledger stands now, signed. On a large ledger this takes long: the account is drawn up."""
+    """Return the pit's signed statement of how the ledger stands now. On a large ledger this takes long, because the
+    whole account is computed."""
     with read_only(at) as db:
         account, books = draw_up(db), Books(db)
         (position,) = db.execute("SELECT coalesce(max(number), 0) FROM event").fetchone()
@@ -128,7 +130,7 @@ def statement(at: Place, signer: Signer, public_key: bytes, rotations: Sequence[
 
 
 def _journals(db: Store) -> dict[str, object]:
-    """The checkpoints that the pit cosigned, and the notes that no proof joined to them."""
+    """Return the checkpoints that the pit cosigned, and the pairs of notes that no proof joined."""
     cosigned = db.execute("SELECT table_id, epoch, note, old, proof FROM cosigned ORDER BY number").fetchall()
     names = ("table", "epoch", "note", "old", "proof")
     return {

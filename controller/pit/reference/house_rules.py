@@ -1,6 +1,6 @@
-"""What a house decides about its paper: when its day begins, and from which win on a tax form is due.
+"""The rules of a house for its papers: when its gaming day begins, and from which win on a tax form is due.
 
-The ledger keeps every set of these rules that ever held, with the moment from which it held.
+The ledger keeps every set of rules that was ever in force, with the moment from which it was.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ CREATE TABLE house_rules ( -- every set of rules that the house ever had
 
 
 class TaxRule(Struct, frozen=True):
-    """The least win for which a tax form is due. The form is due where a win is at least as much as each of the two."""
+    """The least win for which a tax form is due. The win must reach both bounds, `times_the_wager` and
+    `at_least_cents`."""
 
     form: str
     """The form's name, which the slip bears. Example: W-2G."""
@@ -42,7 +43,7 @@ class TaxRule(Struct, frozen=True):
     """How high a win must be. Example: $2,000."""
 
     def asks(self, cents: int, wager_cents: int) -> bool:
-        """Whether a win of `cents` on this wager is to be reported."""
+        """Tell whether a win of `cents` on a wager of `wager_cents` must be reported."""
         return cents >= self.at_least_cents and cents >= self.times_the_wager * wager_cents
 
     def __str__(self) -> str:
@@ -52,7 +53,7 @@ class TaxRule(Struct, frozen=True):
 
 
 class HouseRules(Struct, frozen=True):
-    """The rules of the house about its paper."""
+    """The rules of a house for its papers: time zone, beginning of the day, shifts and tax forms."""
 
     zone: str = "UTC"
     """The house's time zone. Example: America/Los_Angeles."""
@@ -66,17 +67,17 @@ class HouseRules(Struct, frozen=True):
     """When each shift begins, in the order of the clock; empty where the day is one shift."""
 
     def shift(self, at: str) -> str:
-        """When the shift began in which this moment lies. Example: 14:00."""
+        """Return the beginning of the shift in which the moment `at` lies. Example: 14:00."""
         time = f"{self.local(at):%H:%M}"
         begun = [begins for begins in sorted(self.shifts) if begins <= time]
         return begun[-1] if begun else max(self.shifts, default=self.day_begins)
 
     def local(self, at: str) -> datetime:
-        """A moment of an event or a decision, on the house's own clock."""
+        """Convert the time of an event or a decision to the house's own time zone."""
         return datetime.fromisoformat(at).astimezone(ZoneInfo(self.zone))
 
     def tax_form(self, cents: int, wager_cents: int, paid_at: str) -> str | None:
-        """The form that is due where a win of `cents` is paid at this moment; None where none is due."""
+        """Return the tax form that is due for a win of `cents` that is paid at `paid_at`; None where none is due."""
         day = self.local(paid_at).date()
         begun = [rule for rule in sorted(self.tax, key=lambda rule: rule.since) if rule.since <= day]
         last = {rule.form: rule for rule in begun}
@@ -90,25 +91,26 @@ class HouseRules(Struct, frozen=True):
 
 
 def in_force(db: Store) -> HouseRules:
-    """The rules that hold now."""
+    """Return the house's rules that are in force now."""
     return ever(db)[-1][1]
 
 
 def last_number(db: Store) -> int:
-    """The number of the rules that hold now; 0 where the house has set none."""
+    """Return the number of the rules that are in force now; 0 where the house has set none."""
     (number,) = db.execute("SELECT coalesce(max(number), 0) FROM house_rules").fetchone()
     return int(number)
 
 
 def ever(db: Store) -> Sequence[tuple[str, HouseRules]]:
-    """Every set of rules that ever held, each with the moment since which it held. The first held from the beginning
-    of the ledger."""
+    """Return every set of rules that was ever in force, each with the moment from which it was. The first set held from
+    the beginning of the ledger."""
     rows = db.execute("SELECT since, body FROM house_rules ORDER BY number").fetchall()
     return [("", HouseRules()), *((since, json.decode(body, type=HouseRules)) for since, body in rows)]
 
 
 def set_rules(db: Store, rules: HouseRules, decisions: Decisions) -> str | None:
-    """Let these rules hold from now on. Returns the change as a line for people; None where they hold already."""
+    """Put these rules in force from now on. Returns the change as a line for people; None where they are in force
+    already."""
     before = in_force(db)
     if before == rules:
         return None

@@ -1,4 +1,4 @@
-"""A table's message, checked by itself before the ledger sees the message: its form, its names, its canonical bytes."""
+"""Check a table's message by itself, before it reaches the ledger: its form, its names, its canonical bytes."""
 
 from __future__ import annotations
 
@@ -22,11 +22,12 @@ FORMS = {
 
 
 class RefusedError(TableError):
-    """A message that the pit does not take, and that people at the pit must look at."""
+    """The refusal of a message that the pit does not take, and that people at the pit must look at."""
 
 
 class TableEvent(Struct, frozen=True):
-    """An event whose names agree and whose bytes are canonical. Its signature has not been checked."""
+    """An event whose form was checked: its names agree, and its bytes are canonical. Its signature has not been
+    checked."""
 
     epoch: str
     seq: int
@@ -35,7 +36,8 @@ class TableEvent(Struct, frozen=True):
 
 
 def read_event(table: str, payload: bytes) -> TableEvent:
-    """The event in a payload that came on a table's topic."""
+    """Parse the event in a payload that came on a table's topic. Raises RefusedError where the payload is no such
+    event."""
     message = parse_object(payload)
     match message:
         case {
@@ -72,7 +74,8 @@ def read_event(table: str, payload: bytes) -> TableEvent:
 
 
 def refused_unread(table: str | None, kind: str, topic: str, payload: bytes) -> tuple[str, RefusedError] | None:
-    """Why a message on this topic is not looked at, and of which table people are told; None where the pit reads it."""
+    """Return why a message is refused before it is read, with the table to name to people; None where the pit may read
+    it."""
     if table is None or kind not in ("event", "state", "ack", "checkpoint"):
         what = f"The broker sent a message on {topic[:_LONGEST_TOLD]!r}, to which the pit has not subscribed."
         do = "Find out which broker this is: Mosquitto sends no such message."
@@ -89,7 +92,7 @@ def refused_unread(table: str | None, kind: str, topic: str, payload: bytes) -> 
 
 
 def _refuse_of_others(table: str, name: str, by_fields: str, id_: str) -> None:
-    """Raises RefusedError where the event is of another table than its topic's, or has another id than its fields."""
+    """Raise RefusedError where the event is of another table than its topic's, or its id differs from its fields."""
     if name != table:
         raise RefusedError(
             "event_of_another_table",
@@ -105,7 +108,7 @@ def _refuse_of_others(table: str, name: str, by_fields: str, id_: str) -> None:
 
 
 def _is_canonical(payload: bytes, message: dict[str, object]) -> bool:
-    """Whether the payload is the message's one canonical form.
+    """Tell whether the payload is the one canonical form of the message.
 
     Spaces or a doubled key would make other bodies with the same signature.
     """
@@ -116,5 +119,5 @@ def _is_canonical(payload: bytes, message: dict[str, object]) -> bool:
 
 
 def in_form(**names: str) -> bool:
-    """Whether each name has the form that FORMS gives for its keyword."""
+    """Tell whether each name has the form that FORMS gives for its keyword."""
     return all(FORMS[name].fullmatch(value) for name, value in names.items())

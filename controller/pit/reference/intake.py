@@ -1,9 +1,10 @@
-"""What each committed event does to the meters and the awards, and which alarms the event raises.
+"""Book each committed event on the meters and the awards, and raise the alarms that the event calls for.
 
-A table's event stands, whatever it says. An event that contradicts the events before is committed, and an alarm tells
-of the contradiction. The alarm is kept with its round. Only one kind of event is not committed: a wager or a hit on a
-meter that the pit does not have. The table keeps that event, and sends it again until the settings name the meter. So
-no money is lost. Nor do more players wager on that meter: a table without acks refuses progressive bets, and deals on.
+A table's event is committed, whatever it says. Where an event contradicts the events before, an alarm tells of the
+contradiction. The alarm is kept with its round. Only wagers and hits that the pit cannot book are not committed: those
+on a meter that the pit does not have or has closed, and wagers at a price that the meter's terms do not have. The table
+keeps such an event, and sends it again until people have changed the settings. So no money is lost. Nor do more players
+wager on that meter: a table without acks refuses progressive bets, and deals on.
 """
 
 from __future__ import annotations
@@ -62,11 +63,11 @@ def _do_with_closed(meter: str) -> str:
 
 
 class _NotUnderstoodError(Exception):
-    """An event's body does not keep the contract."""
+    """Signals that an event's body does not keep the contract."""
 
 
 class Intake:
-    """The reader of committed events. Every method works inside the ledger's transaction."""
+    """The reader of committed events, which books them. Every method works inside the ledger's transaction."""
 
     def __init__(self, db: Store, books: Books, awards: Awards, witness: Witness, measures: Measures) -> None:
         self._db = db
@@ -78,7 +79,7 @@ class Intake:
         self.settings = "the file that `pitctl run --settings FILE` names"
 
     def refuse_unknown_meter(self, table: str, event: TableEvent) -> None:
-        """Refuse an event, before it is committed, whose meter the pit lacks or has closed.
+        """Check before an event is committed that the pit has every meter of the event, and that each is open.
 
         Raises RefusedError `meter_unknown` or `meter_closed`.
         """
@@ -102,9 +103,9 @@ class Intake:
             )
 
     def refuse_strange_price(self, table: str, event: TableEvent) -> None:
-        """Refuse a wager at a price at which no wager feeds the meter, by its terms.
+        """Check before an event is committed that its wagers have a price that the terms of their meters allow.
 
-        Raises RefusedError `price_unreasonable`, before the event is committed.
+        Raises RefusedError `price_unreasonable`.
         """
         match self._as_now(event).message:
             case {"type": "wagers_locked", "progressive": list(bets)}:
@@ -128,7 +129,7 @@ class Intake:
                 )
 
     def unknown_feeds(self, table: str, meters: Iterable[object]) -> list[RefusedError]:
-        """A refusal for each meter that the bets of the table's game feed and that the pit lacks or has closed."""
+        """Return a refusal for each meter in a table's game that the pit does not have or has closed."""
         unknown, closed = self._unknown(meters), self._books.meter_terms.closed()
         return [
             RefusedError(
@@ -158,7 +159,7 @@ class Intake:
         return f"Write [meters.{meter}] with the meter's terms into {self.settings}, and start the pit again."
 
     def take(self, number: int, table: str, event: TableEvent) -> tuple[TableError, ...]:
-        """Book the event, committed under this number. Returns the alarms that the event raised."""
+        """Book the event that was committed under this number. Returns the alarms that the event raised."""
         try:
             alarms: tuple[tuple[int | None, TableError], ...] = tuple(self._take(number, table, self._as_now(event)))
         except _NotUnderstoodError as error:
@@ -172,13 +173,14 @@ class Intake:
         return tuple(alarm for _, alarm in alarms)
 
     def _as_now(self, event: TableEvent) -> TableEvent:
-        """The event in the words of this version of the contract. Until version 2 a wager fed every meter."""
+        """Return the event in the form of this version of the contract. In version 1 and 2 a wager fed every meter."""
         if event.message.get("contract") == CONTRACT_VERSION:
             return event
         return replace(event, message=as_now(event.message, [*self._books.terms()]))
 
     def _take(self, number: int, table: str, event: TableEvent) -> Iterator[tuple[int | None, TableError]]:
-        """Yields the alarms, each with its round. Raises _NotUnderstoodError before anything is written."""
+        """Book the event, and yield its alarms, each with its round. Raises _NotUnderstoodError before anything is
+        written."""
         message = event.message
         match event.type:
             case "wagers_locked":
@@ -318,7 +320,7 @@ def _contradiction(table: str, event: TableEvent, what: str) -> TableError:
 
 
 def _out_of_order(table: str, event: TableEvent, booked: Booked) -> Iterator[TableError]:
-    """The alarms where wins of rounds that were locked later came before this one."""
+    """Yield the alarms for a hit whose wagers were locked before those of hits that came earlier."""
 
     def late(awards: Sequence[str]) -> str:
         before = f"before the round of award {listed(awards, _MOST_NAMED)}"
@@ -359,7 +361,7 @@ def _seat(value: object) -> int:
 
 
 def _bets(message: dict[str, object]) -> list[dict[str, object]]:
-    """What the event says of each progressive bet, an object a bet."""
+    """Return the event's progressive bets, one object for each. Raises _NotUnderstoodError."""
     bets = message.get("progressive")
     if not isinstance(bets, list) or not all(isinstance(bet, dict) for bet in bets):
         raise _NotUnderstoodError("progressive is no list of bets")
@@ -369,7 +371,8 @@ def _bets(message: dict[str, object]) -> list[dict[str, object]]:
 
 
 def _locked(bet: dict[str, object]) -> tuple[str, tuple[int, ...], int, list[str]]:
-    """The bet's spot, the seats with a wager on the bet, its price in cents, and the meters that the bet feeds."""
+    """Return the bet's spot, the seats with a wager on it, its price in cents, and the meters that it feeds. Raises
+    _NotUnderstoodError."""
     meters = bet.get("meters")
     if not isinstance(meters, list) or len(set(map(str, meters))) != len(meters):
         raise _NotUnderstoodError("meters is no list of meters")
@@ -378,8 +381,8 @@ def _locked(bet: dict[str, object]) -> tuple[str, tuple[int, ...], int, list[str
 
 
 def _fed(bet: object) -> list[tuple[int, str]]:
-    """The price of this bet's wagers with each meter to which they give; nothing where nobody wagered, or where the bet
-    is not understood."""
+    """Return a pair of price and meter for each meter that this bet's wagers feed. Return nothing where nobody wagered,
+    or where the bet does not keep the contract."""
     match bet:
         case {"seats": [_, *_], "meters": list(meters), "price_cents": int(price_cents)}:
             return [(price_cents, name) for name in meters if isinstance(name, str)]
@@ -398,7 +401,7 @@ def _seats(bet: dict[str, object]) -> tuple[int, ...]:
 
 
 def _incomplete(table: str, message: dict[str, object]) -> TableError:
-    """What people are told of a shoe whose cards are not those of its decks."""
+    """Return the alarm for a shoe whose cards are not those of its decks."""
     lists = [(what, message.get(what)) for what in ("missing", "extra")]
     told = [f"{what} {' '.join(map(str, cards[:20]))}" for what, cards in lists if isinstance(cards, list) and cards]
     why = "; ".join(told) or "the numbers do not fit"
@@ -408,7 +411,7 @@ def _incomplete(table: str, message: dict[str, object]) -> TableError:
 
 
 def _doubts(message: dict[str, object]) -> list[str]:
-    """The codes of what speaks against the hit's round, each once."""
+    """Return the codes of the table's doubts about the hit's round, each code once. Raises _NotUnderstoodError."""
     codes = message.get("doubts")
     if not isinstance(codes, list):
         raise _NotUnderstoodError("doubts is no list of codes")
@@ -426,7 +429,8 @@ def _as_word(value: object, meant: str, form: re.Pattern[str] = NAME) -> str:
 
 
 def _won(message: dict[str, object]) -> tuple[str, Fraction] | int:
-    """The meter's name and the share of it, or the fixed amount in cents."""
+    """Return what a hit wins: a meter's name with a share of it, or a fixed amount in cents. Raises
+    _NotUnderstoodError."""
     match message:
         case {"progressive": dict() as progressive, "fixed": None}:
             won = share_of(_word(progressive, "share", _SHARE))
