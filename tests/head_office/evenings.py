@@ -1,4 +1,4 @@
-"""Random evenings of a house on a real pit: whatever tables can tell and people can decide."""
+"""Random evenings of a house with a real pit. They contain whatever tables can report and people can decide."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Lines = list[dict[str, Any]]
 
 
 def pits_ledger(path: Path, terms: Mapping[str, Terms] = TERMS) -> Ledger:
-    """A new ledger of the pit whose key is PIT."""
+    """Return a new ledger of the pit whose key is PIT."""
     key = path.with_name(f"{path.name}.key")
     key.touch(0o600)
     key.write_bytes(_PRIVATE)
@@ -43,7 +43,7 @@ def pits_ledger(path: Path, terms: Mapping[str, Terms] = TERMS) -> Ledger:
 
 
 def written(ledger: Path) -> str:
-    """What `pitctl events` and `pitctl statement` print."""
+    """Return the log that `pitctl events` and `pitctl statement` print for this ledger."""
     with redirect_stdout(io.StringIO()):
         assert pit(["key", "--ledger", str(ledger)]) == 0
     with redirect_stdout(out := io.StringIO()):
@@ -53,7 +53,8 @@ def written(ledger: Path) -> str:
 
 
 def chained(decisions: Lines, by: Mapping[int, SigningKey] = MappingProxyType({})) -> Lines:
-    """These decisions as a pit has them that holds its key and lies: each follows the one before, and is signed.
+    """Return these decisions as a lying pit with its own key would write them: each holds the digest of the one before,
+    and is signed.
 
     `by` are other keys than PIT, by the number of the decision that they sign.
     """
@@ -69,15 +70,18 @@ def chained(decisions: Lines, by: Mapping[int, SigningKey] = MappingProxyType({}
 
 
 def signed_by_the_pit(said: dict[str, Any]) -> dict[str, Any]:
-    """The statement with a good signature of a pit."""
+    """Return the statement with a valid signature by the pit's key PIT."""
     unsigned = {name: value for name, value in said.items() if name != "signature"} | {"public_key": PIT.public.hex()}
     line: dict[str, Any] = json.loads(signed(unsigned, PIT))
     return line
 
 
 class Evening:
-    """Two tables and people, who do whatever a house can do. `did` counts what was done. With `limits` a meter may have
-    one, its terms wait until it is won, and a void lowers none, as in no ledger of an earlier form."""
+    """Two tables and people, who do whatever a house can do. `did` counts what was done.
+
+    With `limits`, the house has the rules of the newest ledger: a meter may have a limit, new terms wait until the
+    meter is won, and a void lowers no meter. Without `limits`, the house has the rules of earlier forms.
+    """
 
     def __init__(self, seed: int, path: Path, steps: int = 40, *, limits: bool = True) -> None:
         self._limits = limits
@@ -144,7 +148,8 @@ class Evening:
         return seats
 
     def _word(self) -> bytes | None:
-        """One of the pit's last words on the meters, as tables lock by it; none in a ledger of an earlier form."""
+        """Return one of the pit's last messages about the meters, by which a table locks wagers, or None. Return None
+        in a ledger of an earlier form."""
         if not self._limits:
             return None
         self._words.append(MetersWord(len(self._words) + 1, now_text(), self._ledger.levels()).payload(PIT))
@@ -157,7 +162,7 @@ class Evening:
         return self._random.choice(won)
 
     def _void(self) -> None:
-        """Void some wagers of a round of this evening, perhaps wagers from before a hit."""
+        """Void some wagers of a round of this evening. They may be wagers from before a hit."""
         table, round_, seats = self._random.choice(self._rounds[-6:])
         if table in self._tables:
             now, table.round = table.round, round_
@@ -171,7 +176,7 @@ class Evening:
                     self._ledger._books.take_off("true", (), last + 1)
 
     def _correct(self) -> None:
-        """Correct the meters after one of the voids that left something there."""
+        """Correct the meters after one of the voids that left something on them."""
         with suppress(TableError), self._ledger.closing_meters() as closings:
             if left := closings.corrections.waiting():
                 closings.corrections.correct(self._random.choice(left).void, "Ann", "Bob", "F-19", "a card fell")
@@ -187,7 +192,7 @@ class Evening:
             self._ledger.take_step(award.id, self._random.choice(["paid", "paid", "rejected"]), "Bob", "Cas")
 
     def _tell(self) -> None:
-        """Let a table tell the next steps of its awards."""
+        """Let a table report the next steps of its awards."""
         table = self._random.choice(self._tables)
         while steps := [step for step in unheard_steps(self._ledger, table.table) if step.hit in self._hits]:
             step = steps[0]
@@ -196,7 +201,8 @@ class Evening:
                 return
 
     def _tell_of_another_ledger(self) -> None:
-        """Let a table tell a step that a newer ledger took. People recall the step, or dismiss one that paid nobody."""
+        """Let a table report a step that a newer ledger took. People recall it, or dismiss a "verified", which paid
+        nobody."""
         award = self._award()
         if award.step == "paid":  # it would be paid twice, and head office would say so
             return
@@ -209,8 +215,8 @@ class Evening:
             self._ledger.recall(award.id, "Ann", "Bob")
 
     def _dispute(self) -> None:
-        """Let a table find an award's amount impossible. Two people there accept the amount, or the pit rejects the
-        award."""
+        """Let a table find an award's amount impossible. Then two people at the table accept the amount, or two at the
+        pit reject the award."""
         award = self._award()
         table, hit = self._hits[award.hit]
         about = {"hit": award.hit, "cents": award.cents}
@@ -237,7 +243,7 @@ class Evening:
         self._ledger.withdraw_terms(self._random.choice(["big", "small", "new"]), "Ann", "Bob", "a mistake")
 
     def _close(self) -> None:
-        """Close a meter between rounds, move the house's reserve on, or not, and open the meter again."""
+        """Close a meter between rounds, perhaps move the house's reserve to another meter, and open the meter again."""
         name, other = self._random.sample([*self._ledger.levels()], 2)
         why = ("Ann", "Bob", "F-17", "moved")
         terms = self._ledger.terms()
@@ -251,8 +257,7 @@ class Evening:
         self._ledger.set_terms(terms, "Ann", "Bob", "again", (name,))
 
     def _set_aside(self) -> None:
-        """Take a wrong adoption of a table back. The table is adopted again, and sends its stream from the
-        beginning."""
+        """Take back a table's adoption as wrong. The table is adopted again, with a new stream from the beginning."""
         number = self._draw(0, 1)
         name = self._tables[number].table
         self._ledger.unadopt(name, EPOCH, "Ann", "the wrong key", "Bob")
@@ -305,14 +310,15 @@ TO_FORM_6 = (
 
 
 def as_form_6(path: Path) -> None:
-    """Give the ledger in this file the form of the version before this one."""
+    """Convert the ledger in this file to form 6, the oldest form that the pit still updates."""
     with closing(sqlite3.connect(path)) as db:
         for statement in (*TO_FORM_6, "PRAGMA user_version = 6"):
             db.execute(statement)
 
 
 def as_form_18(path: Path) -> None:
-    """Give the ledger in this file form 18, in which a void lowered its meters by itself: nobody decided that."""
+    """Convert the ledger in this file to form 18, in which a void lowered the meters by itself and nobody decided on a
+    correction."""
     of_voids = "number IN (SELECT number FROM decision WHERE what = 'corrected')"
     with closing(sqlite3.connect(path)) as db:
         db.execute(f"DELETE FROM decided WHERE {of_voids}")

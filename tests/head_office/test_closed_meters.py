@@ -1,4 +1,4 @@
-"""Head office plays a closing again, and finds a house whose money did not arrive."""
+"""Checks that head office computes a closing of a meter anew, and finds a house whose money did not arrive."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from tests.pit.test_meters import give
 
 
 def house(path: Path, into: str | None) -> Lines:
-    """A house that closed a meter, voided a wager of before, and won the other meter."""
+    """Return the log of a house that closed a meter, then voided an earlier wager, and then had a win of the other
+    meter."""
     with closing(pits_ledger(path)) as ledger:
         table = TableEvening("t-0")
         give(ledger, table, table.lock(1, 2), table.finish(), table.lock(3), table.finish())

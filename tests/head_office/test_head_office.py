@@ -1,4 +1,5 @@
-"""Head office finds what is not true in a house's log: logs of a real pit, each with one thing changed."""
+"""Checks that head office finds what is not true in a house's log. The logs come from a real pit, each with one thing
+changed."""
 
 from __future__ import annotations
 
@@ -25,8 +26,8 @@ from tests.pit.test_meters import give
 
 
 def an_evening(ledger: Ledger) -> None:
-    """Play an evening of two tables: a hit that is paid and told, a hit that is rejected, a void, and a hit that
-    waits."""
+    """Play an evening of two tables: one hit is paid and confirmed by the table, one is rejected, one waits, and a
+    round is voided."""
     one, two = TableEvening("t-0"), TableEvening("t-1")
     give(ledger, two, two.lock(1, 2), two.void(1, 2), two.lock(3), two.finish())
     give(ledger, one, one.lock(1), one.finish((1, "all")), first := one.hit(1, "all", "big"))
@@ -43,7 +44,7 @@ def an_evening(ledger: Ledger) -> None:
 
 @pytest.fixture(scope="module")
 def log(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The log of the evening, written by the pit's commands."""
+    """The log of the evening, as the pit's commands print it."""
     folder = tmp_path_factory.mktemp("house")
     with closing(pits_ledger(folder / "ledger")) as ledger:
         an_evening(ledger)
@@ -51,7 +52,7 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def judged(lines: Lines, folder: Path) -> list[str]:
-    """The findings of head office in a log."""
+    """Return head office's findings on a log of these lines."""
     path = folder / "log"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
     return audit("north", [path], None).findings
@@ -73,12 +74,12 @@ def test_a_sound_log_has_no_finding_and_shows_hits_and_meters(log: str, tmp_path
 
 
 def event(of: str) -> Callable[[Lines], dict[str, Any]]:
-    """A function that finds the first line with an event of this type."""
+    """Return a function that finds the first line with an event of this type."""
     return lambda lines: next(line for line in lines if line.get("event", {}).get("type") == of)
 
 
 def signed_anew(line: dict[str, Any], key: SigningKey = KEY) -> None:
-    """Let the event's table sign what the line says now."""
+    """Sign the line's event again with the table's key, after a change."""
     unsigned = {name: value for name, value in line["event"].items() if name != "signature"}
     line["event"] = json.loads(signed(unsigned, key))
 
@@ -120,7 +121,7 @@ def a_statement_changed(lines: Lines) -> None:
 
 
 def a_statement_dated_anew(lines: Lines) -> None:
-    """Change the statement's time: every event still agrees, and only the signature shows the change."""
+    """Change the statement's time. Every event still agrees, and only the signature shows the change."""
     lines[-1]["at"] = "2026-01-01T00:00:00.000Z"
 
 
@@ -129,7 +130,7 @@ def no_statement(lines: Lines) -> None:
 
 
 def cut_at_the_end(lines: Lines) -> None:
-    """Remove the table's last event from the log. The pit says that its ledger goes to this event."""
+    """Remove the table's last event from the log, although the pit says that its ledger goes to this event."""
     last = lines.pop(-2)
     lines[-1]["position"] = last["position"] - 1
 
@@ -167,7 +168,7 @@ PIT_LIES: dict[str, Callable[[dict[str, Any]], None]] = {
 
 @pytest.mark.parametrize("lie", PIT_LIES)
 def test_a_pit_that_signs_what_is_not_true_is_found(log: str, tmp_path: Path, lie: str) -> None:
-    """The pit itself holds its key, so the signature of a false statement is good."""
+    """Head office finds a false statement although its signature is good, because the lying pit holds its own key."""
     lines = [json.loads(line) for line in log.splitlines()]
     lines[-1] = signed_by_the_pit(lines[-1])
     assert judged(lines, tmp_path) == []
@@ -205,8 +206,8 @@ FORGED: dict[str, Callable[[Lines], None]] = {
 def test_a_forged_log_is_found_and_ends_nothing(
     log: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], forged: str
 ) -> None:
-    """Once such a line in one house's log ended the check of every house, or held it up for hours, or cleared the
-    terminal."""
+    """Head office finds the forged line and goes on with the other houses. Such a line once ended the check of every
+    house, held it up for hours, or cleared the terminal."""
     lines = [json.loads(line) for line in log.splitlines()]
     FORGED[forged](lines)
     path = tmp_path / "north.log"
@@ -268,7 +269,7 @@ def test_a_log_is_fetched_in_parts_by_its_position(tmp_path: Path, capsys: pytes
 def test_no_event_makes_a_formula_in_the_spreadsheet_or_ends_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A table's event is committed whatever it says."""
+    """The spreadsheet must bear any text, because the pit commits a table's event whatever it says."""
     ledger = tmp_path / "ledger"
     with closing(pits_ledger(ledger)) as open_:
         one = TableEvening("t-0")

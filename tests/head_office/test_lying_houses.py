@@ -1,5 +1,5 @@
-"""Houses that lie with their own good signature are found, each by a sentence. Houses that do not lie are not
-accused."""
+"""Checks that houses that lie with their own valid signature are found, each by a sentence, and that honest houses are
+not accused."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def findings(lines: Lines, folder: Path, approved: Mapping[str, Sequence[Approve
 
 
 def lied(lines: Lines, lie: Callable[[Said], None]) -> Lines:
-    """The log with a false statement, which the pit signs."""
+    """Return the log with a false statement that the pit has signed."""
     said: Said = json.loads(json.dumps(lines[-1]))
     lie(said)
     if "decisions" in said:
@@ -67,7 +67,8 @@ def lied(lines: Lines, lie: Callable[[Said], None]) -> Lines:
 
 
 def agreeing(lines: Lines) -> Lines:
-    """The log with a statement that agrees with its own events and decisions: a liar has head office's program too."""
+    """Return the log with a statement that agrees with its own events and decisions, because a liar has head office's
+    program too."""
     said, replay = lines[-1], Replay([PIT.public])
     decisions, _ = decided.read(said, None)
     for position, line in [(line["position"], line) for line in lines if "event" in line] + [(10**9, None)]:
@@ -91,7 +92,7 @@ def agreeing(lines: Lines) -> Lines:
 
 
 def sum_up(said: Said) -> None:
-    """Make what is owed and paid the sum of the awards in the statement."""
+    """Set the statement's cents owed and paid to the sums of its awards."""
     for name, steps in (("owed_cents", ("pending", "verified")), ("paid_cents", ("paid",))):
         said[name] = sum(award["cents"] for award in said["awards"] if award["step"] in steps)
 
@@ -104,8 +105,8 @@ TO = "table t-0, shoe 1, round 3"
 
 
 def an_evening(ledger: Ledger) -> None:
-    """Play an evening with a level that two hits share, of which one is rejected and one waits; a paid award, and a
-    void."""
+    """Play an evening with a void, a paid award, and a level that two hits share, of which one is rejected and one
+    waits."""
     one, two = TableEvening("t-0", ["big"]), TableEvening("t-1", ["big"])
     give(ledger, one, one.lock(1, 2, price_cents=2_000_000), one.finish())
     give(ledger, two, two.lock(5, 6, 7, price_cents=100_000), two.finish((5, "all"), (6, "all")))
@@ -129,7 +130,7 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Lines:
 
 
 def more(said: Said, **cents: int) -> None:
-    """Raise these figures of the first meter by so much."""
+    """Raise these figures of the statement's first meter by the given cents."""
     for name, by in cents.items():
         said["meters"][0][f"{name}_cents"] += by
 
@@ -141,7 +142,7 @@ def less_pending(said: Said) -> None:
 
 
 def corrected(said: Said) -> Said:
-    """The decision by which a void was corrected."""
+    """Return the first decision in the statement that corrected a void."""
     found: list[Said] = [each for each in said["decisions"] if "corrected" in each]
     return found[0]
 
@@ -198,7 +199,7 @@ def test_a_named_lie_is_found_with_its_table_its_round_and_its_amount(house: Lin
 
 
 def test_terms_that_nobody_approved_are_found_where_every_figure_agrees_with_them(house: Lines, tmp_path: Path) -> None:
-    """A house may also keep its books by terms that it chose itself."""
+    """Head office finds terms that the house chose by itself, although all figures follow from them."""
     other = {"contribution": "1/25", "reserve": "1/50", "seed_cents": 1_000_000, "reseed_at_most_cents": 1_000_000}
     digest = sha256(canonical({"big": other})).hexdigest()
 
@@ -257,7 +258,8 @@ CHAIN: dict[str, Callable[[Lines], object]] = {
 
 @pytest.mark.parametrize("how", CHAIN)
 def test_what_was_done_to_a_decision_without_the_pits_key_is_found(house: Lines, tmp_path: Path, how: str) -> None:
-    """Somebody writes into the ledger, and the pit states, in good faith, what it finds there."""
+    """Head office finds a decision that somebody changed in the ledger without the pit's key. The pit states in good
+    faith what it finds in its ledger."""
     said: Said = json.loads(json.dumps(house[-1]))
     CHAIN[how](said["decisions"])
     told = findings([*house[:-1], signed_by_the_pit(said)], tmp_path)
@@ -290,7 +292,8 @@ PEOPLE: dict[str, tuple[Callable[[Said], None], str]] = {
 
 
 def test_who_verified_an_award_may_recall_with_another_that_it_was_paid(tmp_path: Path) -> None:
-    """A recall pays nobody: two people take over what the table told."""
+    """The person who verified an award may take part in its recall. A recall pays nobody: two people take over what the
+    table reported."""
     table = TableEvening("t-1")
     with closing(pits_ledger(tmp_path / "ledger")) as ledger:
         give(ledger, table, table.lock(1), table.finish((1, "top")), hit := table.hit(1, "top", "big"))
@@ -329,7 +332,8 @@ def test_a_rotated_key_signs_on_and_the_former_one_no_more(house: Lines, tmp_pat
 def test_a_decision_that_head_office_has_seen_cannot_be_another_one_later(
     house: Lines, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The rejection of an award vanished. Its table was told of nothing, so each log is sound by itself."""
+    """Head office finds that the rejection of an award has vanished since the last log. The table was not told of the
+    rejection, so each log is sound by itself."""
     log, kept = tmp_path / "log", ["--remember", str(tmp_path / "seen")]
     log.write_text("".join(json.dumps(line) + "\n" for line in lied(house, lambda said: None)), "utf-8")
     assert head_office([f"north={log}", *kept]) == 0
@@ -341,7 +345,7 @@ def test_a_decision_that_head_office_has_seen_cannot_be_another_one_later(
 
 
 def test_a_statement_of_an_earlier_pit_is_not_believed(house: Lines, tmp_path: Path) -> None:
-    """Otherwise a liar would write the earlier form, which says less."""
+    """Head office refuses a statement in an earlier form. Otherwise a liar would write that form, which says less."""
 
     def as_form_1(said: Said) -> None:
         said.update(statement=1, terms=[each["terms"] for each in said.pop("decisions") if "terms" in each])
@@ -365,7 +369,8 @@ def test_a_hit_that_is_told_after_people_decided_on_its_level_wins_nothing_of_it
 
 
 def test_a_meter_that_came_after_wagers_of_contract_2_got_nothing_of_them(tmp_path: Path) -> None:
-    """Wagers of contract 2 went on every meter of the pit. The ledger is one of the version before this one."""
+    """Wagers of contract 2 fed every meter that the pit had at that time, and no meter that came later. The ledger here
+    is converted from form 6."""
     ledger = tmp_path / "ledger"
     with closing(pits_ledger(ledger, TERMS)) as pit:
         table = TableEvening("t-0")
@@ -403,7 +408,7 @@ def test_a_house_whose_voids_lowered_its_meters_is_an_alarm_and_no_finding_after
 
 
 def say_that_voids_stay(said: Said, places: Sequence[int]) -> None:
-    """Put into these places what an update of the pit signs."""
+    """Insert at these places the decision that an update of the pit signs: voids leave the meters as they are."""
     for place in places:
         signed_like = {key: said["decisions"][place - 1][key] for key in ("at", "after", "by", "signature")}
         said["decisions"].insert(place, signed_like | {"witness": None, "voids_stay": True})
@@ -426,7 +431,8 @@ def test_a_house_says_once_and_before_each_correction_that_its_voids_stay(house:
 
 
 def test_evenings_without_a_lie_have_no_finding(tmp_path: Path, figure: Callable[[str], None]) -> None:
-    """Two evenings of three run on a ledger that the version before began, which kept no place of a decision."""
+    """Honest random evenings have no finding. Two of three run on a ledger that is converted from form 6, which kept no
+    place for each decision."""
     did: Counter[str] = Counter()
     seeds = range(500) if samples.at_length else (0, 8)
     for seed in seeds:
@@ -453,7 +459,7 @@ _MOVED = (  # by pairs that leave the level the sum of what went in less what we
 
 
 def a_meter(said: Said, drawn: random.Random) -> Said:
-    """A meter on which somebody wagered."""
+    """Return a random meter of the statement on which somebody wagered."""
     meter: Said = drawn.choice([each for each in said["meters"] if each["meter"] in ("big", "small")])
     return meter
 
@@ -485,7 +491,7 @@ def a_part_of_a_cent(said: Said, drawn: random.Random) -> None:
 
 
 def an_amount(said: Said, drawn: random.Random) -> None:
-    """Give an award another amount. Its meter gets the rest, and the sums agree."""
+    """Give an award another amount. Its meter gets the rest, so that the sums still agree."""
     award, cents = drawn.choice(said["awards"]), some_cents(drawn)
     award["cents"] += cents
     for meter in said["meters"]:
@@ -528,7 +534,7 @@ _SENTENCE = re.compile(
 def test_random_lies_are_found_each_with_its_table_its_round_and_its_amount(
     tmp_path: Path, figure: Callable[[str], None]
 ) -> None:
-    """The pit signs each lie, and most lies add up by themselves."""
+    """Head office finds random lies that the pit signed, although the figures of most lies add up."""
     lies: Counter[str] = Counter()
     for seed in range(20 if samples.at_length else 1):
         drawn = random.Random(seed)

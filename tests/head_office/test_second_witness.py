@@ -1,4 +1,5 @@
-"""Head office as a second witness: it cosigns what only grew since it last did, and keeps both notes of a fork."""
+"""Checks head office as a second witness: it cosigns a journal only where the journal grew since the last time, and
+keeps both notes of a fork."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ LOG, REWRITTEN = Log(ORIGIN, KEY, 40), Log(ORIGIN, KEY, 40, b"another")
 
 
 class Home:
-    """Head office at home: what it remembers, its notes, and what it printed last."""
+    """Head office's own folder: what it remembers, its notes, and what it printed last."""
 
     def __init__(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         self._folder, self._capsys = folder, capsys
@@ -34,7 +35,7 @@ class Home:
         self.said: dict[str, Any] = {}
 
     def hears(self, lines: str, house: str = "north") -> list[str]:
-        """Its findings on this log."""
+        """Give head office this log of the house, and return its findings."""
         path = self._folder / f"{house}.log"
         path.write_text(lines, "utf-8")
         remember = str(self._folder / "remembered.json")
@@ -43,7 +44,7 @@ class Home:
         return list(self.said["findings"])
 
     def cosigned(self) -> tuple[int, Note]:
-        """The size of the checkpoint that it cosigned last, and the note."""
+        """Return the size of the checkpoint that head office cosigned last, and its note."""
         text = (self.notes / f"north.{ORIGIN.replace('/', '.')}.note").read_text("utf-8")
         assert load(self._folder / "remembered.json")["north"].checkpoints[ORIGIN] == text
         note = read_note(text)
@@ -57,7 +58,7 @@ def home(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Home:
 
 
 def _log(path: Path, *shown: bytes) -> str:
-    """The log of a house whose table showed these checkpoints."""
+    """Return the log of a house whose table showed these checkpoints to the pit."""
     begun = path.exists()
     with closing(pits_ledger(path)) as ledger:
         if not begun:
@@ -69,7 +70,7 @@ def _log(path: Path, *shown: bytes) -> str:
 
 
 def _lies(log: str, change: Callable[[dict[str, Any]], None]) -> str:
-    """The log whose statement the pit changed, and signed."""
+    """Return the log with a statement that the pit changed and signed."""
     *events, said = [json.loads(line) for line in log.splitlines()]
     change(said)
     lines: Lines = [*events, signed_by_the_pit(said)]
@@ -91,7 +92,8 @@ def test_it_cosigns_the_newest_checkpoint_and_goes_on_from_there(home: Home, tmp
 def test_a_house_that_wrote_its_journal_anew_after_head_office_heard_is_found_with_both_notes(
     home: Home, tmp_path: Path
 ) -> None:
-    """Pit and table lie together: the pit cosigns the new history as if it had been the only one."""
+    """Head office finds the house although pit and table lie together, and the pit cosigns the new history as if it had
+    been the only one."""
     true = _log(tmp_path / "true", LOG.shown(17))
     assert home.hears(true) == []
     for place, sizes in enumerate(([17], [3, 20], [40])):
@@ -107,7 +109,8 @@ def test_a_house_that_wrote_its_journal_anew_after_head_office_heard_is_found_wi
 
 
 def test_a_night_that_was_written_anew_before_head_office_heard_is_not_found(home: Home, tmp_path: Path) -> None:
-    """The limit, which the page on evidence tells."""
+    """Head office cannot find a journal that was rewritten before it first heard of it. The page on evidence names this
+    limit."""
     _log(tmp_path / "true", LOG.shown(17))
     assert home.hears(_log(tmp_path / "anew", REWRITTEN.shown(17))) == []
 
@@ -143,7 +146,8 @@ def _note(payload: bytes) -> str:
 def test_a_pit_frames_no_honest_table_by_forks(
     pair: tuple[str, str], says: str | None, home: Home, tmp_path: Path
 ) -> None:
-    """Where the proofs of the statement join both notes, a stranger has shown the pit one with a spoiled proof."""
+    """Head office accuses no table where proofs in the statement join both notes. A stranger may have shown the pit one
+    of them with a spoiled proof."""
     log = _log(tmp_path / "ledger", LOG.shown(17), LOG.shown(40, 17))
     findings = home.hears(_lies(log, lambda said: said.update(forks=[pair])))
     assert [each for each in findings if says is None or says not in each] == []
@@ -151,7 +155,8 @@ def test_a_pit_frames_no_honest_table_by_forks(
 
 
 def test_two_notes_of_different_sizes_accuse_no_table_alone(home: Home, tmp_path: Path) -> None:
-    """An honest table goes on at a pit whose ledger was put back from a backup."""
+    """Two notes of different sizes are no proof against a table: an honest table goes on at a pit whose ledger was
+    restored from a backup."""
     ledger = tmp_path / "ledger"
     _log(ledger, LOG.shown(3))
     backup = ledger.read_bytes()

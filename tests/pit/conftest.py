@@ -1,4 +1,4 @@
-"""The places in which a ledger is tested: a file, and a database."""
+"""Fixtures for the pit's tests: a house with a broker, and the two places of a ledger, a file and a database."""
 
 from __future__ import annotations
 
@@ -28,13 +28,14 @@ def house(tmp_path: Path) -> Iterator[House]:
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """A path for a ledger's file."""
+    """Return a path at which a test can make a ledger's file."""
     return tmp_path / "ledger.sqlite"
 
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A database server for all workers of a run: the first begins it, and the last to end stops it."""
+    """A database server that all workers of a test run share. The first worker starts it, and the last one to end stops
+    it."""
     shared = tmp_path_factory.getbasetemp()
     if os.environ.get("PYTEST_XDIST_WORKER"):
         shared = shared.parent
@@ -57,8 +58,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @contextmanager
 def _users_of(shared: Path) -> Iterator[list[str]]:
-    """The lines of a file with a line for each worker that uses the server. The first line also has the server's
-    folder. This worker alone holds the file."""
+    """Yield the lines of a file that has one line for each worker using the server. The first line names the server's
+    folder. No other worker can open the file meanwhile."""
     with (shared / "postgresql").open("a+", encoding="utf-8") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         file.seek(0)
@@ -70,7 +71,7 @@ def _users_of(shared: Path) -> Iterator[list[str]]:
 
 @pytest.fixture
 def database(server: Server) -> str:
-    """The URL of a new, empty schema."""
+    """Return the URL of a new, empty database schema."""
     schema = f"test_{os.getpid()}_{next(_numbers)}"
     server.query(f"CREATE SCHEMA {schema}")
     return f"{server.url}&options=-csearch_path%3D{schema}"
@@ -78,15 +79,16 @@ def database(server: Server) -> str:
 
 @pytest.fixture(params=[FILE, pytest.param(DATABASE, marks=(needs_postgresql, pytest.mark.proof))])
 def at(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
-    """The place of a new ledger: the test runs over each place. Unless `over_both` is asked for, the database is used
-    only with `--proof`."""
+    """The place of a new ledger. A test that uses this fixture runs once with a file and once with a database. Unless
+    the test asks for `over_both`, the run with the database needs `--proof`."""
     place: Place = tmp_path / "ledger.sqlite" if request.param == FILE else request.getfixturevalue("database")
     return place
 
 
 @pytest.fixture
 def form_6(tmp_path: Path) -> Path:
-    """A ledger that the program of form 6 wrote: t-0.1 paid, t-0.2 rejected, t-1.1 pending with a telling."""
+    """A ledger file that the program of form 6 wrote. Award t-0.1 is paid, t-0.2 is rejected, and t-1.1 is pending with
+    a telling (a step that only its table reported)."""
     path = tmp_path / "ledger.sqlite"
     path.write_bytes(gzip.decompress(Path(__file__).with_name("ledger_form_6.sqlite.gz").read_bytes()))
     return path

@@ -1,4 +1,5 @@
-"""A house for the pit as a process: a real broker, the pit on it, and the far end of a table's wire."""
+"""A house for tests that run the pit as a process: a real broker, the pit connected to it, and test clients in the
+place of tables."""
 
 from __future__ import annotations
 
@@ -38,30 +39,30 @@ def state(table: str = TABLE, boot: int = 1, head_seq: int = 0, key: SigningKey 
 
 
 def ack(seq: int) -> bytes:
-    """An acknowledgement in the form that `Far` compares: without time and signature, which differ each time."""
+    """Return an acknowledgement in the form that `Far` compares: without time and signature, which differ each time."""
     return canonical({"epoch": EPOCH, "seq": seq, "chain": f"{seq:064x}"})
 
 
 class Far(Peer):
-    """The far end of a table's wire, or of anybody's. It hears the table's acks, or another topic."""
+    """A client of the broker in the place of a table. It listens to the table's acks, or to another topic."""
 
     def __init__(self, port: int, topic: str = f"pit/v1/{TABLE}/ack") -> None:
         super().__init__(port, topic)
 
     def send_events(self, *events: bytes, table: str = TABLE) -> None:
-        """Send events as a table does: without waiting for the broker's answers."""
+        """Send events as a table does, without waiting for the broker's answers."""
         self.send(f"pit/v1/{table}/event", *events)
 
     def say_state(self, table: str = TABLE, boot: int = 1, head_seq: int = 0, key: SigningKey = KEY) -> None:
         self.publish(f"pit/v1/{table}/state", state(table, boot, head_seq, key), retain=True)
 
     def said(self) -> dict[str, Any]:
-        """The next message on the topic. An acknowledgement comes in the form of `ack`."""
+        """Return the next message on the topic. An acknowledgement comes in the form that `ack` returns."""
         message: dict[str, Any] = json.loads(_bare(self.next()))
         return message
 
     def ack(self, wanted: bytes) -> list[tuple[bytes, bool]]:
-        """Every ack up to the wanted one, and whether each came from the broker's memory."""
+        """Return every ack up to the wanted one, each with whether the broker had retained it."""
         seen: list[tuple[bytes, bool]] = []
         while not seen or seen[-1][0] != wanted:
             message = self.next()
@@ -69,12 +70,12 @@ class Far(Peer):
         return seen
 
     def acks_so_far(self) -> list[bytes]:
-        """The acks that have come and that the test has not looked at."""
+        """Return the acks that have come and that the test has not read yet."""
         return [_bare(message) for message in self.so_far()]
 
 
 def _bare(message: MQTTMessage) -> bytes:
-    """An acknowledgement without its table, which is the topic's, and without its time and signature."""
+    """Return an acknowledgement without table, time and signature. Its table must be the one that the topic names."""
     if not message.topic.endswith("/ack") or not message.payload:
         return bytes(message.payload)
     said = json.loads(message.payload)
@@ -85,7 +86,7 @@ def _bare(message: MQTTMessage) -> bytes:
 
 
 class House:
-    """A broker, and the pits and far ends that a test starts on it. All are gone at the end."""
+    """A broker, with the pits and clients that a test starts on it. All of them end with the test."""
 
     def __init__(self, folder: Path, ends: ExitStack, access_list: str = "") -> None:
         self.ledger = folder / "ledger.sqlite"
@@ -106,13 +107,15 @@ class House:
         return far
 
     def adopting(self) -> tuple[Far, PitProcess]:
-        """A table's far end that has said its state, and a pit that adopts the table."""
+        """Return a client in the place of a table that has published its state, and a running pit that adopts that
+        table."""
         far = self.far()
         far.say_state()
         return far, self.pit("--adopt-new")
 
     def decide(self, *words: str, by: str = "Ann", witness: str = "Bob") -> int:
-        """`pitctl` as people type it at this pit, who are named in the words themselves: it is a pit for practice."""
+        """Run `pitctl` as two people type it at this pit, and return the exit code. The words name the people, because
+        the pit runs for practice."""
         return main([*words, "--control", str(self.control), "--as", by, "--with", witness])
 
     def held(self) -> list[tuple[int, bytes]]:

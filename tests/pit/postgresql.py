@@ -1,4 +1,4 @@
-"""PostgreSQL for the tests: servers in folders of their own, each with its own socket and no port."""
+"""PostgreSQL servers for the tests. Each server has a folder of its own, and a socket instead of a port."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ wal_retrieve_retry_interval = '100ms'
 
 
 class Server:
-    """A PostgreSQL server in a folder of its own. `url` leads to its database.
+    """A PostgreSQL server in a folder of its own. `url` is the URL of its database.
 
-    `on` are the words that run a command on the server's machine, where that is not this one. The server answers at
-    `address`.
+    `on` is the beginning of a command line that runs a command on the server's machine, where that is another one. The
+    server listens at `address`.
     """
 
     def __init__(self, folder: Path, on: Sequence[str] = (), address: str = "") -> None:
@@ -57,7 +57,7 @@ class Server:
         return f"postgresql://postgres@/postgres?host={quote(str(self.folder), safe='')}"
 
     def begin(self) -> None:
-        """Make an empty database."""
+        """Make an empty database in the server's folder."""
         self._own()
         self._run(
             "initdb", "--no-sync", "--auth=trust", "--username=postgres", "--encoding=UTF8", "-D", str(self._data)
@@ -68,18 +68,18 @@ class Server:
         self._listen()
 
     def follow(self, primary: Server) -> None:
-        """Become a replica of a server that runs."""
+        """Make this server a replica of the running server `primary`."""
         self._own()
         of = f"host={primary.address or primary.folder} user=postgres application_name={self.folder.name}"
         self._run("pg_basebackup", "--no-sync", "--checkpoint=fast", "-R", "-D", str(self._data), "-d", of)
         self._listen()
 
     def forget(self) -> None:
-        """Lose all data of the server."""
+        """Delete all data of the server."""
         shutil.rmtree(self._data)
 
     def configure(self, lines: str) -> None:
-        """Add lines to the server's configuration. Of several lines for one name the last holds."""
+        """Add lines to the server's configuration. Where several lines set one name, the last line counts."""
         with (self._data / "postgresql.conf").open("a", encoding="utf-8") as config:
             config.write(lines)
 
@@ -87,10 +87,10 @@ class Server:
         self._run("pg_ctl", "-w", "-D", str(self._data), "-l", str(self.folder / "log"), "start")
 
     def until_it_receives(self) -> None:
-        """Wait until this replica receives from its primary.
+        """Wait until this replica receives data from its primary.
 
-        Each look is a connection of its own, which wakes the replica's postmaster. Once no receiver came for longer
-        than a commit may wait.
+        Each attempt opens a connection of its own, which wakes the replica's postmaster. In an earlier test run, the
+        replica began to receive later than a commit may wait.
         """
         asked = "SELECT 1 FROM pg_stat_wal_receiver WHERE status = 'streaming'"
         eventually_now(lambda: self.query(asked), f"for {self.folder.name} to receive from its primary")
@@ -99,11 +99,11 @@ class Server:
         self._run("pg_ctl", "-D", str(self._data), "reload")
 
     def promote(self) -> None:
-        """Make the primary out of this replica."""
+        """Promote this replica to be the primary."""
         self._run("pg_ctl", "-w", "-D", str(self._data), "promote")
 
     def stop(self, how: str = "immediate") -> None:
-        """Stop the server; "immediate" stops it as if its machine were gone."""
+        """Stop the server. With "immediate" it ends as if its machine had lost power."""
         if (self._data / "postmaster.pid").exists():
             self._run("pg_ctl", "-w", "-m", how, "-D", str(self._data), "stop")
 
@@ -138,7 +138,7 @@ class Server:
 
 
 def rows(at: Place, statement: str, *values: object) -> list[Any]:
-    """What a ledger's place holds, read from there directly."""
+    """Return the rows of an SQL query on a ledger's file or database, without the ledger's own code."""
     if isinstance(at, Path):
         with closing(sqlite3.connect(at)) as file:
             return file.execute(statement, values).fetchall()
@@ -147,7 +147,7 @@ def rows(at: Place, statement: str, *values: object) -> list[Any]:
 
 
 def write(at: Place, statement: str) -> None:
-    """Change what a ledger's place holds, behind the ledger's back."""
+    """Change a ledger's file or database by an SQL statement, without the ledger's own code."""
     if isinstance(at, Path):
         with closing(sqlite3.connect(at, isolation_level=None)) as file:
             file.execute(statement)
@@ -157,7 +157,7 @@ def write(at: Place, statement: str) -> None:
 
 
 def new_folder(on_disk: bool = False) -> Path:
-    """A folder in memory, where that is possible: each commit is synced, and a sync costs nothing there."""
+    """Make a folder, in memory where possible, because each commit is synced, and a sync in memory costs nothing."""
     memory = Path("/dev/shm")
     folder = Path(tempfile.mkdtemp(prefix="pit-", dir=memory if memory.is_dir() and not on_disk else None))
     folder.chmod(0o755)
@@ -166,8 +166,8 @@ def new_folder(on_disk: bool = False) -> Path:
 
 @contextmanager
 def servers(*names: str, network: Network | None = None, on_disk: bool = False) -> Iterator[list[Server]]:
-    """Several servers. The first runs, with an empty database; the others have only a name. Where there is a network,
-    each is on the machine of its name."""
+    """Yield several servers. The first one runs with an empty database; the others are not set up yet. Where `network`
+    is given, each server is on the machine of its name."""
     folder = new_folder(on_disk)
     every = [Server(folder / name) for name in names]
     if network is not None:

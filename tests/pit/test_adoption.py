@@ -1,5 +1,5 @@
-"""People compare which key speaks for a table. A thief's key that was adopted is taken back, and leaves no trace but
-the alarms and what it sent."""
+"""Checks how people compare the key that speaks for a table. An adopted thief's key is taken back, and leaves no trace
+but the alarms and the events that came under it."""
 
 from __future__ import annotations
 
@@ -48,7 +48,8 @@ BY = ("Ann", "a stolen certificate")
 
 
 def stolen(bodies: list[bytes]) -> list[bytes]:
-    """The same events, signed by the thief, who names the chain that the pit expects."""
+    """Return the same events as the thief sends them: signed by the thief's key, with the chain value that the pit
+    expects."""
     return [_signed(json.loads(body) | {"chain": "77" * 32}) for body in bodies]
 
 
@@ -63,7 +64,7 @@ def shown(table: str, key: SigningKey) -> bytes:
 
 @pytest.fixture
 def ledger(at: Place) -> Iterator[Ledger]:
-    """A ledger with two meters that has adopted t-0 under a thief's key, and t-1."""
+    """A ledger with two meters that has adopted table t-0 under a thief's key, and table t-1 under its own."""
     with closing(robbed(at)) as ledger:
         yield ledger
 
@@ -77,7 +78,8 @@ def robbed(at: Place) -> Ledger:
 
 
 def thieves_evening() -> TableEvening:
-    """A stream of two hands with hits, of which two share a level, and with open wagers."""
+    """Return the stream of a thief: three rounds, with two hits that share a level, a fixed hit, and wagers that stay
+    open."""
     table = TableEvening("t-0")
     table.lock(1, 2)
     table.finish((1, "banker_personal"), (2, "banker_personal"))
@@ -102,7 +104,7 @@ def take(ledger: Ledger, bodies: list[bytes], table: str = "t-0") -> None:
 
 
 def test_a_fingerprint_is_the_first_16_bytes_of_the_keys_sha_256_in_groups_of_four() -> None:
-    """The expected value is the SHA-256 of 32 zero bytes, made by sha256sum."""
+    """The program `sha256sum` computed the expected value, the SHA-256 of 32 zero bytes."""
     assert fingerprint(bytes(32)) == "6668 7aad f862 bd77 6c8f c18b 8e9f 8e20"
 
 
@@ -180,7 +182,8 @@ def test_an_event_that_no_key_of_the_state_signed_is_told_before_anything_is_ado
 
 
 def confirm(control: Path, answer: str | None = None) -> tuple[int, str]:
-    """`confirm` as a process; with an answer on a terminal, without one on none. Its exit code, and all it said."""
+    """Run `pitctl confirm` as a process, and return its exit code and its output. With `answer`, the process has a
+    terminal on which the answer is typed; without one, it has no terminal."""
     command = [sys.executable, "-m", "controller.pit.reference", "confirm", "1"]
     command += ["--control", str(control), "--as", "Bob"]
     if answer is None:

@@ -1,4 +1,4 @@
-"""A pit with neighbours that are broken or hostile: what they send harms no other stream."""
+"""Checks that broken or hostile senders harm no stream but their own."""
 
 from __future__ import annotations
 
@@ -42,7 +42,8 @@ def ledger(at: Place) -> Iterator[Ledger]:
 
 @over_both
 def test_a_name_longer_than_any_is_refused_before_a_database_must_index_it(ledger: Ledger) -> None:
-    """PostgreSQL takes no key of more than 2,704 bytes. The retained state of one table once stopped every pit."""
+    """PostgreSQL refuses an index key of more than 2,704 bytes. Such a name in one table's retained state once stopped
+    every pit."""
     epoch = "".join(random.Random(1).choices(string.ascii_lowercase, k=100_000))
     for table, of in (("t-2", epoch), ("t-2", "e" * 61), ("t" * 61, "ab12cd")):
         said = json.dumps({"online": True, "table": table, "epoch": of, "public_key": KEY.public.hex()}).encode()
@@ -63,8 +64,8 @@ def test_true_is_no_version_of_the_contract(ledger: Ledger) -> None:
 
 
 def test_what_no_word_of_the_pit_could_say_is_not_understood(ledger: Ledger) -> None:
-    """A hit at seat 100 once made an award that no table takes, and a name of 300 letters made a step that no table
-    reads."""
+    """Events with values beyond the contract's bounds make no award. A hit at seat 100 once made an award that no table
+    accepts, and a name of 300 letters made a step that no table can read."""
     table, levels = TableEvening("t-0"), ledger.levels()
     assert give(ledger, table, table.lock(1, price_cents=10**8 + 1)) == ["event_not_understood"]
     assert give(ledger, table, table.lock(100)) == ["event_not_understood"]
@@ -74,8 +75,8 @@ def test_what_no_word_of_the_pit_could_say_is_not_understood(ledger: Ledger) -> 
 
 
 def test_refusals_of_a_moment_are_one_transaction(path: Place) -> None:
-    """With a transaction for each, 10,000 invented tables kept the true tables waiting for 29 s: each took three syncs
-    of the disk."""
+    """All refusals of one turn are written in one transaction. With a transaction for each, 10,000 invented tables kept
+    the true tables waiting for 29 s, because each took three syncs of the disk."""
     with closing(opened(path)) as ledger:
         commits: list[str] = []
         assert isinstance(ledger._db, LedgerFile)
@@ -99,7 +100,8 @@ def test_refusals_of_a_moment_are_one_transaction(path: Place) -> None:
 def test_a_key_that_the_disk_did_not_take_is_kept_with_the_next_refusal(
     path: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A key that one failed write had lost was once unknown to `pitctl adopt` until the table's next state."""
+    """The pit writes a key again that one failed write had lost. Such a key was once unknown to `pitctl adopt` until
+    the table's next state message."""
     shown, other = SigningKey(b"\1" * 32), SigningKey(b"\2" * 32)
     with closing(opened(path)) as ledger:
         pit = Pit(ledger, "127.0.0.1", 1, "pit/v1", False, KEY)
@@ -113,7 +115,8 @@ def test_a_key_that_the_disk_did_not_take_is_kept_with_the_next_refusal(
 
 
 def test_the_keys_that_wait_for_a_full_disk_are_bounded(path: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A table that showed ever new keys in one epoch once filled the memory, and slowed each look at its keys."""
+    """The pit keeps only so many unwritten keys in memory. A table that showed ever new keys in one epoch once filled
+    the memory, and slowed each search in its keys."""
     monkeypatch.setattr("controller.pit.reference.strangers._MOST_SHOWN", 3)
     with closing(opened(path)) as ledger:
         for number in range(5):
@@ -125,7 +128,8 @@ def test_the_keys_that_wait_for_a_full_disk_are_bounded(path: Place, monkeypatch
 def test_the_heads_of_invented_tables_are_bounded_and_leave_room_for_an_adopted_table(
     path: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each invented name once stayed in the pit's memory, with the head that its state told."""
+    """The pit remembers the state of only so many tables that nobody adopted. Each invented name once stayed in memory,
+    with the event number in its state."""
     monkeypatch.setattr("controller.pit.reference.session._MOST_HEADS", 5)
     with closing(opened(path)) as ledger:
         told = {table: state(table) for table in ("x1", "x2", "x3", "x4", "x5")}
@@ -139,12 +143,12 @@ def test_the_heads_of_invented_tables_are_bounded_and_leave_room_for_an_adopted_
 
 
 def refuse(*_: object) -> None:
-    """Fail as a disk does that takes nothing."""
+    """Raise the error of a full disk."""
     raise TableError("ledger_unwritable", "The disk is full.", "Make room.")
 
 
 class _Retaining:
-    """A link to a broker that retains three acks of this pit, and is gone a few turns later."""
+    """A link to a broker that delivers three retained acks of this pit, and that ends a few turns later."""
 
     taken_over = closed_by_broker = False
 
@@ -175,7 +179,8 @@ class _Retaining:
 def test_a_pit_with_a_slow_ledger_looks_at_all_of_its_own_acks_before_it_speaks(
     path: Place, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A pit on an older copy once replaced acks of the newer ledger that it had not looked at."""
+    """The pit reads all its retained acks before it publishes anything. A pit with an older copy of the ledger once
+    replaced acks of the newer ledger that it had not read."""
     monkeypatch.setattr("controller.pit.reference.service._BATCH_S", 0.0)
     with closing(opened(path)) as ledger:
         pit = Pit(ledger, "127.0.0.1", 1, "pit/v1", False, KEY)
@@ -188,7 +193,8 @@ def test_a_pit_with_a_slow_ledger_looks_at_all_of_its_own_acks_before_it_speaks(
 
 
 def test_what_there_is_no_time_for_waits_and_is_not_lost(path: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each turn takes only what it has time for. A flood of states once held up the acks of other tables for 24 s."""
+    """In each turn the pit handles only as many messages as it has time for; the rest wait. A flood of states once held
+    up the acks of other tables for 24 s."""
     monkeypatch.setattr("controller.pit.reference.service._BATCH_S", 0.0)
     tables = [f"x{number}" for number in range(3)]
     with closing(opened(path)) as ledger:
@@ -202,7 +208,7 @@ def test_what_there_is_no_time_for_waits_and_is_not_lost(path: Place, monkeypatc
 
 
 class _Flooding(_Retaining):
-    """A link to a broker that has another message of 100 kB whenever the pit reads."""
+    """A link to a broker that delivers another message of 100 kB whenever the pit reads."""
 
     def loop(self, _wait_s: float) -> MQTTErrorCode:
         self._pit.link_message("pit/v1/t-0/event", b"x" * 100_000, False)
@@ -210,8 +216,8 @@ class _Flooding(_Retaining):
 
 
 def test_long_messages_that_wait_leave_less_room_for_more(path: Place) -> None:
-    """The pit once forgot to count the bytes that wait, so with a slow ledger it held 500 messages however long they
-    were."""
+    """The pit limits the bytes of the messages that wait, not only their number. With a slow ledger it once held 500
+    messages, however long they were."""
     with closing(opened(path)) as ledger:
         pit = Pit(ledger, "127.0.0.1", 1, "pit/v1", False, KEY)
         link = _Flooding(pit)
@@ -237,7 +243,8 @@ def test_a_name_that_turns_a_line_round_is_shown_as_what_it_is(house: House) -> 
 @needs_mosquitto
 @pytest.mark.parametrize("lines_go_to", [pytest.param("/dev/full", marks=pytest.mark.proof), ">(true)"])
 def test_a_log_that_takes_no_line_does_not_end_the_pit(house: House, lines_go_to: str) -> None:
-    """A full disk under the log once ended the pit with a traceback, and a reader that had gone ended it silently."""
+    """The pit runs on when nobody can read its log. A full disk under the log once ended the pit with a traceback, and
+    a log reader that had ended stopped the pit silently."""
     far = house.far()
     far.say_state()
     pit = house.pit("--adopt-new", program=("bash", "-c", f'exec "$0" "$@" > {lines_go_to}', sys.executable))

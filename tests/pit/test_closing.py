@@ -1,7 +1,8 @@
-"""A meter is closed by two people, and all that it holds moves on, to the part of a cent.
+"""Checks that two people close a meter, and that all its money moves on, to the part of a cent.
 
-The adversaries: a manager who closes a meter under somebody's win, or while the winning round is in play; one who moves
-a meter's money to another that a friend plays; a settings file without the meter; a crash between closing and moving.
+The adversaries: a manager who closes a meter while somebody's win waits, or while the winning round is in play; one who
+moves a meter's money to another that a friend plays; a settings file without the meter; a crash between closing and
+moving.
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ def close(ledger: Ledger, meter: str = "big", into: str | None = "small") -> int
 
 
 def held(ledger: Ledger) -> Fraction:
-    """All that players have given to meters and reserves, exactly, with the seeds."""
+    """Return the exact cents on all accounts but `wagers` and `house`: what players gave to meters and reserves, and
+    the seeds."""
     rows = ledger._db.execute("SELECT cents, remainder FROM fund WHERE account NOT IN ('wagers', 'house')")
     return sum((cents + Fraction(remainder) for cents, remainder in rows.fetchall()), Fraction(0))
 
@@ -123,7 +125,8 @@ def test_who_may_not_close_and_what_is_no_meter_to_close(ledger: Ledger) -> None
 
 
 def test_a_closed_meter_takes_no_wager_and_opens_again_by_two_people_alone(ledger: Ledger) -> None:
-    """What was locked before the table heard of it waits there, and is not lost."""
+    """A wager that was locked before the table heard of the closing waits at the table, and is booked once two people
+    open the meter again."""
     table = played(ledger)
     close(ledger)
     received = ledger.receive([("t-0", table.lock(1))])
@@ -158,7 +161,7 @@ def test_a_pit_that_dies_between_moving_and_closing_has_done_neither(
 
 
 def test_a_stream_that_was_set_aside_before_a_closing_is_counted_before_it(ledger: Ledger) -> None:
-    """Both were decided between the same two events."""
+    """The account still balances where people set a stream aside and closed a meter between the same two events."""
     played(ledger)
     ledger.unadopt("t-0", EPOCH, "Ann", "the wrong key", "Bob")
     close(ledger)

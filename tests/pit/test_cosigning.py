@@ -1,4 +1,4 @@
-"""The pit as a witness of tables' journals: it cosigns what only grew, once a proof shows that, and nothing else."""
+"""Checks that a pit cosigns a table's journal only where a proof shows that the journal grew, and was not rewritten."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _opened(path: Path) -> Ledger:
 
 
 def shows(ledger: Ledger, payload: bytes, key: SigningKey = PIT) -> tuple[Cosigned | None, list[str]]:
-    """What the pit answers to a checkpoint, and the codes of what people are told."""
+    """Show the pit a checkpoint. Returns the pit's answer, and the codes of the alarms for people."""
     answers, alarms = ledger.witness.judge_all([(TABLE, payload)], (), key, NOW_S)
     ledger.keep(alarms)
     return answers.get(TABLE), [alarm.code for _, alarm in alarms]
@@ -67,7 +67,8 @@ def said(ledger: Ledger, key: SigningKey = PIT) -> Cosigned:
 
 
 def cosigned_by(payload: bytes, answer: Cosigned | None, key: SigningKey) -> bool:
-    """Whether the answer cosigns just this checkpoint: the note with the pit's line, read as C2SP says."""
+    """Tell whether the answer cosigns exactly this checkpoint, where the note with the pit's line is read by the C2SP
+    rules."""
     assert answer is not None
     note = read_note(f"{json.loads(payload)['note']}\u2014 pit {answer.cosignature}\n")
     return note is not None and note.cosigned_at_s("pit", key.public) == NOW_S
@@ -160,7 +161,8 @@ def test_of_two_histories_one_is_cosigned_and_both_notes_are_kept(ledger: Ledger
 def test_people_are_told_what_two_notes_prove(
     ledger: Ledger, path: Path, second: bytes, then: bytes | None, told: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Who gains: whoever spoils a proof on its way, and has a true table accused by notes that prove nothing."""
+    """`pitctl forks` says what two contradicting notes prove. Otherwise somebody could spoil a proof on its way, and
+    have an honest table accused by notes that prove nothing."""
     shows(ledger, LOG.shown(17))
     shows(ledger, second)
     assert then is None or shows(ledger, then)[1] == []
@@ -177,7 +179,8 @@ def test_people_are_told_what_two_notes_prove(
 
 @pytest.mark.parametrize("joined", [False, True])
 def test_spoiled_proofs_leave_room_for_two_histories(ledger: Ledger, path: Path, joined: bool) -> None:
-    """Who gains: whoever has a second history, and has twenty pairs kept before it that prove nothing."""
+    """The pit still keeps a real second history after twenty pairs of notes that prove nothing. Otherwise the owner of
+    that history could fill the room first."""
     last = 5
     shows(ledger, LOG.shown(last))
     for size in range(6, 30):
@@ -194,7 +197,7 @@ def test_spoiled_proofs_leave_room_for_two_histories(ledger: Ledger, path: Path,
 
 
 def spoiled(size: int, old: int) -> bytes:
-    """The true table's checkpoint, whose proof somebody spoiled on its way."""
+    """Return an honest table's checkpoint whose proof somebody removed on its way."""
     return canonical(json.loads(LOG.shown(size, old)) | {"proof": []})
 
 
@@ -231,7 +234,8 @@ def test_what_is_not_the_tables_is_told_and_not_answered(ledger: Ledger, payload
 
 
 def test_no_other_line_of_a_note_is_kept_beside_the_tables_own(ledger: Ledger) -> None:
-    """A table may not put the pit's name under its note: nobody could tell the pit's line then."""
+    """The pit drops a line that the table put under its note in the pit's name, because nobody could tell the pit's own
+    line from it."""
     shown = ShownCheckpoint.read(json.loads(LOG.shown(17)))
     assert shown is not None
     note = read_note(shown.note)
@@ -284,7 +288,8 @@ def test_ever_new_histories_do_not_fill_the_disk(ledger: Ledger, path: Path) -> 
 
 
 def test_each_kept_checkpoint_leads_to_the_next_by_its_proof(ledger: Ledger) -> None:
-    """What head office plays again: from the first checkpoint on, without the pit's word."""
+    """The kept proofs lead from the first checkpoint to the last, so that head office can check them without trusting
+    the pit."""
     old = 0
     for size in (3, 4, 17, 40):
         shows(ledger, LOG.shown(size, old))
@@ -303,7 +308,8 @@ def test_each_kept_checkpoint_leads_to_the_next_by_its_proof(ledger: Ledger) -> 
 
 
 def test_each_award_of_a_journal_with_two_histories_waits_for_two_people(path: Path) -> None:
-    """Also an award of a hit that comes later: which of two histories is true is for people to say."""
+    """An award of a later hit waits for two people as well, because only people can say which of the two histories is
+    true."""
     with closing(opened(path)) as ledger:
         evening = TableEvening("t-0")
 
@@ -328,7 +334,8 @@ def test_each_award_of_a_journal_with_two_histories_waits_for_two_people(path: P
 
 
 def test_an_award_is_in_no_doubt_once_a_proof_joined_what_a_spoiled_one_did_not(path: Path) -> None:
-    """Who gains: whoever flips one byte on the link, and has each later award of that journal wait for two people."""
+    """A good proof ends the doubt that a spoiled proof raised. Otherwise somebody who flips one byte on the link could
+    make each later award of that journal wait for two people."""
     with closing(opened(path)) as ledger:
         log, evening = Log("t-0/ab12cd", TABLES_KEY, 9), TableEvening("t-0")
         torn = canonical(json.loads(log.shown(9, 4)) | {"proof": []})

@@ -1,4 +1,5 @@
-"""A ledger in PostgreSQL that an earlier version wrote goes up to the newest form, and says what one in a file says."""
+"""Checks that a ledger in PostgreSQL from an earlier version is updated to the newest form, and then says the same as a
+ledger in a file."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ pytestmark = needs_postgresql
 
 
 def evening(at: Place) -> None:
-    """What tables told and people decided: awards of each kind, other terms, and a stream that was set aside."""
+    """Write a ledger with awards of each kind, changed terms, and a stream that was set aside."""
     with closing(opened(at)) as ledger:
         one, other = TableEvening("t-0"), TableEvening("t-1")
         give(ledger, one, one.lock(1, 2), one.finish((1, "x")), one.hit(1, "x", "big"), one.lock(3), one.finish())
@@ -34,7 +35,7 @@ def evening(at: Place) -> None:
 
 
 def told(ledger: Ledger) -> list[dict[str, Any]]:
-    """What people decided, without what each run has of its own."""
+    """Return the ledger's decisions without the times at which terms began, which differ in each run."""
     decided = [dict(each) for each in ledger.decided()]
     for each in decided:
         if isinstance(terms := each.get("terms"), dict):

@@ -1,4 +1,5 @@
-"""People decide on awards only where the running pit has heard all its tables, in a ledger as new as its own acks.
+"""Checks when people may decide on awards: only where the running pit has all events of its tables, in a ledger as new
+as the pit's own acks.
 
 Otherwise a ledger that was restored from an older copy would let an award be paid twice.
 """
@@ -36,7 +37,7 @@ def decide(house: House, act: str, *options: str, award: str = AWARD) -> int:
 
 
 def refused(house: House, told: Told, act: str = "verify", award: str = AWARD) -> str:
-    """The code by which a decision is refused."""
+    """Return the code with which the pit refuses this decision."""
     told.readouterr()
     assert decide(house, act, award=award) == 1
     return told.readouterr().err.partition(":")[0]
@@ -49,14 +50,14 @@ def with_a_hit(table: TableEvening) -> None:
 
 
 def speaks(far: Far, table: TableEvening) -> None:
-    """Speak as a table does: publish its state, and send what the pit has not acknowledged."""
+    """Publish the table's state and send its events, as a table does."""
     far.publish(f"pit/v1/{table.table}/state", table.state(), retain=True)
     far.send_events(*table.sent, table=table.table)
 
 
 def paid_and_restored(house: House, far: Far) -> TableEvening:
-    """A table whose award was verified and paid, and which was told of both. The ledger is a copy from before, and no
-    pit runs."""
+    """Return a table that has reported that its award was verified and paid. The ledger is restored from an earlier
+    copy, and no pit runs."""
     table = TableEvening(TABLE, ROYAL9_METERS)
     far.publish(f"pit/v1/{TABLE}/state", table.state(), retain=True)
     pit = house.pit("--adopt-new")
@@ -165,7 +166,7 @@ def test_a_copy_that_is_put_in_the_ledgers_place_while_the_pit_runs_is_not_decid
 
 
 def _held(pit: PitProcess) -> None:
-    """Freeze the pit: its process is still there."""
+    """Freeze the pit's process without ending it."""
     pit.process.send_signal(signal.SIGSTOP)
 
 
@@ -234,7 +235,8 @@ def test_a_table_is_heard_when_its_events_have_come_as_far_as_its_state_says(tmp
         ledger.serve()
 
         def pay() -> str:
-            """The code by which a decision is refused: `step_not_next` where decisions may be taken."""
+            """Return the code with which the ledger refuses to pay. The code is `step_not_next` where people may
+            decide."""
             return code_of(lambda: ledger.take_step("t-0.1", "paid", "Ann"))
 
         other = TableEvening("t-1")
@@ -266,7 +268,7 @@ def test_a_state_that_names_no_head_proves_nothing(tmp_path: Path, head_seq: obj
 
 
 def own_ack(seq: int, epoch: str = EPOCH, table: str = "t-0") -> bytes:
-    """An ack in the form in which the pit says it and the broker retains it."""
+    """Return an ack as the pit publishes it and the broker retains it."""
     return Ack(epoch, seq, f"{seq:064x}").payload(table, "2026-01-01T20:00:00.000Z", KEY)
 
 

@@ -1,7 +1,9 @@
-"""The pit's desk: each decision from the account that the kernel names, two people where it takes two, all of it kept.
+"""Checks the pit's desk: each decision comes from the account that the kernel names, some decisions need two people,
+and all of it is recorded.
 
-The adversaries are people of the house: a clerk who would be two people, a clerk who becomes another account, somebody
-who claims a name, who sends a request again, who hands a socket on, who asks until the disk is full.
+The adversaries are people of the house: a clerk who pretends to be two people, a clerk who becomes another account,
+somebody who claims another's name, who sends a request again, who hands a socket on, or who asks until the disk is
+full.
 """
 
 from __future__ import annotations
@@ -51,7 +53,7 @@ IN: dict[int, tuple[int, ...]] = {
 
 
 class Pit:
-    """A pit that runs, with its desk. Each `hit` is an award of its own."""
+    """A running pit with its desk. Each call of `hit` makes a new award."""
 
     def __init__(self, folder: Path) -> None:
         self.path, self.control = folder / "ledger", folder / "control"
@@ -64,7 +66,7 @@ class Pit:
         self._table = TableEvening("t-0")
 
     def hit(self, *doubts: str) -> str:
-        """A pending award's name."""
+        """Play a round with a hit that has these doubts, and return the name of its pending award."""
         table = self._table
         give(self.ledger, table, table.lock(1), table.finish((1, "all")), table.hit(1, "all", 2_500, doubts=doubts))
         return self.ledger.awards()[-1].id
@@ -73,13 +75,14 @@ class Pit:
         return ask_desk(who, self.control, IN[who], do=do, **about)
 
     def code(self, who: int, do: str, **about: object) -> str:
-        """The code by which the desk refuses."""
+        """Send a request from this account, and return the code with which the desk refuses it."""
         answer = self.ask(who, do, **about)
         assert not answer["ok"], answer
         return str(answer["code"])
 
     def proposed(self, who: int, do: str, **about: object) -> dict[str, object]:
-        """What a second person says to confirm this."""
+        """Propose a decision from this account. Returns the number and the digest that a second person needs to confirm
+        it."""
         answer = self.ask(who, do, **about)
         (waits,) = answer["waits"]
         return {"proposal": waits["number"], "digest": waits["digest"]}
@@ -236,7 +239,7 @@ with socket.socket(socket.AF_UNIX) as channel:
 
 
 def _logged_in(login: int, uid: int, group: int, control: Path, **request: object) -> dict[str, Any]:
-    """The answer to somebody who logged in as one account, and asks as another."""
+    """Return the desk's answer to a person who logged in as the account `login` and asks as the account `uid`."""
     words = [str(control), str(login), str(uid), str(group), json.dumps(request)]
     done = subprocess.run(
         [sys.executable, "-c", _BECOME, *words], cwd=ROOT, capture_output=True, text=True, check=False
@@ -261,7 +264,8 @@ def test_nobody_confirms_an_own_proposal_through_su_nor_pays_by_sudo(pit: Pit, a
 
 
 def test_a_socket_handed_on_has_the_word_of_whoever_connected(pit: Pit, award: str) -> None:
-    """Ben lends his connection: the kernel names Ben, and so does the record. Nothing can tell who wrote on it."""
+    """The record names Ben, who opened the connection and lent it to somebody, because the kernel names Ben. Nothing
+    can tell who wrote on the connection."""
     with connected_as(BEN, pit.control, IN[BEN]) as lent, lent.dup() as with_ann:
         assert said(with_ann, {"do": "verify", "award": award})["ok"]
     assert pit.told()[-1]["by"]["account"] == f"#{BEN}"
@@ -322,7 +326,7 @@ WHY = {"reason": "the summer campaign"}
 
 @pytest.fixture
 def unplayed(tmp_path: Path) -> Iterator[Pit]:
-    """A pit for whose meters nobody has played."""
+    """A pit on whose meters nobody has wagered."""
     pit = Pit(tmp_path)
     with closing(pit.ledger), open_desk(pit.control, pit.desk):
         yield pit
@@ -372,8 +376,9 @@ def test_of_two_proposals_that_cross_the_second_is_refused_and_terms_that_wait_c
 
 
 def test_a_void_lowers_a_meter_by_two_accounts_and_a_document_alone_and_once(unplayed: Pit) -> None:
-    """Who gains: a supervisor who voids rounds so that the meter before a friend's last round, or the house's debt,
-    is smaller. A void was enough for that, by that one person at the table."""
+    """Only two accounts with a document can lower a meter after a void, and only once for each void. In earlier
+    versions one supervisor at the table could lower the meter before a friend's last round, or the house's debt, by
+    voiding rounds."""
     pit, table = unplayed, TableEvening("t-0")
     give(pit.ledger, table, table.lock(1, 2))
     shown = pit.ledger.levels()
@@ -396,7 +401,8 @@ def test_a_void_lowers_a_meter_by_two_accounts_and_a_document_alone_and_once(unp
 
 
 def test_a_meter_is_closed_by_two_accounts_that_saw_what_it_holds(unplayed: Pit) -> None:
-    """Who gains: a manager who moves a meter's money to one that a friend plays."""
+    """A second account must confirm the closing with the amounts shown. Otherwise a manager could move a meter's money
+    to one that a friend plays."""
     pit, table = unplayed, TableEvening("t-0")
     about = {"meter": "big", "into": "small", "document": "F-17", "reason": "the game ends"}
     assert pit.code(DAN, "close_meter", **about) == "not_allowed"

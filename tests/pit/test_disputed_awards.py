@@ -1,5 +1,4 @@
-"""What the pit's books award, compared with what a table holds possible for its hits; and awards that a table
-disputes."""
+"""Checks that a table holds every true award of the pit for possible, and what follows if a table disputes one."""
 
 from __future__ import annotations
 
@@ -33,7 +32,8 @@ ONE_STEP_CENTS = 1000  # more than the wagers of a hand or two give, and less th
 
 
 class HearingTable:
-    """A table that hears the meters, and what the meter showed at each of its hits on "big"."""
+    """A table that receives the meters' levels. It keeps the level that it showed at each of its hits on the meter
+    "big"."""
 
     def __init__(self, name: str) -> None:
         self.evening = TableEvening(name)
@@ -42,7 +42,7 @@ class HearingTable:
         self.hits: dict[str, bytes] = {}
 
     def win(self, *seats: int) -> None:
-        """Play a hand that these seats win."""
+        """Play a round that these seats win."""
         self.evening.lock(*seats)
         self.evening.finish(*((seat, "banker_personal") for seat in seats))
         shown = self.levels.cents.get("big")
@@ -57,7 +57,7 @@ class HearingTable:
 
 
 class Floor:
-    """Two tables that hear the meters, and a pit's ledger."""
+    """Two tables that receive the meters' levels, and a pit's ledger."""
 
     def __init__(self, path: Path) -> None:
         self.ledger = opened(path)
@@ -72,7 +72,7 @@ class Floor:
             assert table.levels.heard(word, 0.0, NOW) is None
 
     def send(self, number: int) -> list[str]:
-        """Send what the ledger lacks of the table's stream. Returns the codes of the alarms."""
+        """Send the table's events that the ledger does not have. Returns the codes of the alarms."""
         evening = self.tables[number].evening
         ack = self.ledger.ack(evening.table)
         assert ack is not None
@@ -87,8 +87,8 @@ class Floor:
 @given(data=st.data())
 @examples(15)
 def test_whatever_people_decide_an_award_can_be_where_its_table_heard_the_meters_before(data: Any) -> None:
-    """The money of rejected awards goes back on a meter, so the meter can jump by any amount between a hit and its
-    commitment."""
+    """The table holds every award for possible if it heard the meters just before. The money of rejected awards goes
+    back on a meter, so the meter can jump by any amount between a hit and its commitment."""
     with tempfile.TemporaryDirectory() as folder:
         floor = Floor(Path(folder) / "ledger.sqlite")
         with closing(floor.ledger):
@@ -116,8 +116,8 @@ def test_whatever_people_decide_an_award_can_be_where_its_table_heard_the_meters
 
 @pytest.fixture
 def floor(tmp_path: Path) -> Iterator[Floor]:
-    """A floor whose first table has two hits. Before the first was committed the meter jumped, and the table did not
-    hear of that."""
+    """A floor whose first table has two hits. Before the first hit was committed the meter jumped, and the table did
+    not receive the new level."""
     floor = Floor(tmp_path / "ledger.sqlite")
     with closing(floor.ledger):
         floor.tables[0].win(1)
@@ -171,7 +171,8 @@ def test_a_disputed_award_is_rejected_and_its_table_hears_that(floor: Floor) -> 
 def test_a_table_that_took_a_late_word_of_a_decided_award_is_told_how_it_stands(
     by: str, alarms: list[str], floor: Floor
 ) -> None:
-    """As the last word it would show "verified" for good. The step is one that this ledger has, or a lost copy's."""
+    """The pit repeats "rejected" to a table that took an older "verified" last. Otherwise the table would show
+    "verified" for good. The late step comes from this ledger or from a lost copy of it."""
     (pending,), table = floor.waiting(0), floor.tables[0]
     floor.ledger.take_step("t-0.2", "verified", "Ann")
     floor.ledger.take_step("t-0.2", "rejected", "Bob")
@@ -200,11 +201,12 @@ def test_a_dispute_of_what_this_ledger_does_not_have_is_told(floor: Floor) -> No
 
 
 class _DoneError(Exception):
-    """Ends the pit once the test has seen enough."""
+    """Ends the pit's loop once the test has seen enough."""
 
 
 class FarEnd:
-    """A broker's end of the pit's link: what comes in each turn, and the meters and acks that the pit said."""
+    """A broker in the place of the real one. It delivers messages turn by turn, and keeps the levels and acks that the
+    pit published."""
 
     taken_over = closed_by_broker = False
 
@@ -246,7 +248,7 @@ def test_a_meter_that_people_raised_is_said_before_a_hit_on_it_is_committed(
         pit = Pit(ledger, "nowhere", 1, "pit/v1", False, KEY)
 
         def won() -> None:
-            """Win a hand, and bring the pit what it lacks of the stream."""
+            """Win a round, and send the pit the round's events."""
             table.lock(1)
             table.finish((1, "banker_personal"))
             table.hit(1, "banker_personal", "big")
@@ -268,7 +270,8 @@ def test_a_meter_that_people_raised_is_said_before_a_hit_on_it_is_committed(
 def test_a_slow_database_has_its_events_acknowledged_a_few_at_a_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Tables send again what is not acknowledged within two seconds. Here each event takes 0.6 s."""
+    """The pit acknowledges events in small groups where each takes 0.6 s, because tables send again what is not
+    acknowledged within two seconds."""
     clock_s = count(0.0, 0.6)
     for part in ("ledger", "taking"):
         clock = SimpleNamespace(monotonic=lambda: next(clock_s))

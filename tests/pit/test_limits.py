@@ -1,4 +1,5 @@
-"""A meter's limit and its overflow, against an arithmetic of its own; and a house that would keep the overflow."""
+"""Checks a meter's limit and its overflow against a model that computes them independently, and against a house that
+would keep the overflow."""
 
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ INSERT INTO entry VALUES (99, 'overflow:big', -50), (99, 'house', 50)"""
 
 
 def stands(ledger: Ledger) -> tuple[int, int, int]:
-    """The level, the overflow and the reserve, which must balance."""
+    """Return the meter's level, overflow and reserve in cents. Check that the account balances."""
     (meter,) = ledger.account().meters
     balanced(ledger)
     assert ledger.levels() == {"big": meter.level_cents}, "the players' screens show the level alone"
@@ -93,7 +94,8 @@ def test_an_evening_at_the_limit_is_that_of_an_arithmetic_of_its_own(at: Place) 
 
 
 def test_with_a_limit_players_get_in_the_long_run_what_they_get_without(tmp_path: Path) -> None:
-    """What the house adds is the same, and so is what players were given and will be: `par` counts no limit."""
+    """The house adds the same amount with and without a limit, and players get the same. So the par sheet (`par`) need
+    not count limits."""
     came = []
     for limit in (1_150, None):
         ledger, table = evening(

@@ -1,4 +1,5 @@
-"""Under systemd the lines of the pit, of head office and of the pages have a priority, an id and fields."""
+"""Checks that under systemd the log lines of the pit, of head office and of the web pages have a priority, an id and
+fields."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ SEES = Look(0, None, None, None, {}, None, None)
 
 
 def line(program: str, kind: Kind, priority: Priority, **fields: str) -> dict[str, str]:
-    """A line's fields but for its text."""
+    """Return the fields that a log line of this kind must have, apart from its text."""
     of_each = {"SYSLOG_IDENTIFIER": program, "MESSAGE_ID": message_id(kind.value), "PRIORITY": str(int(priority))}
     return of_each | fields
 

@@ -1,4 +1,4 @@
-"""`pitctl machines`: the files of two machines and a witness, from one file of names and addresses."""
+"""Checks `pitctl machines`, which writes the files of two machines and a witness from a file of their addresses."""
 
 from __future__ import annotations
 

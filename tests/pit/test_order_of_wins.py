@@ -1,4 +1,5 @@
-"""Wins are ordered by the moment of the lock, not by the arrival: a table that was cut off loses to nobody later."""
+"""Checks that wins are ordered by the moment when wagers were locked, not by the arrival of events. So a table that was
+cut off does not lose its level to a later win."""
 
 from __future__ import annotations
 
@@ -35,7 +36,7 @@ def ledger(at: Place) -> Iterator[Ledger]:
 
 
 class Seat(TableEvening):
-    """A table whose wagers are locked at a moment of the pit's clock, in ms from the test's beginning."""
+    """A table whose wagers are locked at given moments of the pit's clock, in ms from the test's beginning."""
 
     begun_ms = 0
 
@@ -53,14 +54,14 @@ class Seat(TableEvening):
         ]
 
     def tells(self, ledger: Ledger) -> bytes:
-        """The table tells the last win that it heard of."""
+        """Let the table report the last win that the pit published."""
         win = ledger.win_after(None)
         assert win is not None
         return self.say("win_told", win={"seq": win.seq}, shown=True, word_seq=win.seq)
 
 
 def two(ledger: Ledger) -> tuple[Seat, Seat]:
-    """Two tables with an open shoe that have played for the meters; the big one has 1,333."""
+    """Return two tables with an open shoe that have both wagered on the meters."""
     early, late = Seat("t-0"), Seat("t-1")
     give(ledger, early, early.say("shoe_opened", round=None), early.lock(1, 4), early.finish())
     give(ledger, late, late.say("shoe_opened", round=None), late.lock_on((SPOT, (1,), 3, METERS)), late.finish())
@@ -73,7 +74,8 @@ def of(ledger: Ledger, table: str) -> Award:
 
 
 def test_a_win_that_came_after_many_names_the_first_of_them(ledger: Ledger) -> None:
-    """Found under fire: after a long cut the alarm named a hundred awards in one sentence."""
+    """The alarm names the first five awards and counts the rest. In a test with broken links, the alarm once named a
+    hundred awards in one sentence."""
     early, late = two(ledger)
     kept = [early.locked(ledger, 0), *early.won()]
     for number in range(7):
@@ -259,7 +261,7 @@ def test_a_lock_by_a_word_that_the_pit_never_signed_overtakes_nobody(ledger: Led
 
 
 def test_a_table_cannot_claim_a_lock_before_its_own_last_one(ledger: Ledger) -> None:
-    """Its dealer keeps an old word of the pit, and locks by it once another table has won."""
+    """A dealer gains nothing by keeping an old message of the pit to lock wagers by once another table has won."""
     early, late = two(ledger)
     give(ledger, early, early.locked(ledger, 5_000), early.finish())
     give(ledger, late, late.locked(ledger, 4_000), *late.won())
@@ -268,7 +270,8 @@ def test_a_table_cannot_claim_a_lock_before_its_own_last_one(ledger: Ledger) -> 
 
 
 def test_a_dealer_who_holds_the_cable_gains_nothing_by_the_age_of_the_word(ledger: Ledger) -> None:
-    """The last word before the cut is older than the word of the other table, and the lock is later all the same."""
+    """A table that was cut off has an older message of the pit than the other table. Its lock still counts as the later
+    one."""
     early, late = two(ledger)
     give(ledger, late, late.locked(ledger, 1_000, ago_ms=100), *late.won())
     give(ledger, early, early.locked(ledger, 8_000, ago_ms=8_000), *early.won())
@@ -277,7 +280,8 @@ def test_a_dealer_who_holds_the_cable_gains_nothing_by_the_age_of_the_word(ledge
 
 @pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.proof) for seed in range(2, 12))])
 def test_whatever_order_the_streams_come_in_no_later_lock_has_an_earlier_level(at: Place, seed: int) -> None:
-    """Tables that are cut off and come back, a pit that starts again between, whole and shared levels."""
+    """The rule holds for tables that are cut off and come back, for a pit that restarts meanwhile, and for whole and
+    shared levels."""
     chance = random.Random(seed)
     Seat.begun_ms = now_in_ms()
     ledger = opened(at)

@@ -1,4 +1,4 @@
-"""What the pit's people were told can be read again: every kept alarm, and every change of the meters' terms."""
+"""Checks that people can read again what the pit told them: every kept alarm, and every change of the meters' terms."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def ledger(path: Path) -> Iterator[Ledger]:
 
 
 def printed(path: Path, told: Told, *table: str) -> list[str]:
-    """The lines that `pitctl alarms` prints."""
+    """Return the lines that `pitctl alarms` prints."""
     told.readouterr()
     assert main(["alarms", "--ledger", str(path), *table]) == 0
     out, err = told.readouterr()
@@ -55,7 +55,7 @@ def printed(path: Path, told: Told, *table: str) -> list[str]:
 
 
 def listed(path: Path, told: Told, *table: str) -> list[list[str]]:
-    """The table, the event and the code of each printed alarm."""
+    """Return the table, the event and the code of each alarm that `pitctl alarms` prints."""
     return [line.split("  ")[1:] for line in printed(path, told, *table) if not line.startswith(" ")]
 
 
@@ -64,7 +64,7 @@ def refusal(code: str = "body_differs", what: str = "Another body came.") -> Ref
 
 
 def corrected(ledger: Ledger, table: str = TABLE) -> TableEvening:
-    """A table of which a correction, its third event, took the first hand's hit away."""
+    """Return a table whose third event is a correction that takes away the hit of the first round."""
     evening = TableEvening(table, ROYAL9_METERS)
     evening.lock(1)
     evening.finish((1, "player_personal"))
@@ -74,7 +74,7 @@ def corrected(ledger: Ledger, table: str = TABLE) -> TableEvening:
 
 
 def keep(ledger: Ledger, table: str, refusal: RefusedError) -> bool:
-    """Keep a refusal, and return whether the ledger had room."""
+    """Keep a refusal, and return whether the ledger had room for it."""
     return not ledger.keep([(table, refusal)])
 
 
@@ -186,7 +186,7 @@ def test_a_name_that_plays_tricks_on_a_terminal_is_shown_as_what_it_is(
 def test_each_table_has_room_of_its_own_and_all_that_nobody_adopted_share_one(
     ledger: Ledger, path: Path, capsys: Told, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """So a table, or a person who invents tables, cannot keep others' alarms out."""
+    """The separate rooms ensure that no table, and nobody who invents tables, can keep other tables' alarms out."""
     monkeypatch.setattr(alarms, "MOST_OF_A_CODE", 3)
     ledger.adopt("royal9-02", EPOCH, KEY.public.hex())
     kept = [keep(ledger, TABLE, refusal(what=f"Body {number}.")) for number in range(5)]
@@ -292,7 +292,8 @@ def test_a_full_disk_does_not_end_the_pit_at_a_refusal(house: House, capsys: Tol
 
 
 def _no_file_may_grow(pid: int, no: bool = True) -> None:
-    """Let no file of this process grow, as if the disk were full. Python ignores SIGXFSZ, so its writes fail."""
+    """Forbid this process to make any file larger, as if the disk were full. Python ignores the signal SIGXFSZ, so its
+    writes fail."""
     resource.prlimit(pid, resource.RLIMIT_FSIZE, (0 if no else resource.RLIM_INFINITY, resource.RLIM_INFINITY))
 
 
@@ -334,7 +335,7 @@ def test_without_settings_the_ledgers_own_terms_stand_and_every_change_is_told(h
 
 
 def terms(path: Path) -> dict[str, Terms]:
-    """The meters' terms as they stand in the ledger's file."""
+    """Return the meters' terms that are in force, read directly from the ledger's file."""
     with closing(sqlite3.connect(path)) as db:
         rows = db.execute(
             "SELECT name, seed_cents, contribution, reserve, reseed_at_most_cents FROM meter"
@@ -355,7 +356,8 @@ def test_a_new_ledger_without_settings_begins_on_the_examples_terms(house: House
 def test_more_voids_in_a_shoe_than_the_house_expects_are_an_alarm(
     ledger: Ledger, path: Path, capsys: Told, most: int
 ) -> None:
-    """One person could void the rounds that he does not like: each void by itself is allowed."""
+    """The pit raises an alarm on many voids in a shoe. Each void by itself is allowed, so one person could void every
+    round that he does not like."""
     ledger.watch_voids(most)
     evening = TableEvening(TABLE, ROYAL9_METERS)
     for _ in range(most + 1):

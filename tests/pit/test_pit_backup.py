@@ -1,4 +1,5 @@
-"""A ledger's backup, made while the pit runs, is restored: tables send what it lacks, and nothing is paid twice."""
+"""Checks that a backup of a ledger, made while the pit runs, can be restored. The tables then send what the ledger
+lacks, and nothing is paid twice."""
 
 from __future__ import annotations
 
@@ -105,7 +106,7 @@ def _main(*words: str) -> int:
 
 @pytest.fixture
 def kept(tmp_path: Path) -> tuple[Path, Path]:
-    """A ledger, and its backup."""
+    """The paths of a ledger and of its backup."""
     ledger, copy = tmp_path / "ledger", tmp_path / "copy"
     Ledger(ledger).close()
     assert main(["key", "--ledger", str(ledger)]) == 0
@@ -114,8 +115,8 @@ def kept(tmp_path: Path) -> tuple[Path, Path]:
 
 
 def _with_another_byte(content: bytes, place: int) -> bytes:
-    """The packed content with one byte changed at this place. Where the change hits a padding bit and unpacks to the
-    same, a later byte is changed."""
+    """Return the compressed content with the byte at `place` changed. Where that change does not alter the unpacked
+    content, a later byte is changed."""
     changed = bytearray(content)
     changed[place] ^= 1
     try:
@@ -146,7 +147,7 @@ def _packed(copy: Path, members: dict[str, bytes]) -> None:
 
 
 def _forged(copy: Path, change: Callable[[dict[str, Any], object], object], signer: SigningKey | None) -> None:
-    """Change what the backup says or holds, as a forger does, and sign it with a key where the forger has one."""
+    """Change the backup's description or files, as a forger does. Sign the backup where the forger has a key."""
     with tarfile.open(copy) as tar:
         files = {each.name: (tar.extractfile(each) or io.BytesIO()).read() for each in tar}
     says = json.loads(files.pop("backup.json"))
@@ -208,7 +209,7 @@ def _deep(copy: Path, ledger: bytes) -> None:
 
 
 def _folder(copy: Path, ledger: bytes, head: bytes) -> None:
-    """Write the folder that commit 0f50807 wrote as a backup."""
+    """Write a backup as a folder, in the format of commit 0f50807."""
     copy.unlink()
     copy.mkdir()
     sums = ""
@@ -329,7 +330,7 @@ def test_a_damaged_ledger_is_no_backup_and_gives_way_to_one(
 def test_a_ledger_of_an_earlier_form_is_backed_up_as_it_is_and_gives_way_on_a_persons_word_alone(
     form_6: Path, kept: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A person who updates the pit backs its ledger up before the new version gives the ledger another form."""
+    """A person who updates the pit can back up the old ledger before the new version changes the ledger's form."""
     before, copy = form_6.read_bytes(), tmp_path / "of form 6"
     shutil.copy(kept[0].with_name("ledger.key"), form_6.with_name(f"{form_6.name}.key"))
     assert _main("backup", "--ledger", str(form_6), str(copy)) == 0

@@ -1,5 +1,5 @@
-"""The times of the pit's acks and of its words about the meters never go back, whatever happens to the clock, the
-program and the machine."""
+"""Checks that the times in the pit's acks and in its messages about the meters never go back, whatever happens to the
+clock, the program and the machine."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DAY_MS = 24 * HOUR_MS
 
 
 class World:
-    """A ledger with the time that it holds, and the clock of the machine on which the pit runs."""
+    """A ledger that holds a time, and the clock of the machine on which the pit runs."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now_ms = NOW_MS

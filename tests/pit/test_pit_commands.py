@@ -1,4 +1,4 @@
-"""The table of `pitctl`'s commands: what help, the manual page and completion make of it, and what nobody may type."""
+"""Checks the list of `pitctl`'s commands: help, manual page and completion, and the input that the commands refuse."""
 
 from __future__ import annotations
 
@@ -60,7 +60,8 @@ def test_the_examples_are_command_lines() -> None:
 def test_what_is_mistyped_or_shortened_is_told_with_what_is_meant(
     typed: str, told: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A shortened option that decides on money would mean another option on the day when one is added."""
+    """The commands refuse shortened options. A shortened option that decides on money could mean another option once a
+    new one is added."""
     assert _ended(*typed.split()) == 2
     assert capsys.readouterr().err.endswith(f": error: {told}\n")
 

@@ -1,4 +1,4 @@
-"""`pitctl events` prints the log with which a journal is compared."""
+"""Checks `pitctl events`, which prints the log with which a table's journal is compared."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Told = pytest.CaptureFixture[str]
 
 @dataclass
 class Evening:
-    """A journal as its table wrote it, with its epoch and its messages."""
+    """A journal as its table wrote it, with its epoch and the bodies of its messages."""
 
     journal: Path
     epoch: str
@@ -39,7 +39,7 @@ class Evening:
 
 
 def played(journal: Path, entries: int = len(SHOES)) -> Evening:
-    """An evening of the table, in a new epoch."""
+    """Write a journal with an evening of the table, in a new epoch."""
     writer = opened(journal)
     try:
         return Evening(journal, writer.epoch, [message.body for message in writer.append(SHOES[:entries])])
@@ -62,14 +62,14 @@ def ledger(path: Path) -> Iterator[Ledger]:
 
 @pytest.fixture
 def evening(ledger: Ledger, tmp_path: Path) -> Evening:
-    """An evening that is completely in the ledger."""
+    """An evening whose events are all in the ledger."""
     evening = played(tmp_path / "table.journal")
     commit(ledger, evening)
     return evening
 
 
 def events(path: Path, *words: str) -> Printed:
-    """Run `pitctl events` as a person does."""
+    """Run `pitctl events` as a process, as a person does."""
     command = programs.python("-m", "controller.pit.reference", "events", "--ledger", str(path), *words)
     return subprocess.run(command, cwd=ROOT, capture_output=True, check=False)
 

@@ -1,4 +1,4 @@
-"""Meters and awards over a real broker, and people's commands: everything that is published keeps its written form."""
+"""Checks meters, awards and people's commands over a real broker. Each published message must keep its written form."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def house(tmp_path: Path) -> Iterator[House]:
 
 
 def started(house: House) -> tuple[Far, str]:
-    """A far end whose table is adopted, and the option for the settings."""
+    """Return a client in the place of a table that has published its state, and the path of the settings file."""
     far = house.far()
     far.say_state()
     return far, str(house.ledger.with_name("pit.toml"))
@@ -61,7 +61,7 @@ def checked(name: str, message: dict[str, Any]) -> dict[str, Any]:
 
 
 def meters(far: Far, wanted: Callable[[dict[str, int]], bool] = lambda _: True) -> dict[str, Any]:
-    """The next message about the meters for which `wanted` is true."""
+    """Return the next message about the meters for whose levels `wanted` is true."""
     while True:
         message = checked("meters", far.said())
         if wanted(message["meters"]):
@@ -69,14 +69,14 @@ def meters(far: Far, wanted: Callable[[dict[str, int]], bool] = lambda _: True) 
 
 
 def step(far: Far) -> tuple[str, str, int, str]:
-    """The next step of an award."""
+    """Return the next published step of an award: award, step, cents and name."""
     told = checked("award", far.said())
     assert (told["table"], told["hit"].partition("/")[0]) == (TABLE, TABLE)
     return told["award"], told["step"], told["cents"], told["by"].removeprefix("practice:")
 
 
 def ack_said(seq: int) -> dict[str, Any]:
-    """The pit's acknowledgement in the form in which a test hears it."""
+    """Return the pit's acknowledgement as the dictionary that a test client receives."""
     message: dict[str, Any] = json.loads(ack(seq))
     return message
 
@@ -161,8 +161,8 @@ def test_steps_are_said_again_to_a_table_that_comes_back_until_its_stream_tells_
 
 
 def test_a_step_waits_until_the_tables_stream_has_told_of_the_one_before(house: House) -> None:
-    """A table takes no step older than one that it has. The first step would be lost for good if only the second came
-    through."""
+    """The pit publishes the second step only after the table has confirmed the first. A table takes no step older than
+    one that it has, so the first would be lost if only the second arrived."""
     far, settings = started(house)
     listener = house.far(f"pit/v1/{TABLE}/+")
     house.pit("--adopt-new", "--settings", settings)

@@ -1,4 +1,5 @@
-"""The pit on the shipped broker: mutual TLS, and an access list that lets the pit do what it must."""
+"""Checks the pit with the broker's shipped configuration: mutual TLS, and an access list that lets the pit do what it
+must."""
 
 from __future__ import annotations
 
@@ -100,7 +101,8 @@ def test_a_pit_whose_place_is_taken_says_so_once(tmp_path: Path) -> None:
 
 
 def test_a_pit_whose_broker_is_killed_again_and_again_sees_no_thief(tmp_path: Path) -> None:
-    """The broker comes back without what it retained. Nobody has taken the pit's place on it."""
+    """The pit raises no alarm on a broker that comes back without its retained messages, because nobody has taken the
+    pit's place on it."""
     with ExitStack() as stack:
         house = House(tmp_path)
         pit = PitProcess(house.port, tmp_path / "ledger", "--adopt-new", *tls_of(house), host="localhost")
@@ -117,7 +119,7 @@ def test_a_pit_whose_broker_is_killed_again_and_again_sees_no_thief(tmp_path: Pa
 
 
 def tls_of(house: House) -> list[str]:
-    """The pit's options for TLS."""
+    """Return the pit's command-line options for TLS."""
     files = house.files("pit")
     tls = ("--ca", files.ca, "--certificate", files.certificate, "--private-key", files.private_key)
     return [*map(str, tls)]

@@ -1,4 +1,4 @@
-"""The pit's settings file: the example, the default, and everything that can be wrong in such a file."""
+"""Checks the pit's settings file: the example, the default values, and everything that can be wrong in such a file."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ def written(folder: Path, text: str) -> Path:
 
 
 def test_the_example_is_what_holds_without_a_settings_file() -> None:
-    """Read by another reader, and with what holds where [tables] is left out. The rules of the house are the file's."""
+    """The default settings equal the example file, which the test reads with another parser. Where the file leaves out
+    [tables], the defaults hold."""
     there = tomllib.loads(EXAMPLE.read_text("utf-8"))["meters"]
     seeds = {name: terms.seed_cents for name, terms in default().meters.items()}
     assert seeds == {name: meter["seed_cents"] for name, meter in there.items()}

@@ -1,4 +1,5 @@
-"""A process that may not write beside the ledger, such as the pit's page, can read it whether a pit runs or not."""
+"""Checks that a process without write access to the ledger's folder, such as the pit's web page, can read the ledger
+whether a pit runs or not."""
 
 from __future__ import annotations
 
@@ -39,7 +40,7 @@ print(read_standing(ledger).tables[0].seq, read_account(ledger).findings)
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    """A folder that everybody may enter."""
+    """A folder that every user may enter."""
     made = Path(mkdtemp())
     yield made
     made.chmod(0o755)
@@ -47,7 +48,7 @@ def folder() -> Iterator[Path]:
 
 
 def looked(ledger: Path) -> str:
-    """What a process reads that may not write there."""
+    """Return the output of a process that reads the ledger and may not write in its folder."""
     for path in ledger.parent.iterdir():
         path.chmod(0o644)
     ledger.parent.chmod(0o555)

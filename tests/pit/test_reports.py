@@ -1,4 +1,4 @@
-"""Each report that a program reads holds to its schema, and has no key that the schema does not tell of."""
+"""Checks that each report for programs agrees with its schema, and has no key that the schema does not describe."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ PASSPHRASE = "seven words that nobody else would write"
 
 
 def _reports(folder: Path, wall: Clock) -> Mapping[str, Any]:
-    """What each command of `pitctl` reports of a pit at which everything happened once; and head office, of its log."""
+    """Return the JSON report of each `pitctl` command at a pit where everything has happened once, and head office's
+    report on the pit's log."""
     path, words, output = folder / "ledger", folder / "words", folder / "backup"
     words.write_text(f"{PASSPHRASE}\n")
     words.chmod(0o600)

@@ -1,5 +1,5 @@
-"""A ledger that was restored from an older copy, or begun anew: it does not repeat what the tables saw a newer ledger
-do."""
+"""Checks a ledger that was restored from an older copy, or begun anew: it does not repeat what the tables saw a newer
+ledger do."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ BEGUN_MS = 1_750_000_000_000
 
 @dataclass
 class Table:
-    """A table's journal, and the highest number of a step that the table has taken. It takes only steps with higher
-    numbers."""
+    """A table's journal, and the highest number of a step that the table has taken. The table takes only steps with
+    higher numbers."""
 
     evening: TableEvening
     seen: int = 0
     hits: dict[str, bytes] = field(default_factory=dict)  # by event id
 
     def win(self, *seats: int, meter: str = "big") -> list[str]:
-        """Play a hand that these seats win, and return the ids of their hits."""
+        """Play a round that these seats win, and return the ids of their hits."""
         self.evening.lock(*seats)
         self.evening.finish(*((seat, "banker_personal") for seat in seats))
         bodies = [self.evening.hit(seat, "banker_personal", meter) for seat in seats]
@@ -52,7 +52,7 @@ class Table:
 
 
 class World:
-    """Tables that outlive the pit's ledgers, and a clock that goes on."""
+    """Tables that go on while the pit's ledger is replaced, and a clock that the test moves on."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -62,7 +62,7 @@ class World:
         self.ledgers = [self.ledger]
 
     def copied(self) -> Path:
-        """A copy of the ledger as it is now."""
+        """Return the path of a copy of the ledger as it is now."""
         copy = self.folder / f"copy-{len(self.ledgers)}-{self.ms}.sqlite"
         with closing(sqlite3.connect(str(self.ledger._db))) as here, closing(sqlite3.connect(copy)) as there:
             here.backup(there)
@@ -70,7 +70,7 @@ class World:
         return copy
 
     def restore(self, copy: Path | None) -> None:
-        """Go on a minute later with the copy, or with None in a ledger begun anew."""
+        """Continue a minute later with the copy as the ledger, or with a new ledger where `copy` is None."""
         self.ms += 60_000
         path = self.folder / f"ledger-{len(self.ledgers)}.sqlite"
         if copy is not None:
@@ -79,7 +79,7 @@ class World:
         self.ledgers.append(self.ledger)
 
     def send(self, *tables: int) -> list[str]:
-        """Send what the ledger lacks of the tables' streams, in this order. Returns the codes of the alarms."""
+        """Send the events that the ledger lacks, table by table in this order. Returns the codes of the alarms."""
         alarms = []
         for number in tables or (0, 1):
             table = self.tables[number].evening
@@ -93,7 +93,7 @@ class World:
         return alarms
 
     def tell(self) -> None:
-        """Tell the tables every step that waits, one after the other, until their streams have told of it."""
+        """Give the tables every step that waits, one after the other, and let each table confirm it."""
         for number, table in enumerate(self.tables):
             while waiting := unheard_steps(self.ledger, table.evening.table):
                 step = waiting[0]
@@ -103,7 +103,7 @@ class World:
                 assert self.send(number) == []
 
     def decide(self, award: str, *steps: Any, by: str = "Ann") -> None:
-        """Take these steps. Where one person would verify and pay, Val verifies."""
+        """Take these steps of the award. Where the call also pays, Val verifies, since one person may not do both."""
         for step in steps:
             self.ledger.take_step(award, step, "Val" if step == "verified" and "paid" in steps else by)
             self.ms += 1
@@ -130,8 +130,8 @@ def running(folder: Path) -> Iterator[World]:
 
 
 def paid_and_restored(world: World) -> Table:
-    """A table whose hit was verified and paid. The ledger is one from before the hit, and the table has sent what it
-    lacks."""
+    """Return a table whose hit was verified and paid. The ledger is restored from before the hit, and the table has
+    sent what the ledger lacks."""
     copy = world.copied()
     world.tables[0].win(1)
     world.send(0)
@@ -179,7 +179,7 @@ def test_a_recall_needs_an_award_a_name_and_something_told(world: World) -> None
 
 
 def test_two_people_dismiss_what_nobody_did_and_the_table_is_told_how_the_award_stands(world: World) -> None:
-    """The table believed a forged award of 10^12 cents, and told of it."""
+    """Two people dismiss a payment of 10^12 cents that the table reports since it believed a forged message."""
     (hit,) = world.tables[0].win(1)
     world.send(0)
     world.tell()
@@ -219,8 +219,8 @@ def test_the_list_shows_by_whom_a_telling_was_dismissed(world: World, capsys: py
 
 
 def test_numbers_that_a_wrong_clock_gave_are_given_anew_once_it_is_set(world: World) -> None:
-    """A table takes no number that is more than a day ahead of its clock, so a step with such a number would wait for
-    ever."""
+    """The pit gives new numbers to steps that a wrong clock had numbered. A table takes no number that is more than a
+    day ahead of its clock, so such a step would wait for ever."""
     world.ms += 400 * 24 * 3_600_000
     (hit,) = world.tables[0].win(1)
     world.send(0)
@@ -235,7 +235,7 @@ def test_numbers_that_a_wrong_clock_gave_are_given_anew_once_it_is_set(world: Wo
 
 
 def crossed(world: World) -> None:
-    """Make a level that t-1 won contain a wager of t-0; t-0 then won the next level."""
+    """Let table t-1 win a level that contains a wager of t-0, and then let t-0 win the next level."""
     first, second = world.tables
     first.evening.lock(1, 2, 3)
     first.evening.finish()
@@ -248,7 +248,8 @@ def crossed(world: World) -> None:
 
 
 def test_a_pending_step_is_told_of_no_decision_whatever_its_amount(world: World) -> None:
-    """The events of two tables come in another order, so the levels are exchanged."""
+    """In the restored ledger the events of the two tables come in another order, so the two awards exchange their
+    levels. The tables' reports of "pending" with the former amounts hold up no award."""
     copy = world.copied()
     crossed(world)
     world.tell()
@@ -361,7 +362,8 @@ def test_what_was_paid_here_and_there_is_told_and_stands(world: World) -> None:
 
 
 def test_what_was_ever_told_as_paid_is_recalled_as_paid(world: World) -> None:
-    """A table that went through the hands of two pits was told two different things."""
+    """A recall makes the award paid where the table ever reported "paid". The table had heard of two different
+    decisions from two pits."""
     table = world.tables[0]
     (hit,) = table.win(1)
     for step, by in (("verified", "Ann"), ("paid", "Bob"), ("pending", "pit"), ("rejected", "Eve")):
@@ -502,7 +504,7 @@ def test_whenever_a_copy_is_restored_nothing_is_paid_twice_and_everything_gets_t
 
 
 def _try(ledger: Ledger, award: str, step: Any, by: str) -> None:
-    """Decide on the award, or with None recall it, where that is allowed."""
+    """Decide on the award, or recall it where `step` is None. Ignore the refusals that random play can cause."""
     try:
         if step is None:
             ledger.recall(award, by)

@@ -1,4 +1,4 @@
-"""The database's three roles, as config/ha/roles.sql makes them: what each role may do, and what the server refuses
+"""Checks the three database roles that config/ha/roles.sql makes: what each role may do, and what the server refuses to
 it."""
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _NOT_FOR: Mapping[str, Sequence[str]] = {
 
 @pytest.fixture
 def at(server: Server, tmp_path: Path) -> dict[str, str]:
-    """The ledger's address for each role, in a database that the shipped file has just prepared."""
+    """The ledger's URL for each role, in a database that the shipped file has just prepared."""
     write_files(_MODELS, tmp_path / "machines")
     words = ["psql", server.url, "--quiet", "--no-psqlrc", "--file", str(tmp_path / "machines" / "two" / "roles.sql")]
     made = subprocess.run(words, capture_output=True, text=True, check=False)
@@ -102,7 +102,7 @@ def _tables(address: str) -> list[str]:
 
 
 def _refused(db: psycopg.Connection[Any], statement: str) -> bool:
-    """Whether the server refuses the statement for want of the right, and for no other reason."""
+    """Tell whether the server refuses the statement because the role lacks the right, and for no other reason."""
     try:
         db.execute(statement.encode())
     except errors.InsufficientPrivilege:

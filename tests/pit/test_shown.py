@@ -1,4 +1,5 @@
-"""No award is below what its table showed at the lock, by a word that the pit itself said; the house adds the rest."""
+"""Checks that no award is below what its table showed when wagers were locked, if the pit had signed that level. The
+house adds what is missing."""
 
 from __future__ import annotations
 
@@ -32,7 +33,7 @@ def ledger(at: Place) -> Iterator[Ledger]:
 
 
 def word(ledger: Ledger, key: SigningKey = PIT, at: str | None = None, **other: int) -> bytes:
-    """The pit's word on the meters as they stand, or with other levels."""
+    """Return the pit's signed message about the meters, with their present levels or with other ones."""
     return MetersWord(1, at or now_text(), ledger.levels() | other).payload(key)
 
 
@@ -41,7 +42,7 @@ def locked(table: TableEvening, said: bytes | None, *seats: int) -> bytes:
 
 
 def rival(ledger: Ledger) -> None:
-    """Another table wins the big meter: it had 1,001 and begins again at 1,000 at least."""
+    """Let another table win the big meter, which begins again at 1,000 or more but below 1,333."""
     other = TableEvening("t-1")
     give(ledger, other, locked(other, None), other.finish((1, "top")), other.hit(1, "top", "big"))
 
@@ -53,7 +54,7 @@ def booked(ledger: Ledger) -> int:
 
 
 def grown(ledger: Ledger) -> TableEvening:
-    """A table of which the big meter has 1,333."""
+    """Return a table whose wagers have raised the big meter to 1,333."""
     table = TableEvening("t-0")
     give(ledger, table, table.lock(1, 4), table.finish())
     assert ledger.levels()["big"] == 1_333
@@ -116,8 +117,8 @@ def test_a_table_that_nobody_was_before_costs_the_house_nothing(ledger: Ledger) 
 
 
 def test_a_level_that_the_pit_did_not_say_counts_not_and_is_told(ledger: Ledger) -> None:
-    """The adversary: a table claims a high level, signed by nobody, by another key, or under the pit's signature of
-    another word."""
+    """The pit ignores a high level that a table claims without the pit's signature, and raises an alarm. The claim is
+    signed by nobody, by another key, or with the pit's signature of another message."""
     table = grown(ledger)
     good, high = json.loads(word(ledger)), json.loads(word(ledger, big=90_000))
     for said in (

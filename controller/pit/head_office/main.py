@@ -60,8 +60,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _cosign(folder: Path, houses: Sequence[House], sound: Mapping[str, Seen]) -> dict[str, Seen]:
-    """Cosign the newest checkpoints of every house. Return what head office must remember of each sound house, with its
-    cosigned notes."""
+    """Cosign the newest checkpoints of each sound house, and return what head office must remember of that house from
+    now on."""
     folder.mkdir(parents=True, exist_ok=True)
     key, now_s = load_or_make_key(folder / "head-office.key"), int(time.time())
     print(f"head office cosigns with the public key {key.public.hex()}", file=sys.stderr)

@@ -199,7 +199,7 @@ class Meter(Struct, eq=False):
             self.runs = won.former
 
     def figures(self) -> dict[str, Any]:
-        """Return the meter's figures, under the names that a pit's statement gives them. Parts of a cent are Fractions."""
+        """Return the meter's figures by the names that a pit's statement gives them. Parts of a cent are fractions."""
         standing = [won for won in self.won if won.stands]
         on_meter, in_reserve = self._fed()
         on_meter, in_reserve = on_meter + self.moved, in_reserve + self.reserve_moved
