@@ -83,7 +83,8 @@ _TERMS = ("meter", "since", "contribution", "reserve", *_AMOUNTS)
 class Decisions:
     """The decisions in a ledger. Every method works inside the ledger's transaction.
 
-    `signer` is the pit's key. Without a signer a decision has no signature, and head office finds that.
+    The pit's key signs each decision once `sign_by` has named it. Before that a decision gets no signature, and head
+    office finds that.
     """
 
     def __init__(self, db: Store) -> None:
