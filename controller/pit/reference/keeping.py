@@ -1,8 +1,10 @@
-"""Backup and restore of a ledger in a file. A ledger in PostgreSQL is backed up by PostgreSQL's own programs.
+"""Backup and restore of a pit's ledger that is kept in a file. A ledger in PostgreSQL is backed up by PostgreSQL's own
+programs.
 
-A backup is one packed file: a copy of the ledger at one moment, and the pit's key with its rotations. The head says how
-far each table was. The pit's key signs the head, and a passphrase seals that key inside. Whoever reads a backup
-compares what it says with its ledger. An earlier version wrote a folder, unsigned and with the key in the clear.
+A backup is one packed file. It holds a copy of the ledger at one moment, the pit's private key and the key's rotations.
+Its head says how far each table's events were committed. The pit's key signs the head, and a passphrase seals the
+private key inside. Whoever reads a backup compares what the head says with the ledger in it. An earlier version wrote a
+folder, unsigned and with the key in the clear.
 """
 
 from __future__ import annotations
@@ -45,9 +47,10 @@ _WITH_IT = ("", "-wal", "-shm")  # a ledger, and what SQLite keeps beside it: an
 
 
 class Kept(Struct, frozen=True):
-    """What a backup holds: when it was made, by table the number of the last event, and what does not balance.
+    """What a backup holds: when it was made, the number of the last event of each table, and what does not balance in
+    its ledger.
 
-    `public_key` is the key's that signed it; None in the folder that an earlier version wrote.
+    `public_key` belongs to the private key that signed the backup; None in the folder that an earlier version wrote.
     """
 
     at: str
@@ -57,12 +60,12 @@ class Kept(Struct, frozen=True):
 
     @property
     def events(self) -> str:
-        """How far the backup goes, for people."""
+        """Return how far the backup goes, as text for people: the last event of each table."""
         return ", ".join(f"{table} through event {seq}" for table, seq in self.tables.items()) or "no table yet"
 
 
 class _Head(Struct, frozen=True):
-    """What a backup says of itself, before anything is compared."""
+    """What the head of a backup claims, before anything in the backup is compared with it."""
 
     at: str
     tables: dict[str, int]
@@ -79,7 +82,8 @@ class _Unpacked(Struct, frozen=True):
     files: dict[str, Path]
 
     def key(self, passphrase_file: Path | None) -> bytes | None:
-        """The pit's private key. Raises TableError `passphrase_wrong`, and `backup_damaged` for another key."""
+        """Return the pit's private key from the backup; None where the backup holds no key. Raises TableError
+        `passphrase_wrong`, or `backup_damaged` where the key is not the one that signed the backup."""
         if _KEY not in self.files:
             return None
         with self.files[_KEY].open("rb") as file:
@@ -96,9 +100,9 @@ class _Unpacked(Struct, frozen=True):
 
 
 def back_up(at: Place, key: Path, to: Path, passphrase_file: Path | None) -> Kept:
-    """Make a backup in the new file `to`, also while a pit runs. The backup is read back before it gets that name.
+    """Make a backup in the new file `to`, even while a pit runs. The backup is read back before it gets that name.
 
-    Raises TableError `backup_unwritable`, `backup_by_database`, and as `new_passphrase` and reading do.
+    Raises TableError `backup_unwritable`, `backup_by_database`, and what `new_passphrase` and reading a ledger raise.
     """
     ledger = _file(at)
     if not ledger.is_file():
@@ -126,8 +130,8 @@ def back_up(at: Place, key: Path, to: Path, passphrase_file: Path | None) -> Kep
 
 
 def verify_backup(source: Path, passphrase_file: Path | None) -> Kept:
-    """Check a whole backup without restoring it; with a passphrase also the key inside. Raises TableError as `restore`
-    does."""
+    """Check a whole backup without restoring it, and with a passphrase the key inside too. Raises TableError as
+    `restore` does."""
     with _unpacked(source, unsigned=True) as backup:
         if passphrase_file is not None:
             backup.key(passphrase_file)
@@ -136,7 +140,7 @@ def verify_backup(source: Path, passphrase_file: Path | None) -> Kept:
 
 @contextmanager
 def _unpacked(source: Path, *, unsigned: bool) -> Iterator[_Unpacked]:
-    """All of a backup, its ledger read and compared with what the backup says, and its signature.
+    """Unpack a backup, check its signature, and compare its ledger with what its head says. Yields all of it.
 
     Raises TableError `backup_damaged`, `backup_unsigned`, `backup_unreadable`.
     """
@@ -172,7 +176,8 @@ def _unpacked(source: Path, *, unsigned: bool) -> Iterator[_Unpacked]:
 
 
 def _read(says: dict[str, Any]) -> tuple[_Head, list[Member]]:
-    """Raises ValueError, TypeError or LookupError where this is no head of a pit's backup."""
+    """Parse the head of a pit's backup, and the list of its files. Raises ValueError, TypeError or LookupError where
+    this is no such head."""
     if says["pit_backup"] != _FORM:
         raise ValueError("it has a form that this version does not know")
     members = [Member(**each) for each in says["files"]]
@@ -184,7 +189,8 @@ def _read(says: dict[str, Any]) -> tuple[_Head, list[Member]]:
 
 
 def _of_folder(source: Path, into: Path) -> tuple[_Head, dict[str, Path]]:
-    """A backup as commit 0f50807 wrote it. Only its small files are read whole. Raises TableError `backup_damaged`."""
+    """Copy a backup that commit 0f50807 wrote as a folder, and return its head and the copies by name. Only its small
+    files are read whole into memory. Raises TableError `backup_damaged`."""
     try:
         sums = {
             name: digest for digest, name in (line.split() for line in _small(source / _SUMS).decode().splitlines())
@@ -214,7 +220,8 @@ def _printable(text: object) -> str:
 
 
 def _ordinary(path: Path) -> int:
-    """A descriptor of an ordinary file: no link, and nothing that would wait for a writer. Raises ValueError."""
+    """Open an ordinary file and return its descriptor. Raises ValueError for anything else, for example a pipe, on
+    which reading would wait for a writer; OSError for a link."""
     handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
@@ -230,7 +237,8 @@ def _small(path: Path) -> bytes:
 
 
 def _copied(path: Path, to: Path) -> str:
-    """Copy the file, but no hole that is larger than what lies on the disk. Returns its SHA-256."""
+    """Copy a file and return its SHA-256 in hexadecimal. Raises ValueError for a sparse file whose size is far beyond
+    what lies on the disk."""
     digest = hashlib.sha256()
     with os.fdopen(_ordinary(path), "rb") as file, to.open("xb") as out:
         status = os.fstat(file.fileno())
@@ -247,8 +255,9 @@ def restore(
 ) -> tuple[Kept, Path | None]:
     """Put a backup in the place of the ledger. Returns what the backup holds, and where the former ledger is kept now.
 
-    Where the ledger in place is sound and has more than the backup, the name of a person who decides so is needed
-    (`by`). The passphrase is asked for where this machine has no key. Where it fails, all is as it was before.
+    Where the present ledger is sound and has more events than the backup, `by` must name the person who decides to go
+    back. The passphrase is asked for where this machine has no key. Where restoring fails, everything is as it was
+    before.
 
     Raises TableError `backup_damaged`, `backup_unsigned`, `backup_unreadable`, `backup_by_database`,
     `passphrase_wrong`, `ledger_locked`, `restore_goes_back`, `restore_in_the_way`, `signing_key_unusable`,
@@ -308,9 +317,10 @@ def _copy(ledger: Path, to: Path) -> None:
 
 
 def _look(path: Path) -> Kept:
-    """How far a ledger goes, and what does not balance in it.
+    """Return how far the ledger file goes, and what does not balance in it.
 
-    A ledger of an earlier form is not changed: a copy gets the newest form, and the copy is read.
+    A ledger of an earlier form (database schema) is not changed: a copy is brought to the newest form, and the copy is
+    read.
     """
     try:
         return _seen(path)
@@ -345,7 +355,7 @@ def _rotations(key: Path) -> Path:
 
 
 def _follows(key: Path, former: bytes) -> bool:
-    """Whether the key has this public half, or is a later one that the key of this public half handed over to."""
+    """Tell whether `former` is the public half of the key in this file, or of an earlier key that was rotated to it."""
     public = load_or_make_key(key).public
     return public == former or former.hex() in (each.former for each in rotations_of(key, public))
 

@@ -1,11 +1,11 @@
 """The pit's ledger: every event of every adopted table, once, in order, byte for byte as it came.
 
-A table is heard in one epoch at a time, the epoch that was adopted last, under the public key that was adopted with the
-epoch. How far a table has got is read from its committed events and kept nowhere else, so an acknowledgement can never
-be ahead of the disk. Where the ledger is kept is its store's matter (`store`).
+The pit takes a table's events in one epoch at a time: the epoch that was adopted last, under the public key that was
+adopted with it. How far a table has got is read from its committed events and kept nowhere else, so an acknowledgement
+can never be ahead of the disk. Whether the ledger is a file or a database is the business of its `Store`.
 
-A RefusedError says that a message is not taken; the ledger itself is well. Any other TableError says that the ledger is
-not well.
+A RefusedError means that one message was not taken, while the ledger itself is sound. Any other TableError means that
+the ledger could not do what was asked.
 """
 
 from __future__ import annotations
@@ -53,13 +53,13 @@ class Ledger:
     """An open ledger. Every method waits for the disk.
 
     Every method raises TableError where the ledger cannot be used: `ledger_locked`, `ledger_unusable`,
-    `ledger_damaged`, or as the methods of its store say.
+    `ledger_damaged`, or what the methods of its store raise.
     """
 
     def __init__(self, at: Place, begin: bool = True, replicated: bool = False) -> None:
-        """Open the ledger at a place, or `begin` a new one there. Raises TableError as opening its store does.
+        """Open the ledger at `at`; with `begin`, make a new one where there is none. Raises as `open_store` does.
 
-        `replicated`: a commit counts once a second machine has it too. A ledger in a file cannot do that.
+        With `replicated`, a commit counts only once a second machine has it too. A ledger in a file cannot do that.
         """
         self._db = open_store(at, begin, replicated)
         self._adoptions = Adoptions(self._db)
@@ -89,72 +89,72 @@ class Ledger:
                     self._awards.number_anew(table)
 
     def serve(self, say: Callable[[str], None] = lambda _: None) -> None:
-        """Be the one pit that runs on this ledger, until the ledger is closed, and note from now on what it hears.
+        """Make this process the one pit that runs on the ledger, until the ledger is closed, and begin its session.
 
-        Raises TableError `ledger_locked` where another pit runs on the ledger. In a database the pit stands by instead
+        Raises TableError `ledger_locked` where another pit runs on a ledger file. On a database this pit waits instead
         until no other pit leads, and tells people so by `say`.
         """
         with self._db.lead(say) as token:
             self._session.begin(token)
 
     def sign_by(self, key: Signer, own_keys: Iterable[bytes] = ()) -> None:
-        """Sign each decision from now on with the pit's key. `own_keys` prove what it said."""
+        """Sign each decision from now on with `key`. `own_keys`: the pit's public keys, new and former."""
         self._awards.shown.keys = tuple(own_keys)
         self._decisions.sign_by(key)
 
     def name_desk(self, control: Path) -> None:
-        """People decide at this socket: the commands that the pit tells people to type name it."""
+        """Set the path of the desk's control socket, which is named in the commands that the pit tells people to type."""
         self._strangers.control = str(control)
 
     def session(self) -> str:
-        """The token of the session of the pit that runs on this ledger, or ran last."""
+        """Return the session token of the pit that runs on this ledger, or ran last; empty before the first pit."""
         with self._reading():
             return self._session.token() or ""
 
     def decide_for(self, session: str) -> None:
-        """Take decisions from now on for the pit of this session alone.
+        """Take people's decisions from now on only while this session is the ledger's newest.
 
         Where another pit has begun a session since, each decision raises TableError `leadership_lost`.
         """
         self._desk_of = session
 
     def propose(self, account: str, request: str, shown: str, now_ms: int) -> Proposal:
-        """Let this wait for a second person. Raises TableError as `Proposals.propose` does."""
+        """Keep a request until a second person confirms it. Raises TableError as `Proposals.propose` does."""
         with self._asked():
             return self._proposals.propose(account, request, shown, now_ms)
 
     def waiting(self, now_ms: int) -> list[Proposal]:
-        """What waits for a second person, the oldest first."""
+        """Return the proposals that wait for a second person, the oldest first."""
         with self._reading():
             return self._proposals.waiting(now_ms)
 
     def proposal(self, number: int, digest: str, now_ms: int) -> Proposal:
-        """What waits under this number. Raises TableError as `Proposals.named` does."""
+        """Return the waiting proposal of this number. Raises TableError as `Proposals.named` does."""
         with self._reading():
             return self._proposals.named(number, digest, now_ms)
 
     def proposal_over(self, number: int) -> None:
-        """What waited under this number was decided."""
+        """Remove the proposal of this number, which has been decided."""
         with self._asked():
             self._proposals.over(number)
 
     def keep_refused(self, account: str, request: str, code: str, why: str, count: int) -> bool:
-        """Keep what was refused at the desk. True where there was room."""
+        """Keep a request that the desk refused. Returns False where there was no room and it was only counted."""
         with self._asked():
             return self._refused.keep(account, request, code, why, count)
 
     def refused(self) -> list[Refusal]:
-        """All that was refused at the desk, the oldest first."""
+        """Return all requests that the desk refused, the oldest first."""
         with self._reading():
             return self._refused.every()
 
     def decided(self) -> list[dict[str, object]]:
-        """All that people decided, the oldest first."""
+        """Return every decision in the ledger, the oldest first."""
         with self._reading():
             return every(self._db)
 
     def adopt(self, table: str, epoch: str, key: str, by: str = people.PIT, witness: str | None = None) -> Adoption:
-        """Hear the table in this epoch from now on, under this key: people's decision. Returns the adoption.
+        """Adopt an epoch, as `by` decided: take the table's events in it, under this key. Returns the adoption.
 
         `key` is the key's 64 hex digits, or the fingerprint of a key that the table's state showed with this epoch.
         Raises RefusedError `adoption_malformed`; `key_unseen` where no key with that fingerprint was seen; or
@@ -173,12 +173,12 @@ class Ledger:
         return adoption
 
     def offered(self, table: str, epoch: str, key: str) -> Adoption:
-        """The adoption that `adopt` would make. Raises as `adopt` does, but never `epoch_of_another_key`."""
+        """Return the adoption that `adopt` would make. Raises as `adopt` does, but never `epoch_of_another_key`."""
         with self._reading():
             return self._strangers.offered(table, epoch, key)
 
     def unadopt(self, table: str, epoch: str, by: str, why: str, witness: str | None = None) -> str:
-        """An adoption was wrong: nothing that was sent under the adoption counts any more. People's decision.
+        """Take a wrong adoption back, as people decided: nothing that the table sent under it counts any more.
 
         The wagers that came under the adoption are voided, and the awards rejected. The events are kept under another
         name of the epoch, which is returned. The adoption before this one holds again. Raises TableError
@@ -207,7 +207,7 @@ class Ledger:
         return set_aside_as
 
     def retire(self, table: str, by: str, witness: str, why: str) -> None:
-        """A table is gone for good. The pit neither hears the table nor waits for it until somebody adopts it again.
+        """Retire a table that is gone for good: neither hear it nor wait for it, until somebody adopts it again.
 
         Raises TableError `name_missing`, `not_two_people`, `reason_missing`, `table_unknown`.
         """
@@ -225,12 +225,11 @@ class Ledger:
     def meet_all(
         self, states: Sequence[tuple[str, bytes]], adopt_new: bool
     ) -> tuple[list[str], list[tuple[str, RefusedError]]]:
-        """Judge states that tables retain at the broker, each a topic's table and a payload.
+        """Judge the states that tables retain at the broker. Each is the table of its topic, and a payload.
 
-        Returns the tables that were adopted just now, and the refusals, each with its table. With `adopt_new` the pit
-        itself adopts the epoch of a table that it never heard of. Refusals: `epoch_to_adopt` with the command that
-        adopts the epoch, `epoch_of_another_key`, `state_malformed`; `meter_unknown` of a table that is heard all the
-        same.
+        Returns the tables that were adopted in this call, and the refusals, each with its table. With `adopt_new` the
+        pit itself adopts the epoch of a table that it never heard of. Refusals: `epoch_to_adopt` with the command for
+        that, `epoch_of_another_key`, `state_malformed`; and `meter_unknown`, though the table is heard all the same.
         """
         met = Met()
         with self._db.explained():
@@ -246,7 +245,7 @@ class Ledger:
         return met.adopted, met.refused
 
     def _meet(self, table: str, state: ShownState, heard: Adoption | None, adopt_new: bool, met: Met) -> None:
-        """Judge what one table's state shows. `heard` is the adoption that held. Raises RefusedError."""
+        """Judge what one table's state shows. `heard` is the adoption that held before. Raises RefusedError."""
         shown, head_seq = state.adoption, state.head_seq
         if self._met.get(table) == (shown, state.meters):
             if head_seq is not None and self._session.note_head(table, shown, head_seq, known=True):
@@ -269,7 +268,7 @@ class Ledger:
         self._met[table] = shown, state.meters
 
     def look_whether_heard(self, tables: Collection[str]) -> None:
-        """Note which of these tables are heard to their heads now: a state came, or somebody adopted a table."""
+        """Note which of these tables are committed up to their last event by now, after a state or an adoption."""
         with nonsense_explained(self._db):
             news = any(self._session.news(self._events.heads(tables)))
         if news:
@@ -277,15 +276,15 @@ class Ledger:
                 self._session.note_progress(self._events.heads(tables))
 
     def receive(self, events: Sequence[tuple[str, bytes]], longest_s: float = math.inf) -> Received:
-        """Commit what may be committed of `events`, each a topic's table and a payload, in one transaction.
+        """Commit those of `events` that may be committed, in one transaction. Each is its topic's table, and a payload.
 
         An event is committed where it is the next event of its table's adopted epoch. An event that was committed
         before is dropped, and so is an event after a gap: the table sends again what is not acknowledged. Refusals:
         `event_malformed`, `event_of_another_table`, `event_id_differs`, `contract_unknown`, `event_of_another_epoch`,
         `signature_invalid`, `body_differs` for another body under the id of a committed event, and `event_not_booked`.
 
-        After `longest_s` no further event is begun. Example: a database that takes 100 ms for an event has taken ten
-        events after one second, and acknowledges those.
+        After `longest_s` seconds no further event is begun. Example: with 1 s, a database that takes 100 ms for an
+        event takes ten events, and acknowledges those.
         """
         until_s = time.monotonic() + longest_s
         self._days.keep_up()
@@ -297,18 +296,18 @@ class Ledger:
         return Received(tuple(taken.committed), acks, tuple(taken.refused), tuple(events[taken.looked_at :]))
 
     def ack(self, table: str) -> Ack | None:
-        """How far the table's adopted epoch is committed; None where no epoch is adopted."""
+        """Return how far the table's adopted epoch is committed; None where no epoch is adopted."""
         with nonsense_explained(self._db):
             head = self._events.heads((table,)).get(table)
         return None if head is None else Ack.of(head)
 
     def ack_of(self, table: str, epoch: str) -> Ack:
-        """How far an epoch is committed, adopted or not."""
+        """Return how far an epoch of the table is committed, whether the epoch is adopted or not."""
         with nonsense_explained(self._db):
             return Ack(epoch, *self._events.last({table: epoch})[table])
 
     def acks(self) -> dict[str, Ack]:
-        """How far every adopted table is committed."""
+        """Return how far the adopted epoch of every adopted table is committed."""
         with nonsense_explained(self._db):
             return {table: Ack.of(head) for table, head in self._events.heads().items()}
 
@@ -342,21 +341,21 @@ class Ledger:
         )
 
     def refuse_if_taken_over(self) -> None:
-        """Raises TableError where this pit does not run on the ledger any more, for example `ledger_replaced`."""
+        """Raise TableError where this pit does not run on the ledger any more, for example `ledger_replaced`."""
         with self._db.explained():
             self._session.refuse_if_taken_over()
 
     def terms(self) -> dict[str, Terms]:
-        """The meters' terms, by the meter's name; empty in a ledger that has no meter yet."""
+        """Return each meter's terms (seed, growth and limits) by the meter's name; empty where no meter exists yet."""
         with self._reading():
             return self._books.terms()
 
     def watch_voids(self, most_in_a_shoe: int) -> None:
-        """Raise an alarm from now on about a shoe with more voided rounds than this."""
+        """Raise an alarm from now on about each shoe that has more voided rounds than this."""
         self._intake.most_voids_in_a_shoe = most_in_a_shoe
 
     def name_settings(self, file: Path) -> None:
-        """Note the file into which people write the meters. The alarm about a missing meter names it."""
+        """Set the path of the file into which people write the meters. The alarm about a missing meter names it."""
         self._intake.settings = str(file)
 
     def set_terms(
@@ -367,7 +366,7 @@ class Ledger:
         why: str = "",
         open_again: Collection[str] = (),
     ) -> tuple[str, ...]:
-        """People approve these terms. They run at once where nobody has played for the meter, and else once it is won.
+        """Approve these terms. They hold at once where nobody has played for the meter, else once the meter is won.
 
         Returns each change as a line for people. Raises TableError as `MeterTerms.changes` does.
         """
@@ -376,24 +375,24 @@ class Ledger:
 
     @contextmanager
     def meter_terms(self) -> Iterator[MeterTerms]:
-        """The meters' terms, in one view of the ledger."""
+        """Yield the meters' terms, in one consistent view of the ledger."""
         with self._reading():
             yield self._books.meter_terms
 
     def withdraw_terms(self, meter: str, by: str, witness: str, why: str) -> Terms:
-        """Two people take back terms that wait. Raises TableError as `MeterTerms.withdraw` does."""
+        """Take back a meter's waiting terms, as two people decided. Raises TableError as `MeterTerms.withdraw` does."""
         by, witness = people.two_people(by, witness)
         with self._asked():
             return self._books.meter_terms.withdraw(meter, by, witness, people.reason(why))
 
     @contextmanager
     def closing_meters(self) -> Iterator[Closings]:
-        """A transaction in which people close or correct meters, refused while nobody may decide on awards."""
+        """Open a transaction in which people close or correct meters; refused while nobody may decide on awards."""
         with self._deciding():
             yield self._closings
 
     def set_house_rules(self, rules: HouseRules) -> str | None:
-        """Let these rules of the house hold from now on. Returns the change as a line for people, if any."""
+        """Put these house rules into force. Returns the change as a line for people; None where nothing changed."""
         with nonsense_explained(self._db):
             if self._days.has_begun():
                 self._days.keep_up()  # by the rules until now; a ledger's first day begins by its first rules
@@ -403,12 +402,12 @@ class Ledger:
         return changed
 
     def begin_day_if_due(self) -> None:
-        """Note where the gaming day begins, with every meter's reading, once the hour has come."""
+        """Note the begin of a gaming day, with every meter's reading, once the hour of that begin has come."""
         with nonsense_explained(self._db):
             self._days.keep_up()
 
     def keep(self, refusals: Sequence[tuple[str, RefusedError]]) -> list[RefusedError]:
-        """Keep refusals, each of what came on a table's topic, once per table, code and wording.
+        """Keep refused messages as alarms, each with its topic's table, once for each table, code and wording.
 
         The same transaction keeps the keys that states of unknown epochs showed since the last call. Returns the
         refusals for which there is no room. Where this raises, the ledger is unchanged, and the next call keeps these
@@ -424,17 +423,17 @@ class Ledger:
         return left_out
 
     def count_left_out(self, table: str, code: str, count: int) -> None:
-        """Count refusals that found no room. An empty `table` stands for all tables that were never adopted."""
+        """Count alarms for which there was no room. An empty `table` stands for all tables that were never adopted."""
         with self._db.transaction():
             alarms.count_left_out(self._db, table, code, count)
 
     def room_of(self, table: str) -> str:
-        """Whose room a table's alarms take: the table's own, or "", which all tables share that were never adopted."""
+        """Return whose room a table's alarms take: its own, or "" for the room that all never adopted tables share."""
         with self._db.explained():
             return alarms.room_of(self._db, table)
 
     def levels(self) -> dict[str, int]:
-        """Every meter's level in cents."""
+        """Return every meter's level in cents, by the meter's name."""
         with nonsense_explained(self._db):
             return self._books.levels()
 
@@ -447,40 +446,40 @@ class Ledger:
         return range(first, first + count)
 
     def win_after(self, seq: int | None) -> Win | None:
-        """The first win with a higher number than this; without a number, the last; None where there is none."""
+        """Return the first win numbered above `seq`, or the last win where `seq` is None; None where there is none."""
         with nonsense_explained(self._db):
             return self._awards.wins.after(seq)
 
     def held_ack_time(self) -> int:
-        """A time that no ack of this ledger's pits has passed, in ms since 1970; 0 before the first ack."""
+        """Return an upper bound of the times in all acks so far, in ms since 1970; 0 before the first ack."""
         with self._reading():
             (held_ms,) = self._db.execute("SELECT held_ms FROM ack_time").fetchone()
             return int(held_ms)
 
     def hold_ack_time(self, held_ms: int) -> None:
-        """From now on no ack passes this time, in ms since 1970."""
+        """Keep a new upper bound of the times that acks may bear from now on, in ms since 1970."""
         with self._db.transaction():
             self._db.execute("UPDATE ack_time SET held_ms = ?", (held_ms,))
 
     def award(self, id_: str) -> Award:
-        """One award as it stands. Raises TableError `award_unknown`."""
+        """Return one award as it stands now. Raises TableError `award_unknown`."""
         with self._reading():
             return self._awards.named(id_)
 
     def adoption(self, table: str) -> Adoption | None:
-        """The adoption that holds for a table; None where it is not heard."""
+        """Return the adoption that holds for a table; None where no adoption does."""
         with self._reading():
             return self._adoptions.of(table)
 
     def awards(self) -> list[Award]:
-        """Every award as it stands, oldest first."""
+        """Return every award as it stands now, the oldest first."""
         with self._reading():
             return self._awards.listed()
 
     def take_step(
         self, award: str, step: Step, by: str, witness: str | None = None, without_waiting: bool = False
     ) -> Award:
-        """The account `by` decides on an award, with the account `witness` where the decision needs two.
+        """Take a step of an award, as the account `by` decides, with the account `witness` where two are needed.
 
         Raises TableError as `Awards.take`, `slips.refuse_unmarked` and `Session.refuse_decisions` do.
         """
@@ -490,22 +489,22 @@ class Ledger:
             return self._awards.take(award, step, by, witness, without_waiting)
 
     def print_slip(self, award: str, by: str) -> ToPrint:
-        """A person prints the slip of an award. Raises TableError as `Slips.print_one` does."""
+        """Record that `by` prints an award's slip, and return its content. Raises TableError as `Slips.print_one`."""
         with self._asked():
             return self._slips.print_one(award, by)
 
     def ask_measure(self, table: str, by: str) -> str:
-        """A person asks what runs at a table. Returns the question's nonce. Raises TableError `table_unknown`."""
+        """Ask a table which program it runs. Returns the question's nonce. Raises TableError `table_unknown`."""
         with self._asked():
             return self.measures.ask(table, by)
 
     def slips(self) -> list[Slip]:
-        """Every slip with its prints, in the order of their numbers."""
+        """Return every slip with its prints, in the order of the slips' numbers."""
         with self._reading():
             return slips.listed(self._db)
 
     def recall(self, award: str, by: str, witness: str | None = None) -> Award:
-        """People let the ledger take over what a table told of an award.
+        """Give an award the step that its table told of and this ledger lacks, as people decided.
 
         Raises TableError as `Awards.recall` and `Session.refuse_decisions` do.
         """
@@ -513,7 +512,7 @@ class Ledger:
             return self._awards.recall(award, by, witness)
 
     def undecidable(self) -> TableError | None:
-        """Why nobody may decide on an award now; None where people may decide."""
+        """Return why nobody may decide on an award now; None where people may decide."""
         with self._reading():
             try:
                 self._session.refuse_decisions(self._adoptions.heard())
@@ -522,7 +521,7 @@ class Ledger:
         return None
 
     def dismiss(self, award: str, by: str, witness: str) -> Award:
-        """Two people dismiss what a table told of an award.
+        """Dismiss the steps that a table told of an award and nobody took, as two people decided.
 
         Raises TableError as `Awards.dismiss` and `Session.refuse_decisions` do.
         """
@@ -530,7 +529,7 @@ class Ledger:
             return self._awards.dismiss(award, by, witness)
 
     def next_steps(self, tables: Collection[str]) -> dict[str, AwardStep]:
-        """Of each of these tables the first step of its adopted epoch that the table's stream has not told of."""
+        """Return, for each table, the first award step in its adopted epoch that its own events do not mention yet."""
         with nonsense_explained(self._db):
             waiting = self._awards.waited_for().intersection(tables)
             return {
@@ -540,7 +539,7 @@ class Ledger:
             }
 
     def others_wrote(self) -> bool:
-        """Whether another process has written to the ledger since the last call."""
+        """Tell whether another process has written to the ledger since the last call."""
         with self._db.explained():
             wrote = self._db.others_wrote()
         if wrote:
@@ -548,18 +547,18 @@ class Ledger:
         return wrote
 
     def account(self) -> Account:
-        """The account of everything up to now. On a large ledger this takes long, and holds up no running pit."""
+        """Draw up the account of everything up to now. This is slow on a large ledger, but holds up no running pit."""
         with self._reading():
             self._db.refuse_unsound()
             return draw_up(self._db)
 
     def close(self) -> None:
-        """Let go of the ledger. Another pit can run on it then."""
+        """Let go of the ledger, so that another pit can run on it."""
         self._db.close()
 
     @contextmanager
     def at_once(self) -> Iterator[None]:
-        """A block in one transaction: what it reads is what it decides on. Where it raises, nothing was decided."""
+        """Run a block in one transaction, so that it decides on what it read. Where it raises, nothing is decided."""
         with self._asked():
             self._inside = True
             try:
@@ -569,7 +568,7 @@ class Ledger:
 
     @contextmanager
     def _asked(self) -> Iterator[None]:
-        """A transaction in which people decide something."""
+        """Open a transaction in which people decide something."""
         if self._inside:
             yield
             return
@@ -583,14 +582,14 @@ class Ledger:
 
     @contextmanager
     def _deciding(self) -> Iterator[None]:
-        """A transaction in which a person decides on an award, refused while nobody may decide."""
+        """Open a transaction in which a person decides on an award; refused while nobody may decide."""
         with self._asked():
             self._session.refuse_decisions(self._adoptions.heard())
             yield
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
-        """One view of the ledger, whoever writes to it meanwhile."""
+        """Open one consistent view of the ledger, which no other process's writing changes."""
         if self._inside:
             yield
             return

@@ -1,21 +1,21 @@
 """A ledger in a PostgreSQL database, for a house in which another machine's pit takes over when a machine stops.
 
-**Leadership.** Any number of pits can be started on one database. One of them leads, and the others stand by, off the
-broker. Who leads is a row: the holder's token, its term, and until when it leads by the database's clock. Each
-transaction of the leader begins with an update of that row for its own term, which also prolongs its time. So a leader
-that was frozen and wakes in another pit's term commits nothing. People's commands lock the row too, and so everybody
-writes one after the other.
+**Leadership.** Any number of pits can be started on one database. One of them leads, and the others stand by without
+connecting to the broker. A row of the database says who leads: the holder's token, its term, and until when it leads by
+the database's clock. Each transaction of the leader begins with an update of that row for its own term, which also
+prolongs its time. So a leader that was frozen and wakes in another pit's term commits nothing. People's commands lock
+the row too, so everybody writes one after the other.
 
 **When a leader is gone.** The leader's connection holds an advisory lock on its term. The server frees that lock as
-soon as the connection ends, as it does where the leader's process is killed: another pit takes over at once. A leader
-that is frozen, or whose machine is gone without a word, keeps its lock. Such a leader is followed once its time is
-over. The lock only says when to take over: what keeps two pits from writing is the row.
+soon as the connection ends, for example where the leader's process is killed: another pit then takes over at once. A
+leader that is frozen, or whose machine fell silent, keeps its lock. Another pit follows such a leader once the leader's
+time is over. The lock only says when to take over: what keeps two pits from writing is the row.
 
-**Replicas.** Where the pit runs `--replicated`, a commit counts once a synchronous standby of the database has it on
-its disk. PostgreSQL ends that wait in two ways that look like success: where the wait is cancelled, only a notice says
-so; where somebody empties `synchronous_standby_names`, nothing does. Both are looked for after every commit. Such a
-commit stands in this database and perhaps nowhere else, so the pit goes on only after a later commit is confirmed,
-which confirms all commits before.
+**Replicas.** Where the pit runs with `--replicated`, a commit counts once a synchronous standby of the database has it
+on its disk. PostgreSQL ends that wait in two ways that look like success. Where the wait is cancelled, only a notice
+says so. Where somebody empties `synchronous_standby_names`, nothing says so. Both are looked for after every commit.
+Such a commit stands in this database and perhaps nowhere else, so the pit goes on only after a later commit is
+confirmed, which confirms all commits before it.
 """
 
 from __future__ import annotations
@@ -122,16 +122,17 @@ _DIALECT_OF_MIGRATION = (
 
 
 class LedgerDatabase:
-    """The PostgreSQL database of a ledger: a `Store`."""
+    """The `Store` that keeps a ledger in a PostgreSQL database."""
 
     nonsense: tuple[type[Exception], ...] = (*NONSENSE, psycopg.DataError)
 
     def __init__(self, url: str, begin: bool = True, replicated: bool = False) -> None:
-        """Open the ledger in the database at `url`, or `begin` it there. `replicated`: see the head of this file.
+        """Open the ledger in the database at `url`; with `begin`, make one where there is none. For `replicated` see
+        the docstring of the module.
 
         Raises TableError `ledger_unreachable`, `ledger_unusable`, `ledger_missing`, `ledger_of_another_program`,
-        `ledger_too_old` and `ledger_too_new`; where it is of an earlier form, `ledger_locked` while a pit leads on it,
-        and without `begin` `ledger_of_earlier_form`.
+        `ledger_too_old` and `ledger_too_new`. A ledger of an earlier form (schema) raises `ledger_locked` while a pit
+        leads on it, and `ledger_of_earlier_form` without `begin`.
         """
         self._replicated = replicated
         self._held: tuple[str, int] | None = None  # while this pit leads: its token and its term
@@ -158,24 +159,23 @@ class LedgerDatabase:
         return self._shown
 
     def execute(self, statement: str, values: Sequence[object] = ()) -> psycopg.Cursor[Any]:
-        """Run one statement."""
+        """Run one SQL statement with these values."""
         return self._connection.execute(_placed(statement), values or None)
 
     def executemany(self, statement: str, values: Iterable[Sequence[object]]) -> None:
-        """Run one statement for each of these rows of values. They are not a pipeline: within a pipeline no timeout of
-        the server runs, and a leader that froze would keep its lock.
-        """
+        """Run one SQL statement for each row of values, one by one. A pipeline would be wrong here: no timeout of the
+        server runs within a pipeline, so a leader that froze would keep its lock."""
         for row in values:
             self.execute(statement, row)
 
     def stream(self, statement: str, values: Sequence[object] = ()) -> Iterator[Any]:
-        """The rows of a query of which there may be too many for the memory, inside a transaction."""
+        """Yield the rows of a query that may have too many rows for the memory. Works inside a transaction."""
         with self._connection.cursor(f"rows_{next(self._names)}") as cursor:
             yield from cursor.execute(_placed(statement), values or None)
 
     @contextmanager
     def explained(self) -> Iterator[None]:
-        """A block in which PostgreSQL's errors become a TableError."""
+        """Run a block, and turn PostgreSQL's errors in it into a TableError."""
         try:
             yield
         except (errors.LockNotAvailable, errors.QueryCanceled, errors.DeadlockDetected) as error:
@@ -191,7 +191,7 @@ class LedgerDatabase:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """All or nothing, with nobody else writing meanwhile.
+        """Run a block as one transaction: all of it is committed, or nothing, and nobody else writes meanwhile.
 
         Raises TableError `leadership_lost` where this pit led and another pit leads now, or `commit_unconfirmed` where
         nobody knows whether the replica has the commit.
@@ -214,7 +214,7 @@ class LedgerDatabase:
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """One view of the database, whoever writes to it meanwhile."""
+        """Run a block on one consistent view of the database, which no other process's writing changes."""
         with self.explained():
             self.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
             try:
@@ -226,7 +226,8 @@ class LedgerDatabase:
                 self._roll_back()
 
     def others_wrote(self) -> bool:
-        """Whether another process has written since the last call. A commit of our own then confirms its writes."""
+        """Tell whether another process has written since the last call. Where one has, this pit commits too, because
+        its confirmed commit confirms the other's writes."""
         (changes,) = self.execute("SELECT changes FROM leadership").fetchone() or (0,)
         before, self._changes = self._changes, changes
         if changes == before:
@@ -235,16 +236,16 @@ class LedgerDatabase:
             return True
 
     def refuse_unsound(self) -> None:
-        """Do nothing: PostgreSQL tells of a damaged page when somebody reads the page."""
+        """Do nothing, because PostgreSQL reports a damaged page when somebody reads the page."""
 
     @property
     def leads(self) -> bool:
-        """Whether this process is the pit that leads, by all that this process knows."""
+        """Tell whether this process is the pit that leads, as far as this process knows."""
         return self._held is not None
 
     @contextmanager
     def lead(self, say: Callable[[str], None]) -> Iterator[str]:
-        """Stand by until no other pit leads, and lead then."""
+        """Stand by until no other pit leads, then lead. Yields the new session's token inside the first transaction."""
         token, told_of = secrets.token_hex(16), ""
         with self.explained():
             while (term := self._term_for(token)) is None:
@@ -259,14 +260,14 @@ class LedgerDatabase:
             self._held, self._prolonged_at_s = (token, term), time.monotonic()
 
     def refuse_if_taken_over(self, token: Callable[[], str | None]) -> None:
-        """Prolong the time for which this pit leads, outside of a transaction. Raises as `transaction` does."""
+        """Prolong the time for which this pit leads, unless a transaction is open. Raises as `transaction` does."""
         due = time.monotonic() - self._prolonged_at_s > _PROLONG_AFTER_S
         if self._held is not None and due and self._connection.info.transaction_status == TransactionStatus.IDLE:
             with self.transaction():
                 pass
 
     def refuse_unserved(self, token: str | None) -> None:
-        """Raises TableError `pit_not_running` where no pit leads."""
+        """Raise TableError `pit_not_running` where no pit leads."""
         if not self._is_led():
             raise TableError(
                 "pit_not_running",
@@ -275,11 +276,11 @@ class LedgerDatabase:
             )
 
     def _is_led(self) -> bool:
-        """Whether a pit leads now."""
+        """Tell whether any pit leads now."""
         return self.execute(f"SELECT 1 FROM leadership WHERE {_LEADS}").fetchone() is not None
 
     def close(self) -> None:
-        """Let go of the database. Where this pit leads, another pit takes over at once."""
+        """Let go of the database. Where this pit led, another pit takes over at once."""
         if self._held is not None:
             self._roll_back()
             with suppress(psycopg.Error):
@@ -288,7 +289,8 @@ class LedgerDatabase:
         self._connection.close()
 
     def _term_for(self, token: str) -> int | None:
-        """Begin a transaction in which this pit leads in a new term. Where another pit leads, begin none: None."""
+        """Begin a transaction in which this pit leads, and return its new term. Return None, with no transaction, where
+        another pit leads."""
         if self._is_led():
             return None
         self.execute("BEGIN")
@@ -335,7 +337,8 @@ class LedgerDatabase:
             raise self._unconfirmed("`synchronous_standby_names` is empty, and the pit runs --replicated")
 
     def _say_commit(self) -> bytes | None:
-        """Say COMMIT. Returns what the server answered. No setting of the server bounds its wait for a replica."""
+        """Send COMMIT and return the server's answer. The wait is bounded here, because no setting of the server bounds
+        its wait for a replica."""
         server = self._connection.pgconn
         server.send_query(b"COMMIT")
         server.flush()
@@ -380,7 +383,8 @@ class LedgerDatabase:
         )
 
     def _refuse_unsafe(self) -> None:
-        """Raises TableError `ledger_unusable` where the server would lose a commit, or cannot hold what tables send."""
+        """Raise TableError `ledger_unusable` where the server's settings could lose a commit, or cannot store what
+        tables send."""
         for setting, wanted in (("fsync", "on"), ("full_page_writes", "on"), ("server_encoding", "UTF8")):
             (value,) = self._connection.execute(f"SHOW {setting}").fetchone() or ("",)
             if value != wanted:
@@ -405,18 +409,19 @@ class LedgerDatabase:
             self._go_up()
 
     def _tables(self) -> list[tuple[str]]:
-        """The database's tables. One statement: another pit that begins the ledger now is seen wholly or not at all."""
+        """Return the names of the database's tables. One statement reads them, so a ledger that another pit is
+        beginning now is seen wholly or not at all."""
         return self.execute("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()").fetchall()
 
     def _form(self) -> int:
-        """The form of the ledger, where this program can read that form."""
+        """Return the number of the ledger's form (schema). Raises TableError where this program cannot read that form."""
         (form,) = self.execute("SELECT form FROM ledger_form").fetchone() or (0,)
         refuse_form(self, form, MIGRATED_FROM, FORM)
         return int(form)
 
     def _go_up(self) -> None:
-        """Give the ledger the newest form, all or nothing. Raises TableError `ledger_locked` where a pit leads on it:
-        that pit is of an earlier version, and would write in its form."""
+        """Bring the ledger to the newest form (schema), all or nothing. Raises TableError `ledger_locked` where a pit
+        leads on the ledger: that pit is of an earlier version, and would write in its own form."""
         with self._rolled_back_if_raised():
             self.execute("SELECT pg_advisory_xact_lock(?)", (_ADVISORY_LOCK,))
             if self._is_led():
@@ -428,7 +433,7 @@ class LedgerDatabase:
         self._commit(replicated=False)
 
     def _run(self, schemas: Iterable[str], dialect: Iterable[tuple[str, str]]) -> None:
-        """Run these statements, as PostgreSQL has them."""
+        """Run these SQL statements, with each pair of `dialect` replaced to suit PostgreSQL."""
         statements = ";\n".join(schemas)
         for here, there in dialect:
             statements = statements.replace(here, there)
@@ -441,7 +446,7 @@ class LedgerDatabase:
 
 
 class _WholeNumber(Loader):
-    """A sum of whole numbers, which PostgreSQL gives as a decimal number."""
+    """Loads a sum of whole numbers as an int, because PostgreSQL gives such a sum as a decimal number."""
 
     def load(self, data: Buffer) -> int:
         return int(bytes(data))
@@ -449,12 +454,12 @@ class _WholeNumber(Loader):
 
 @cache
 def _placed(statement: str) -> bytes:
-    """The statement with psycopg's placeholders."""
+    """Return the statement with psycopg's placeholder `%s` in the place of each `?`."""
     return statement.replace("?", "%s").encode()
 
 
 def unreachable(at: object, error: Exception) -> TableError:
-    """The error that no server answers, or that the server ended the connection."""
+    """Return the error for a server that does not answer, or that ended the connection."""
     return TableError(
         "ledger_unreachable",
         f"The ledger {at} cannot be reached: {_in_a_line(error)}.",
@@ -469,6 +474,6 @@ def _in_a_line(error: Exception) -> str:
 
 
 def _without_password(url: str) -> str:
-    """The address as it may be shown and logged."""
+    """Return the database's address without its password, to be shown and logged."""
     without = re.sub(r"//([^:@/]*):[^@/]*@", r"//\1@", url, count=1)
     return re.sub("password=[^&]*", "password=...", without)

@@ -1,9 +1,9 @@
-"""A ledger in one SQLite file, which is the default; and who tells which pit runs on that file.
+"""A ledger in one SQLite file, which is the default, and the lock that shows which pit runs on that file.
 
 A pit that runs holds the lock on a file beside the ledger. Into that lock file the pit writes which session it serves:
 the session's token, which stands in the ledger too, and the ledger's own place on the disk. So another process can tell
-whether the pit that runs serves this very file. A copy that was put under the ledger's name later lies at another
-place. A copy that was put there before the pit started has another token.
+whether the running pit serves this very file. A copy that was put under the ledger's name later lies at another place.
+A copy that was put under that name before the pit started has another token.
 """
 
 from __future__ import annotations
@@ -39,10 +39,11 @@ _LOCK_BYTES = 200
 
 
 class PitLock:
-    """The lock that the one pit which runs on a ledger holds, until it is closed or its process is gone."""
+    """The lock that a running pit holds on its ledger, so that no second pit runs on it. The lock ends with `close` or
+    with the process."""
 
     def __init__(self, path: Path) -> None:
-        """Take the lock. Raises TableError `ledger_locked` where another pit runs on the ledger, `ledger_unusable`."""
+        """Take the lock. Raises TableError `ledger_locked` where another pit runs on the ledger, or `ledger_unusable`."""
         self.token = secrets.token_hex(16)
         self._path = path
         try:
@@ -60,17 +61,18 @@ class PitLock:
         raise locked(path)
 
     def serve(self) -> None:
-        """Write that this session serves the ledger at its present place on the disk."""
+        """Write into the lock file that this session serves the ledger at its present place on the disk."""
         os.ftruncate(self._handle, 0)
         os.pwrite(self._handle, f"{self.token} {place_of(self._path)}\n".encode(), 0)
 
     def close(self) -> None:
-        """Let another pit run."""
+        """Free the lock, so that another pit can run."""
         os.close(self._handle)
 
 
 def refuse_linked(path: Path) -> None:
-    """Raises TableError `ledger_linked` for a file of two names: each name would have a lock and a log of its own."""
+    """Raise TableError `ledger_linked` for a file with two names (hard links), because each name would have its own
+    lock and log."""
     with suppress(OSError):  # the file is not there yet, or cannot be read, which SQLite tells
         if path.is_file() and (names := path.stat().st_nlink) > 1:
             raise TableError(
@@ -81,7 +83,7 @@ def refuse_linked(path: Path) -> None:
 
 
 def served(path: Path) -> tuple[str, str] | None:
-    """The token of the session that the running pit serves, and its ledger's place; None where no pit runs."""
+    """Return the session token that the running pit serves, and its ledger's place on the disk; None where no pit runs."""
     try:
         handle = os.open(_lock_of(path), os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
@@ -98,7 +100,7 @@ def served(path: Path) -> tuple[str, str] | None:
 
 
 def place_of(path: Path) -> str:
-    """Where the file lies on the disk. Another file under the same name lies at another place."""
+    """Return the file's place on the disk, as device and inode. Another file under the same name has another place."""
     try:
         status = path.stat()
     except OSError:
@@ -107,16 +109,16 @@ def place_of(path: Path) -> str:
 
 
 class LedgerFile:
-    """The SQLite file of a ledger: a `Store`."""
+    """The `Store` that keeps a ledger in a SQLite file."""
 
     nonsense: tuple[type[Exception], ...] = NONSENSE
 
     def __init__(self, path: Path, begin: bool = True, read_only: bool = False) -> None:
-        """Open the file at `path`, or `begin` it.
+        """Open the ledger file at `path`; with `begin`, make one where there is none.
 
         Raises TableError `ledger_locked`, `ledger_unusable`, `ledger_damaged`, `ledger_of_another_program`,
-        `ledger_too_old`, `ledger_too_new`, `ledger_missing`, and `ledger_linked` unless the file is only read.
-        A file that is only read keeps its form: what that form lacks raises `ledger_of_earlier_form`.
+        `ledger_too_old`, `ledger_too_new`, `ledger_missing`, and `ledger_linked` unless the file is only read. A file
+        that is only read keeps its form (schema): reading what that form lacks raises `ledger_of_earlier_form`.
         """
         if not (begin or path.is_file()):
             raise missing(path)
@@ -144,18 +146,18 @@ class LedgerFile:
         return str(self.path)
 
     def execute(self, statement: str, values: Sequence[object] = ()) -> sqlite3.Cursor:
-        """Run one statement."""
+        """Run one SQL statement with these values."""
         return self.connection.execute(statement, values)
 
     def executemany(self, statement: str, values: Iterable[Sequence[object]]) -> sqlite3.Cursor:
-        """Run one statement for each of these rows of values."""
+        """Run one SQL statement for each row of values."""
         return self.connection.executemany(statement, values)
 
     stream = execute
 
     @contextmanager
     def explained(self) -> Iterator[None]:
-        """A block in which SQLite's errors about the file become a TableError."""
+        """Run a block, and turn SQLite's errors about the file into a TableError."""
         try:
             yield
         except sqlite3.OperationalError as error:
@@ -171,7 +173,8 @@ class LedgerFile:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """All or nothing. What is committed is on the disk when the block has ended, and nobody wrote meanwhile."""
+        """Run a block as one transaction, all or nothing. At its end the commit is on the disk, and nobody else wrote
+        meanwhile."""
         with self.explained():
             self.execute("BEGIN IMMEDIATE")
             try:
@@ -183,7 +186,7 @@ class LedgerFile:
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """One view of the file, whoever writes to it meanwhile."""
+        """Run a block on one consistent view of the file, which no other process's writing changes."""
         with self.explained():
             self.execute("BEGIN")
             try:
@@ -192,34 +195,36 @@ class LedgerFile:
                 self._roll_back()
 
     def others_wrote(self) -> bool:
-        """Whether another process has written to the file since the last call."""
+        """Tell whether another process has written to the file since the last call."""
         (version,) = self.execute("PRAGMA data_version").fetchone()
         before, self._data_version = self._data_version, version
         return bool(version != before)
 
     def refuse_unsound(self) -> None:
-        """Raises sqlite3.DatabaseError where SQLite finds the file damaged."""
+        """Raise sqlite3.DatabaseError where SQLite finds the file damaged."""
         (sound,) = self.execute("PRAGMA integrity_check(1)").fetchone()
         if sound != "ok":
             raise sqlite3.DatabaseError(sound)
 
     @property
     def leads(self) -> bool:
-        """Whether this process is the pit that runs on the ledger."""
+        """Tell whether this process is the pit that runs on the ledger."""
         return self._lock is not None
 
     @contextmanager
     def lead(self, say: Callable[[str], None]) -> Iterator[str]:
-        """Become the pit that runs on the file. Raises TableError `ledger_locked` where another pit does."""
+        """Become the pit that runs on the file. Yields the new session's token inside a transaction. Raises TableError
+        `ledger_locked` where another pit runs on it."""
         self._lock, self._place = PitLock(self.path), place_of(self.path)
         with self.transaction():
             yield self._lock.token
         self._lock.serve()
 
     def refuse_if_taken_over(self, token: Callable[[], str | None]) -> None:
-        """Raises TableError `ledger_replaced` where another file has the ledger's name now, or another pit serves it.
+        """Raise TableError `ledger_replaced` where another file has the ledger's name now, or another pit serves the
+        ledger.
 
-        Nobody would read what this pit writes.
+        Nobody would read what this pit writes from now on.
         """
         if self._lock is not None and (place_of(self.path) != self._place or token() != self._lock.token):
             raise TableError(
@@ -229,7 +234,8 @@ class LedgerFile:
             )
 
     def refuse_unserved(self, token: str | None) -> None:
-        """Raises TableError `pit_not_running`, or `ledger_replaced` where the pit that runs serves another file."""
+        """Raise TableError `pit_not_running` where no pit runs on the ledger, or `ledger_replaced` where the running
+        pit serves another file."""
         running = served(self.path)
         if running is None:
             raise TableError(
@@ -245,7 +251,7 @@ class LedgerFile:
             )
 
     def close(self) -> None:
-        """Let go of the file, and let another pit run on it."""
+        """Let go of the file, so that another pit can run on it."""
         self.connection.close()
         if self._lock is not None:
             self._lock.close()
@@ -270,14 +276,14 @@ class LedgerFile:
         self._form()
 
     def _make(self, schemas: Iterable[str]) -> None:
-        """Run each statement of these schemas. No semicolon may stand in a comment there."""
+        """Run each statement of these schemas. No comment in a schema may contain a semicolon."""
         for schema in schemas:
             for statement in schema.split(";"):
                 self.execute(statement)
         self.execute(f"PRAGMA user_version = {FORM}")
 
     def _form(self) -> int:
-        """The form of the ledger, where this program can read that form."""
+        """Return the number of the ledger's form (schema). Raises TableError where this program cannot read that form."""
         (application_id,) = self.execute("PRAGMA application_id").fetchone()
         (form,) = self.execute("PRAGMA user_version").fetchone()
         if application_id != APPLICATION_ID:
@@ -287,12 +293,13 @@ class LedgerFile:
 
 
 def _alone(path: Path) -> str:
-    """The option by which SQLite reads a ledger that nobody has open, where this process may not make a log there."""
+    """Return the option by which SQLite reads a ledger that nobody has open, where this process may not write a log
+    beside it; else an empty text."""
     has_log = path.with_name(f"{path.name}-wal").exists()
     return "" if has_log or os.access(path.parent, os.W_OK) else "&immutable=1"
 
 
 def _lock_of(path: Path) -> Path:
-    """The lock's file, beside the ledger itself, whichever links lead to the ledger."""
+    """Return the path of the lock file, which lies beside the ledger itself even where `path` is a link to the ledger."""
     whole = path.resolve()
     return whole.with_name(whole.name + ".lock")
