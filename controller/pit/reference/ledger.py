@@ -103,7 +103,7 @@ class Ledger:
         self._decisions.sign_by(key)
 
     def name_desk(self, control: Path) -> None:
-        """Set the path of the desk's control socket, which is named in the commands that the pit tells people to type."""
+        """Set the path of the desk's control socket, for the commands that the pit tells people to type."""
         self._strangers.control = str(control)
 
     def session(self) -> str:

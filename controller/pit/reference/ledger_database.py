@@ -414,7 +414,7 @@ class LedgerDatabase:
         return self.execute("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()").fetchall()
 
     def _form(self) -> int:
-        """Return the number of the ledger's form (schema). Raises TableError where this program cannot read that form."""
+        """Return the number of the ledger's form (schema). Raises TableError where this program cannot read it."""
         (form,) = self.execute("SELECT form FROM ledger_form").fetchone() or (0,)
         refuse_form(self, form, MIGRATED_FROM, FORM)
         return int(form)

@@ -43,7 +43,8 @@ class PitLock:
     with the process."""
 
     def __init__(self, path: Path) -> None:
-        """Take the lock. Raises TableError `ledger_locked` where another pit runs on the ledger, or `ledger_unusable`."""
+        """Take the lock. Raises TableError `ledger_locked` where another pit runs on the ledger, or
+        `ledger_unusable`."""
         self.token = secrets.token_hex(16)
         self._path = path
         try:
@@ -83,7 +84,8 @@ def refuse_linked(path: Path) -> None:
 
 
 def served(path: Path) -> tuple[str, str] | None:
-    """Return the session token that the running pit serves, and its ledger's place on the disk; None where no pit runs."""
+    """Return the session token that the running pit serves, and its ledger's place on the disk; None where no pit
+    runs."""
     try:
         handle = os.open(_lock_of(path), os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
@@ -283,7 +285,7 @@ class LedgerFile:
         self.execute(f"PRAGMA user_version = {FORM}")
 
     def _form(self) -> int:
-        """Return the number of the ledger's form (schema). Raises TableError where this program cannot read that form."""
+        """Return the number of the ledger's form (schema). Raises TableError where this program cannot read it."""
         (application_id,) = self.execute("PRAGMA application_id").fetchone()
         (form,) = self.execute("PRAGMA user_version").fetchone()
         if application_id != APPLICATION_ID:
@@ -300,6 +302,6 @@ def _alone(path: Path) -> str:
 
 
 def _lock_of(path: Path) -> Path:
-    """Return the path of the lock file, which lies beside the ledger itself even where `path` is a link to the ledger."""
+    """Return the path of the lock file, which lies beside the ledger itself even where `path` is a link to it."""
     whole = path.resolve()
     return whole.with_name(whole.name + ".lock")

@@ -1,4 +1,4 @@
-"""The lines that the pit writes for people: to systemd's journal with fields, or as text."""
+"""The lines that the pit writes for people: into systemd's journal with fields, or as plain text."""
 
 from __future__ import annotations
 
@@ -13,21 +13,22 @@ _NAME = "pitctl"  # in the log
 
 
 def say(what: str, kind: Kind = Kind.PIT_TOLD) -> None:
-    """Tell people a line on standard error.
+    """Write a line for people to standard error.
 
-    A pit that is killed leaves no half line before the next pit's first. Where nobody reads the lines any more, or
-    their disk is full, the pit goes on: its tables wait for its acks.
+    A pit that is killed leaves no half line before the next pit's first line. Where nobody reads the lines any more, or
+    their disk is full, the pit goes on, because its tables wait for its acks.
     """
     tell(f"pit: {what}", kind, sys.stderr, _NAME, Priority.INFO if kind is Kind.PIT_TOLD else Priority.WARNING)
 
 
 def say_alarm(alarm: TableError | Counted, table: str = "") -> None:
-    """Tell people an alarm, of a table or of many."""
+    """Write an alarm for people to standard error. `table` is the table that the alarm is about; empty for an alarm
+    about many."""
     fields = {"TABLE_ID": table or None, "TABLE_CODE": alarm.code}
     tell(str(alarm), Kind.PIT_ALARM, sys.stderr, _NAME, Priority.ERR, fields)
 
 
 def say_event(event: Committed) -> None:
-    """Tell people on standard output of a committed event."""
+    """Write a line about a committed event to standard output."""
     fields = {"TABLE_ID": event.table, "TABLE_EVENT": event.seq, "TABLE_EVENT_TYPE": event.type}
     tell(f"{event.table} {event.seq} {event.type}", Kind.PIT_EVENT, sys.stdout, _NAME, fields=fields)

@@ -1,6 +1,6 @@
-"""The files of a pit on two machines and a witness, written from one file of names and addresses: docs/ha.md.
+"""Writes the files of a pit on two machines and a witness, from one file of names and addresses (docs/ha.md).
 
-The models stand beside that file. `$name` and the like in a model stand for what differs from house to house and from
+The models (templates) stand beside that file. A `$name` in a model stands for what differs from house to house and from
 machine to machine. The passwords are made here, so nobody thinks one up, types one, or forgets one in an example.
 """
 
@@ -35,10 +35,11 @@ _INTERFACE = re.compile(r"[A-Za-z0-9._-]{1,15}")
 
 
 def write_files(models: Path, into: Path) -> list[Path]:
-    """Write each machine's files into a folder of its own below `into`, which is made. Returns the folders.
+    """Write each machine's files into a folder of its own below the new folder `into`. Returns the machines' folders.
 
-    `models` has `machines.toml` and the models. Raises TableError `machines_invalid` with everything that is wrong in
-    that file, `machines_models` where a model is missing, and `machines_exist` where `into` is there already.
+    `models` is the folder of `machines.toml` and the models (templates). Raises TableError `machines_invalid` with
+    everything that is wrong in that file, `machines_models` where a model is missing, and `machines_exist` where `into`
+    is there already.
     """
     names = _read(models / NAMES)
     passwords = {f"{account}_password": secrets.token_urlsafe(24) for account in _ACCOUNTS}
@@ -63,7 +64,7 @@ def write_files(models: Path, into: Path) -> list[Path]:
 
 
 def _of(machine: str, names: Mapping[str, str]) -> dict[str, str]:
-    """What the models of this machine are filled with, but for the passwords."""
+    """Return the values for the models (templates) of this machine, without the passwords."""
     return {
         **names,
         "name": machine,
@@ -95,7 +96,7 @@ def _read(path: Path) -> dict[str, str]:
 
 
 def _wrong(names: Mapping[str, Any]) -> Iterator[str]:
-    """Everything that is wrong, a line each."""
+    """Yield everything that is wrong in `machines.toml`, one line each."""
     for key in names.keys() - _EXAMPLES.keys():
         yield f"`{key}` is not known here"
     unfit = [key for key in _EXAMPLES if not _fits(key, names.get(key))]
@@ -114,7 +115,7 @@ def _wrong(names: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _fits(key: str, value: object) -> bool:
-    """Whether the value is of the key's kind."""
+    """Tell whether the value is of the key's kind, for example an IPv4 address."""
     if not isinstance(value, str):
         return False
     if key == "interface":

@@ -1,10 +1,11 @@
-"""What runs at a table, measured when somebody asks at the pit.
+"""Which program runs at a table, measured when somebody asks at the pit.
 
-The question is a decision that the pit signs: it has a nonce, and what the pit's own files give for that nonce. The
+The question is a decision that the pit signs. It has a nonce, and what the pit's own files give for that nonce. The
 answer is an event that the table signs. Both are in the ledger, and are compared here.
 
-An answer whose digest is the pit's, and whose proof is not, was made without the files: the digest was remembered. None
-of this proves that the machine runs the files that it shows: whoever is root there can keep a true copy to show.
+An answer whose digest is the pit's own, and whose proof is not, was made without the files: the digest was remembered.
+None of this proves that the machine runs the files that it shows, because whoever is root there can keep a true copy to
+show.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ _LATEST = 100  # questions that an answer may be to
 
 
 class Question(Struct, frozen=True):
-    """What was asked, by the number of its decision. `program` and `proof` are what the pit's own files give."""
+    """A question to a table about its program, by the number of its decision. `program` and `proof` are what the pit's
+    own files give."""
 
     number: int
     after: int
@@ -41,11 +43,12 @@ class Question(Struct, frozen=True):
     proof: str
 
     def word(self, at: str) -> MeasureWord:
-        """The word by which the table is asked."""
+        """Return the message that asks the table, with the time `at`."""
         return MeasureWord(self.table, self.epoch, self.nonce, at)
 
     def amiss(self, answer: Mapping[str, Any]) -> TableError | None:
-        """What is wrong with the details of the answer; None where the table runs the pit's own program."""
+        """Return what is wrong with the details of a table's answer; None where the table runs the pit's own
+        program."""
         if answer.get("now") != self.program:
             version = f"{answer.get('version')!s:.20}"
             what = f"Table {self.table} runs version {version}, whose program's digest is {answer.get('now')!s:.64}."
@@ -62,7 +65,8 @@ class Question(Struct, frozen=True):
 
 
 class Measures:
-    """The questions and answers of a ledger. `ask` and `heard` work inside the ledger's transaction."""
+    """The questions about tables' programs, and the answers, in a ledger. `ask` and `heard` work inside the ledger's
+    transaction."""
 
     def __init__(self, db: Store, adoptions: Adoptions, decisions: Decisions) -> None:
         self._db = db
@@ -70,7 +74,7 @@ class Measures:
         self._decisions = decisions
 
     def ask(self, table: str, by: str) -> str:
-        """Ask an adopted table. Returns the question's nonce. Raises TableError `table_unknown`."""
+        """Ask an adopted table which program it runs. Returns the nonce. Raises TableError `table_unknown`."""
         adoption = self._adoptions.of(table)
         if adoption is None:
             raise TableError("table_unknown", f"No table {table!r} is adopted.", "Check the table's name.")
@@ -80,14 +84,15 @@ class Measures:
         return nonce
 
     def since(self, number: int | None) -> tuple[list[Question], int]:
-        """What to ask tables since this decision, and the last decision by now. Without a decision, nothing."""
+        """Return the questions to tables after decision `number`, and the number of the last decision. For None return
+        no questions."""
         with nonsense_explained(self._db), self._db.reading():
             (last,) = self._db.execute("SELECT coalesce(max(number), 0) FROM decision").fetchone()
             return [] if number is None else self._after(number), int(last)
 
     def answer(self, nonce: str) -> tuple[Question, Mapping[Any, Any] | None]:
-        """The question with this nonce, and the details of the answer; None where none came. Raises TableError
-        `measure_unknown`."""
+        """Return the question with this nonce, and the details of the table's answer; None for the details where no
+        answer came. Raises TableError `measure_unknown`."""
         with nonsense_explained(self._db), self._db.reading():
             question = next((each for each in self._after(0) if each.nonce == nonce), None)
             if question is not None:
@@ -95,7 +100,7 @@ class Measures:
         raise TableError("measure_unknown", "Nobody asked with this nonce lately.", "Ask again: pitctl measure.")
 
     def _after(self, number: int) -> list[Question]:
-        """The questions with a higher number, the latest of them, in order."""
+        """Return the questions after decision `number`, in order; where they are many, only the latest."""
         rows = self._db.execute(
             "SELECT decision.number, after_event, body FROM decision JOIN decided ON decided.number = decision.number"
             " WHERE what = 'measure' AND decision.number > ? ORDER BY decision.number DESC LIMIT ?",
@@ -104,7 +109,8 @@ class Measures:
         return [_question(*row) for row in reversed(rows)]
 
     def heard(self, number: int, table: str, epoch: str, details: Mapping[str, Any]) -> TableError | None:
-        """A table answered by event `number`: what is wrong with the answer, for people; None where nothing is."""
+        """Judge a table's answer, which came as event `number`. Returns what is wrong with it, for people; None where
+        nothing is."""
         asked = table, epoch, details.get("nonce")
         question = next((each for each in self._after(0) if (each.table, each.epoch, each.nonce) == asked), None)
         if question is not None and [event for event, _ in self._answers(question)] == [number]:
@@ -114,7 +120,7 @@ class Measures:
         return TableError("measure_unasked", what, do)
 
     def _answers(self, question: Question) -> Iterator[tuple[int, Mapping[Any, Any]]]:
-        """The events that answer the question, in order, each with its details."""
+        """Yield the events that answer the question, in order, each as its number and its details."""
         rows = self._db.execute(
             "SELECT number, body FROM event WHERE number > ? AND table_id = ? AND epoch = ? ORDER BY number",
             (question.after, question.table, question.epoch),

@@ -1,4 +1,4 @@
-"""The arithmetic of a progressive meter, exact to the cent. Pure.
+"""The arithmetic of a progressive meter, exact to the cent. Nothing here reads or writes anything.
 
 A wager's contribution need not be whole cents. A fund shows the whole cents that it holds and carries the rest in its
 remainder, so nothing is rounded away: cents and remainder together are exactly what went in less what went out.
@@ -19,7 +19,8 @@ from controller.contract.canonical import canonical
 
 
 class Terms(Struct, frozen=True):
-    """How a meter begins and grows."""
+    """The terms of a meter: its seed, what each wager adds to the meter and its reserve, its limit, and its wagers'
+    prices."""
 
     seed_cents: int
     """The level at which the meter begins. After a hit that wins all of the meter, the meter begins again at this level
@@ -43,15 +44,17 @@ class Terms(Struct, frozen=True):
     """The prices at which a wager may feed the meter. Empty: a wager at each price may."""
 
     def is_priced_otherwise(self, before: Terms) -> bool:
-        """Whether these terms differ from those before in their prices alone."""
+        """Tell whether these terms differ from `before` in their prices alone."""
         return self != before and replace(self, prices_cents=before.prices_cents) == before
 
     def level(self, cents: int) -> int:
-        """What a meter that holds so much shows and a hit can win. The rest is in its overflow."""
+        """Return what a meter that holds `cents` shows, which is what a hit can win. Cents above the limit are the
+        meter's overflow."""
         return cents if self.limit_cents is None else min(cents, self.limit_cents)
 
     def told(self) -> dict[str, object]:
-        """These terms as decisions and the digest have them. What a meter does not have is left out."""
+        """Return these terms as decisions and the digest write them. A limit or prices that the meter does not have are
+        left out."""
         limit: dict[str, object] = {} if self.limit_cents is None else {"limit_cents": self.limit_cents}
         prices: dict[str, object] = {"prices_cents": [*self.prices_cents]} if self.prices_cents else {}
         return {
@@ -67,7 +70,7 @@ class Terms(Struct, frozen=True):
         return ", ".join(f"{name} {value}" for name, value in self._words().items())
 
     def changes_from(self, before: Terms | None) -> str:
-        """These terms for people: what differs from the terms before, or everything of a new meter."""
+        """Return a line for people: what differs from the terms `before`, or all terms of a new meter."""
         if before is None:
             return f"new, {self}"
         now, was = self._words(), before._words()
@@ -85,58 +88,62 @@ class Terms(Struct, frozen=True):
 
 
 class Fund(Struct, frozen=True):
-    """Whole cents, and the part of a cent (from 0, below 1) that is carried until there is a whole cent."""
+    """An amount in whole cents, and the part of a cent (from 0, below 1) that is carried until there is a whole
+    cent."""
 
     cents: int = 0
     remainder: Fraction = Fraction(0)
 
     def plus(self, cents: Fraction | int) -> Fund:
-        """The fund with `cents` added, or taken where `cents` is below 0."""
+        """Return the fund with `cents` added, or taken away where `cents` is below 0."""
         exact = self.cents + self.remainder + cents
         return Fund(floor(exact), exact - floor(exact))
 
 
 class Reseed(Struct, frozen=True):
-    """What a meter begins again with: from its reserve, and from the house."""
+    """The amounts with which a meter begins again after a win: from its reserve, and from the house."""
 
     from_reserve_cents: int
     from_house_cents: int
 
 
 def reseed(terms: Terms, reserve_cents: int) -> Reseed:
-    """How a meter begins again: from its reserve first. The house adds what the seed still lacks."""
+    """Return how a meter begins again after a win: first from its reserve, then the house adds what the seed still
+    lacks."""
     from_reserve = min(reserve_cents, terms.reseed_at_most_cents)
     return Reseed(from_reserve, max(0, terms.seed_cents - from_reserve))
 
 
 def left_after(shares: Iterable[Fraction]) -> tuple[Fraction, Fraction]:
-    """Which part of a meter, and of its reserve, is left once these shares of the meter were won one after the other.
+    """Return which part of a meter, and of its reserve, is left once these shares of the meter were won one after
+    another.
 
     A tenth and then a half leave 9/20 of the meter and all of the reserve. The whole leaves nothing of meter and
-    reserve: the meter is paid, and begins again with its reserve.
+    reserve, because the meter is paid, and begins again with its reserve.
     """
     won = [*shares]
     return prod((1 - share for share in won), start=Fraction(1)), Fraction(1 not in won)
 
 
 def digest_of(meters: Mapping[str, Terms]) -> str:
-    """SHA-256 over the terms of these meters, in hex: the same wherever the same terms run."""
+    """Return the SHA-256 over the terms of these meters, in hexadecimal. Equal terms give the same digest anywhere."""
     return sha256(canonical({name: terms.told() for name, terms in meters.items()})).hexdigest()
 
 
 def share_of(text: str) -> Fraction:
-    """A share of a wager or of a meter, which settings and events write as "12:100"."""
+    """Parse a share of a wager or of a meter, which settings and events write as "12:100"."""
     part, _, whole = text.partition(":")
     return Fraction(int(part), int(whole))
 
 
 def _share(share: Fraction) -> str:
-    """A share of a wager as settings write it: in hundredths where that is exact."""
+    """Return a share of a wager as settings write it, for example "12:100": in hundredths where that is exact."""
     hundredths = share * 100
     return f"{hundredths}:100" if hundredths.denominator == 1 else f"{share.numerator}:{share.denominator}"
 
 
 def split(cents: int, hits: int) -> list[int]:
-    """An amount in equal parts, one for each hit. Cents that are left over go to the first hits, one cent each."""
+    """Split an amount into equal parts, one for each hit. Cents that are left over go to the first hits, one cent
+    each."""
     each, left = divmod(cents, hits)
     return [each + (place < left) for place in range(hits)]

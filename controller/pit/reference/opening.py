@@ -1,4 +1,4 @@
-"""A ledger's place, opened: for the pit that runs on it, or to read it as it stands at this moment."""
+"""Opens a pit's ledger, in a file or a database: for the pit that runs on it, or only to read it as it stands now."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ Place = Path | str
 
 
 def open_store(at: Place, begin: bool, replicated: bool = False, read_only: bool = False) -> Store:
-    """The open store. Raises TableError `not_replicated` or `postgresql_missing`, or as the stores do."""
+    """Open the ledger's file or database. Raises TableError `not_replicated` or `postgresql_missing`, and what the
+    stores raise."""
     if isinstance(at, Path):
         if replicated:
             what = f"The ledger {at} is a file, which no second machine has."
@@ -39,16 +40,17 @@ def open_store(at: Place, begin: bool, replicated: bool = False, read_only: bool
 
 @contextmanager
 def read_only(at: Place) -> Iterator[Store]:
-    """The ledger as it stands at this moment, whoever writes to it meanwhile."""
+    """Yield the ledger as it stands at this moment, to be read while others may write to it."""
     with closing(open_store(at, begin=False, read_only=True)) as db, nonsense_explained(db), db.reading():
         yield db
 
 
 def read_log(at: Place, table: str, epoch: str | None) -> Iterator[bytes]:
-    """The bodies of a table's events in one epoch, as they came, in order; without `epoch`, in the epoch adopted last.
+    """Yield the bodies of a table's events in one epoch, as they came, in order; without `epoch`, in the epoch adopted
+    last.
 
-    Only reads the ledger, as the ledger stands at this moment, also while a pit runs on it. Raises TableError
-    `table_unknown` or `epoch_unknown`, or as opening a ledger does.
+    This only reads the ledger, as the ledger stands at this moment, even while a pit runs on it. Raises TableError
+    `table_unknown` or `epoch_unknown`, or what opening a ledger raises.
     """
     with read_only(at) as db:
         epochs = _epochs(db, table)
@@ -64,10 +66,10 @@ def read_log(at: Place, table: str, epoch: str | None) -> Iterator[bytes]:
 
 
 def read_alarms(at: Place, table: str | None) -> list[KeptAlarm | LeftOut]:
-    """The alarms that the ledger keeps of a table, or of all tables, oldest first; then how many found no room.
+    """Return the alarms that the ledger keeps of a table, or of all tables, oldest first; then how many found no room.
 
-    Only reads the ledger, as `read_log` does. Raises TableError `table_unknown` for a table that was never adopted and
-    never refused, or as opening a ledger does.
+    This only reads the ledger, as `read_log` does. Raises TableError `table_unknown` for a table that was never adopted
+    and never refused, or what opening a ledger raises.
     """
     with read_only(at) as db:
         every: list[KeptAlarm | LeftOut] = [*alarms.kept(db), *alarms.left_out(db)]
@@ -78,13 +80,15 @@ def read_alarms(at: Place, table: str | None) -> list[KeptAlarm | LeftOut]:
 
 
 def read_forks(at: Place) -> list[Fork]:
-    """The notes that no proof joined to a cosigned one, the oldest first. Only reads the ledger, as `read_log` does."""
+    """Return the checkpoint notes that no proof joined to a cosigned note, the oldest first. This only reads the
+    ledger, as `read_log` does."""
     with read_only(at) as db:
         return forks(db)
 
 
 def _epochs(db: Store, table: str) -> list[str]:
-    """The epochs that were adopted for a table, the last adopted last. Streams that were set aside come before."""
+    """Return the epochs that were adopted for a table, the last adopted last. Epochs whose adoption was taken back come
+    first. Raises TableError `table_unknown`."""
     adopted = db.execute(
         "SELECT coalesce(set_aside_as, epoch) FROM adoption WHERE table_id = ? GROUP BY 1"
         " ORDER BY max(CASE WHEN set_aside_as IS NULL THEN 1 ELSE 0 END), max(number)",

@@ -1,16 +1,18 @@
-"""In which order wins were played for: by the moment of the lock, and not by the arrival of the hit.
+"""The order in which wins were played for: by the moment at which wagers were locked, not by the arrival of the hit.
 
-**A lock's moment** is the time of the pit's own signed word on the meters that the table had, and the milliseconds from
-that word to the lock. It is a time by the pit's clock, whatever the table's clock says and however late the event
+**A lock's moment** is the time of the pit's own signed word on the meters that the table had, plus the milliseconds
+from that word to the lock. It is a time by the pit's clock, whatever the table's clock says and however late the event
 comes. The moments of one table never go back: its stream is signed and chained, so a later lock is not an earlier one.
 A lock without a proven word has no moment, and its hits keep the order of their arrival.
 
-**Levels go in that order.** Rounds of several tables win the same share of a meter, each a level of its own. Where an
-earlier lock's hit comes later, the levels are given anew in the order of the locks, as long as all their awards are
-pending. A level on which people have decided stays as it is. So does the amount that a table showed: see `shown`.
+**Levels go in that order.** Rounds of several tables may win the same share of a meter, each with a level of its own.
+Where an earlier lock's hit comes later, the levels are given anew in the order of the locks, as long as all their
+awards are pending. A level on which people have decided stays as it is. The amount that a table showed stays too
+(`shown`).
 
-**A pending award waits** until no earlier lock can come any more. Of each other table that plays for the meter, the pit
-has heard that it knows of this win (`win_told`), or of a later lock; and of a round that was locked before, the end.
+**A pending award waits** until no hit of an earlier lock can come any more. Each other table that plays for the meter
+must have told that it knows of this win (`win_told`), or of a later lock. It must also have told the end of a round
+that it locked before.
 """
 
 from __future__ import annotations
@@ -52,7 +54,7 @@ _MOST_EVENTS_OF_A_ROUND = 500
 
 
 class Order:
-    """The order of locks, in a ledger. Every method works inside the ledger's transaction."""
+    """The order of the locks of wagers, in a ledger. Every method works inside the ledger's transaction."""
 
     def __init__(self, db: Store, books: Books) -> None:
         self._db = db
@@ -60,7 +62,7 @@ class Order:
         self._adoptions = Adoptions(db)
 
     def shoe(self, table: str, epoch: str, is_open: bool) -> None:
-        """The table opened or closed a shoe."""
+        """Note that the table opened or closed a shoe."""
         self._db.execute(
             "INSERT INTO come_to (table_id, epoch, shoe_open) VALUES (?, ?, ?)"
             " ON CONFLICT (table_id, epoch) DO UPDATE SET shoe_open = excluded.shoe_open",
@@ -68,7 +70,8 @@ class Order:
         )
 
     def told(self, table: str, epoch: str, win: int) -> None:
-        """The table told the win of this number: all that it had locked before is in its stream before that."""
+        """Note that the table told of the win of this number. All that the table had locked before that comes earlier
+        in its stream."""
         self._db.execute(
             "INSERT INTO come_to (table_id, epoch, win) VALUES (?, ?, ?)"
             " ON CONFLICT (table_id, epoch) DO UPDATE SET win = excluded.win",
@@ -76,7 +79,8 @@ class Order:
         )
 
     def lock(self, table: str, epoch: str, hand: int, seq: int, ms: int) -> None:
-        """Event `seq` locked the round's wagers at this moment, by the pit's proven word."""
+        """Note that event `seq` locked the round's wagers at `ms`, in ms since 1970, as the pit's word in the event
+        proves."""
         (at_ms,) = self._db.execute(
             "INSERT INTO come_to (table_id, epoch, shoe_open, hand, seq, ms) VALUES (?, ?, 1, ?, ?, ?)"
             " ON CONFLICT (table_id, epoch) DO UPDATE SET shoe_open = 1, hand = excluded.hand, seq = excluded.seq,"
@@ -86,17 +90,19 @@ class Order:
         self._db.execute("INSERT INTO locked_at VALUES (?, ?) ON CONFLICT DO NOTHING", (hand, at_ms))
 
     def set_aside(self, table: str, epoch: str) -> None:
-        """An adoption was wrong: how far its stream came says nothing."""
+        """Forget how far the table's events in this epoch have come, because the epoch's adoption was wrong."""
         self._db.execute("DELETE FROM come_to WHERE table_id = ? AND epoch = ?", (table, epoch))
 
     def note_least(self, hand: int, meter: str, share: str, cents: int) -> None:
-        """Keep what the round's hits of this share are paid at least, at the first of them."""
+        """Keep the least amount that the round's hits of this share are paid, noted at the first such hit."""
         self._db.execute("INSERT INTO at_least VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", (hand, meter, share, cents))
 
     def put_right(self, event: int, lock: int) -> list[tuple[int, int]]:
-        """Give the levels of this lock's meter and share in the order of the rounds' locks, where none is decided.
+        """Give out the levels of this lock's meter and share anew, in the order of the rounds' locks, where none is
+        decided.
 
-        Returns each lock that went to another round, with what it is worth to that round by then.
+        Returns each level that went to another round, as the number of its lock, with what it is worth to that round
+        now.
         """
         meter, share, hand = self._db.execute(
             "SELECT meter, share, hand FROM lock WHERE number = ?", (lock,)
@@ -127,7 +133,8 @@ class Order:
         return worth
 
     def later_decided(self, lock: int) -> list[str]:
-        """The awards of the same share that were locked later, and on which people have decided already."""
+        """Return the ids of awards of the same share that were locked later and that people have verified or paid
+        already."""
         rows = self._db.execute(
             "SELECT award.id FROM lock JOIN locked_at ON locked_at.hand = lock.hand"
             " JOIN lock AS other ON other.meter = lock.meter AND other.share = lock.share AND other.undone = 0"
@@ -139,7 +146,7 @@ class Order:
         return [id_ for (id_,) in rows.fetchall()]
 
     def waits(self, award: int, table: str, meter: str | None, hand: int) -> tuple[tuple[str, str], ...]:
-        """For which tables this pending award waits, each with why."""
+        """Return the tables for which this pending award waits, each with the reason."""
         row = self._db.execute("SELECT ms FROM locked_at WHERE hand = ?", (hand,)).fetchone()
         (win,) = self._db.execute("SELECT min(seq) FROM win WHERE award = ?", (award,)).fetchone()
         if meter is None or row is None or win is None:
@@ -159,7 +166,8 @@ class Order:
         )
 
     def _why(self, table: str, epoch: str, come: Sequence[int], ms: int, win: int) -> str:
-        """Why an award of this lock and win waits for a table whose stream has come so far; empty where it does not."""
+        """Return why an award locked at `ms` waits for a table whose stream has come as far as `come`; empty where it
+        does not wait."""
         shoe_open, told, hand, seq, locked_ms = come
         if hand and locked_ms < ms and not self._is_over(table, epoch, hand, seq):
             shoe, round_ = self._db.execute("SELECT shoe, round FROM hand WHERE number = ?", (hand,)).fetchone()
@@ -183,7 +191,7 @@ class Order:
         return any(_ROUND_OVER.search(bytes(body)) for (body,) in later)
 
     def _plays(self, table: str, meter: str) -> bool:
-        """Whether wagers of this table have ever fed the meter."""
+        """Tell whether wagers of this table have ever fed the meter."""
         row = self._db.execute(
             "SELECT 1 FROM hand JOIN stake ON stake.hand = hand.number JOIN feeding ON feeding.stake = stake.number"
             " WHERE table_id = ? AND meter = ? LIMIT 1",
@@ -193,7 +201,7 @@ class Order:
 
 
 def award_waits(id_: str, waits: Sequence[tuple[str, str]]) -> TableError:
-    """The error that a pending award waits for tables."""
+    """Return the error for a decision on a pending award that still waits for tables."""
     told = " ".join(f"Table {table}: {why}." for table, why in waits)
     return TableError(
         "award_waits",

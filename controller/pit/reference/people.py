@@ -1,4 +1,5 @@
-"""The people who decide at the pit: their accounts, their reasons, and that two people are two accounts."""
+"""The people who decide at the pit: their accounts, their names and their reasons, and the check that two people are
+two accounts."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ _MOST_OF_A_REASON = 300
 
 
 def account_of(uid: int) -> str:
-    """The name of the account with this number, as this machine knows it; "#1001" where it knows none."""
+    """Return the name of the account with this number on this machine; "#1001" where it knows no such account."""
     with suppress(KeyError):
         account = pwd.getpwuid(uid).pw_name
         if account != PIT:
@@ -24,7 +25,7 @@ def account_of(uid: int) -> str:
 
 
 def display_name(account: str) -> str:
-    """The name of the person whose account this is, as this machine's list of accounts has it; may be empty."""
+    """Return the name of the person whose account this is, from this machine's list of accounts; may be empty."""
     with suppress(KeyError, ValueError):
         shown = pwd.getpwnam(account).pw_gecos.partition(",")[0].strip()
         return shown[:_MOST_CHARACTERS] if shown.isprintable() else ""
@@ -32,7 +33,7 @@ def display_name(account: str) -> str:
 
 
 def name(by: str) -> str:
-    """The account that decides. Raises TableError `name_missing`."""
+    """Check the name of an account that decides, and return it. Raises TableError `name_missing`."""
     if not by.strip() or not by.isprintable() or len(by) > _MOST_CHARACTERS:
         do = f"Let the account have a name of at most {_MOST_CHARACTERS} characters."
         raise TableError("name_missing", f"{by[:_MOST_CHARACTERS]!r} is no account's name.", do)
@@ -40,7 +41,8 @@ def name(by: str) -> str:
 
 
 def two_people(by: str, witness: str) -> tuple[str, str]:
-    """Two accounts. Raises TableError `name_missing`, or `not_two_people` where both are one."""
+    """Check that two accounts decide, and return both. Raises TableError `name_missing`, or `not_two_people` where both
+    are the same."""
     first, second = name(by), name(witness)
     if first == second:
         raise not_two_people(first)
@@ -48,7 +50,7 @@ def two_people(by: str, witness: str) -> tuple[str, str]:
 
 
 def not_two_people(account: str) -> TableError:
-    """The error that one account wants to be two people."""
+    """Return the error for one account that tries to decide as two people."""
     return TableError(
         "not_two_people",
         f"The account {account} has decided on this already, and this decision needs another person.",
@@ -57,12 +59,12 @@ def not_two_people(account: str) -> TableError:
 
 
 def both(by: str, witness: str | None) -> str:
-    """The accounts of a decision, for people."""
+    """Return the accounts that took a decision, as text for people."""
     return by if witness is None else f"{by}, witness {witness}"
 
 
 def reason(text: str) -> str:
-    """Why somebody decides so. Raises TableError `reason_missing`."""
+    """Check the reason that somebody gave for a decision, and return it. Raises TableError `reason_missing`."""
     if not text.strip() or not text.isprintable() or len(text) > _MOST_OF_A_REASON:
         raise TableError(
             "reason_missing",

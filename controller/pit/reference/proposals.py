@@ -1,7 +1,7 @@
-"""What one person proposed at the pit, and a second person has to confirm from an account of that person's own.
+"""Decisions that one person proposed at the pit, and that a second person has to confirm from an account of their own.
 
-A proposal keeps what the first person was shown. The second person confirms just that: where it has changed meanwhile,
-the confirmation is refused. A proposal waits for WAITS_MS and is then gone.
+A proposal keeps what the first person was shown. The second person confirms exactly that: where it has changed
+meanwhile, the confirmation is refused. A proposal waits for WAITS_MS and is then gone.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ _MOST_OF_AN_ACCOUNT = 20
 
 
 class Proposal(Struct, frozen=True):
-    """A decision that waits. `shown` is what the first person was shown, `name` that person's name for people."""
+    """A decision that waits for a second person. `shown` is what the first person was shown, `name` is that person's
+    name for people."""
 
     number: int
     until_ms: int
@@ -42,18 +43,21 @@ class Proposal(Struct, frozen=True):
 
     @property
     def digest(self) -> str:
-        """What a confirmation names, so that it confirms just this. A number may be given again, and this is not."""
+        """Return a digest that a confirmation must name, so that it confirms this very proposal. A number may be given
+        again; a digest is not."""
         return sha256(f"{self.until_ms} {self.account} {self.request} {self.shown}".encode()).hexdigest()[:16]
 
 
 class Proposals:
-    """The proposals in a ledger. Every method works inside the ledger's transaction. `now_ms` is since 1970."""
+    """The proposals in a ledger. Every method works inside the ledger's transaction. `now_ms` is the time now, in ms
+    since 1970."""
 
     def __init__(self, db: Store) -> None:
         self._db = db
 
     def waiting(self, now_ms: int) -> list[Proposal]:
-        """What waits now, the oldest first. What waits longer than any proposal does, by a clock set back, is gone."""
+        """Return the proposals that wait now, the oldest first. A proposal that would wait longer than WAITS_MS,
+        because the clock was set back, counts as gone."""
         rows = self._db.execute(
             "SELECT number, until_ms, account, request, shown FROM proposal WHERE until_ms > ? AND until_ms <= ?"
             " ORDER BY number",
@@ -65,7 +69,7 @@ class Proposals:
         ]
 
     def propose(self, account: str, request: str, shown: str, now_ms: int) -> Proposal:
-        """Let this wait from now on, in the place of the same request of the same account.
+        """Keep a proposal that waits from now on. It replaces the same request of the same account.
 
         Raises TableError `too_many_proposals`.
         """
@@ -85,7 +89,8 @@ class Proposals:
         return Proposal(number, now_ms + WAITS_MS, account, display_name(account), request, shown)
 
     def named(self, number: int, digest: str, now_ms: int) -> Proposal:
-        """The proposal of this number. Raises TableError `no_proposal`, or `proposal_changed` for another digest."""
+        """Return the waiting proposal of this number. Raises TableError `no_proposal`, or `proposal_changed` for
+        another digest."""
         found = next((each for each in self.waiting(now_ms) if each.number == number), None)
         if found is None:
             raise TableError("no_proposal", f"No proposal {number} waits (any more).", "See what waits: `pitctl desk`.")
@@ -94,12 +99,12 @@ class Proposals:
         return found
 
     def over(self, number: int) -> None:
-        """The proposal waits no more."""
+        """Delete the proposal, which waits no more."""
         self._db.execute("DELETE FROM proposal WHERE number = ?", (number,))
 
 
 def changed(number: int) -> TableError:
-    """The error that a person confirms something else than that person was shown."""
+    """Return the error for a person who confirms something else than what that person was shown."""
     return TableError(
         "proposal_changed",
         f"What proposal {number} is about has changed since it was shown.",

@@ -1,7 +1,8 @@
-"""What was refused at the pit's desk: who asked for what, when, and why it was refused.
+"""The requests that were refused at the pit's desk: who asked for what, when, and why it was refused.
 
-There is room for MOST_OF_AN_ACCOUNT refusals of an account on a day (UTC), and for MOST_OF_A_DAY of all accounts. What
-finds no room is counted with the last that found room. So nobody fills the disk by being refused.
+There is room for MOST_OF_AN_ACCOUNT refusals of an account on a day (UTC), and for MOST_OF_A_DAY of all accounts. A
+refusal that finds no room is only counted, with the last one that found room. So nobody fills the disk by being
+refused.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _DAY = 10  # characters of a time that are its day
 
 
 class Refusal(Struct, frozen=True):
-    """Something that was refused. `more` is how many refusals after it found no room."""
+    """A request that was refused. `more` is how many refusals after it found no room."""
 
     at: str
     account: str
@@ -52,7 +53,8 @@ class Refused:
         self._db = db
 
     def keep(self, account: str, request: str, code: str, why: str, count: int = 1) -> bool:
-        """Keep a refusal where there is room, and count `count` refusals where there is none. True where it is kept."""
+        """Keep a refusal where there is room, and only count `count` refusals where there is none. Returns True where
+        it was kept."""
         at = now_text()
         of_account, of_all, last = self._db.execute(
             "SELECT count(*) FILTER (WHERE account = ?), count(*), max(number) FROM refused WHERE at >= ?",
@@ -70,6 +72,6 @@ class Refused:
         return True
 
     def every(self) -> list[Refusal]:
-        """All that was refused, the oldest first."""
+        """Return all refusals, the oldest first."""
         rows = self._db.execute("SELECT at, account, request, code, why, more FROM refused ORDER BY number")
         return [of_row(Refusal, row) for row in rows.fetchall()]

@@ -1,4 +1,4 @@
-"""What commands of `pitctl` print with `--json`, where the ledger has no type of its own for it."""
+"""The types of what `pitctl` commands print with `--json`, where the ledger has no type of its own for it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from controller.pit.reference.house_rules import HouseRules
 
 
 class BackupTold(Struct, frozen=True):
-    """What a backup holds, as `pitctl verify` found it."""
+    """What a backup holds, as `pitctl verify` prints it."""
 
     at: str
     """When it was made: RFC 3339 in UTC."""
@@ -26,16 +26,17 @@ class BackupTold(Struct, frozen=True):
 
 
 class Person(Struct, frozen=True):
-    """Who decided: the account, as the kernel named it, and the name of its person."""
+    """A person who decided: the account, as the kernel named it, and the name of the account's person."""
 
     account: str
     name: str
 
 
 class DecisionTold(Struct, frozen=True, kw_only=True):
-    """A decision in the ledger's chain, as the pit signed it; what an earlier version noted has no signature.
+    """A decision in the ledger's chain, as the pit signed it. A decision that an earlier version noted has no
+    signature.
 
-    Of the fields after `signature` it has only those of what was decided.
+    Of the fields after `signature`, only those are set that belong to what was decided.
     """
 
     after: int

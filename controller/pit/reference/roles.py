@@ -1,4 +1,4 @@
-"""Who may decide what at the pit: groups of this machine give roles, and a role may take decisions."""
+"""Who may decide what at the pit: groups of this machine give roles, and a role allows some decisions."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ OF_THE_PACKAGE: dict[Role, Sequence[str | int]] = {role: (f"pit-{role}",) for ro
 
 
 def roles_of(groups: Collection[int], given_by: Groups) -> tuple[Role, ...]:
-    """The roles of an account that is in these groups."""
+    """Return the roles of an account that is in these groups."""
     return tuple(role for role in ROLES if any(_number(each) in groups for each in given_by.get(role, ())))
 
 
 def _number(group: str | int) -> int | None:
-    """The number of a group; None where this machine has no such group, so that nobody is in it."""
+    """Return the number of a group; None where this machine has no such group, so that nobody is in it."""
     if isinstance(group, int):
         return group
     try:

@@ -1,13 +1,13 @@
-"""The pit on its broker: what the tables send goes to the ledger, and what the ledger has committed is acknowledged.
+"""The pit on its broker: what the tables send goes into the ledger, and what the ledger has committed is acknowledged.
 
 **What the pit publishes.** The meters, on every change, and without a change often enough that the tables know the pit
 to be well. An award's step, once a person or the pit has put the step into the ledger. A table gets its steps one after
-the other: each step is published, again and again, until the table's stream has told of that step.
+another: each step is published again and again until the table's own events mention that step.
 
 **Older copies.** On each connection the pit first reads its own retained acks. An ack beyond the ledger's last event
 shows that the ledger is an older copy.
 
-**One thread.** The pit calls paho's network loop itself. So all messages that wait become one transaction, and one
+**One thread.** The pit calls paho's network loop itself, so all messages that wait become one transaction, and one
 acknowledgement for each table. Inside that loop messages are only noted. So trouble with the ledger ends the process,
 and whatever the network sends can end no more than the connection.
 
@@ -67,14 +67,14 @@ _REFUSED_FROM = 0x80  # MQTT 5
 
 
 class _ConnectionEndedError(Exception):
-    """The connection cannot be used any more; the text says why."""
+    """The connection to the broker has ended; the text says why."""
 
 
 class Pit:
-    """The reference pit for every table below `root`, on one broker.
+    """The reference pit, which serves every table below the topic `root` on one broker.
 
-    Committed events go to standard output, a line each. Alarms, and what becomes of the connection, go to standard
-    error. The same alarm is said once, and again only after an event of its table was committed.
+    Each committed event is a line on standard output. Alarms, and what becomes of the connection, go to standard error.
+    The same alarm is written once, and again only after an event of its table was committed.
     """
 
     def __init__(
@@ -105,7 +105,7 @@ class Pit:
         self._begin()
 
     def _begin(self) -> None:
-        """Nothing has come yet, and nothing was said."""
+        """Set the state of a pit to which nothing has come yet, and which has said nothing."""
         self._arrived: list[tuple[str, bytes]] = []  # topics and payloads that nobody has looked at
         self._arrived_bytes = 0
         self._left: list[tuple[str, bytes]] = []  # events, each with its table, for which a transaction had no time
@@ -160,7 +160,7 @@ class Pit:
             time.sleep(_RETRY_S)
 
     def _serve(self) -> NoReturn:
-        """One connection, from its beginning to its end."""
+        """Connect to the broker and serve until this connection ends. Raises _ConnectionEndedError then."""
         link = self._new_link()
         self._forget()
         try:
@@ -198,7 +198,7 @@ class Pit:
             link.hang_up()
 
     def _forget(self) -> None:
-        """Forget what belongs to the connection before."""
+        """Forget what belongs to the previous connection."""
         self._arrived.clear()
         self._left.clear()
         self._unreadable.clear()
@@ -214,12 +214,12 @@ class Pit:
         self._meters_said = None
 
     def _look_who_leads(self) -> None:
-        """Go on leading. Raises TableError where another pit leads now."""
+        """Check that this pit still leads on the ledger. Raises TableError where another pit leads now."""
         self._ledger.refuse_if_taken_over()
         self._looked_s = time.monotonic()
 
     def _take_in(self, link: Link) -> None:
-        """Wait for the network, then run paho's loop until no message waits."""
+        """Wait for the network, then run paho's loop until no message waits or a batch is full."""
         before, wait_s = -1, 0.0 if self._left or self._arrived else _WAIT_S
         self._arrived_bytes = sum(len(payload) for _, payload in self._left + self._arrived)
         while before < len(self._arrived) and self._ended is None:
@@ -234,7 +234,8 @@ class Pit:
             wait_s = 0.0
 
     def _look_for_rival(self) -> None:
-        """Tell people once where another client takes the pit's place, and again where another client comes later."""
+        """Tell people once where another client takes the pit's place at the broker, and again where a client does so
+        later."""
         there = self._rival.there(time.monotonic())
         if there and not self._rival_told:
             what = "Another client connects to the broker as the pit, or says its meters."
@@ -243,7 +244,8 @@ class Pit:
         self._rival_told = there
 
     def _hear_answers(self) -> None:
-        """Look at the broker's answers to what the pit published."""
+        """Read the broker's answers to what the pit published, and raise an alarm where the broker refused a
+        message."""
         answered, self._answered = self._answered, []
         for number, code in answered:
             topic = self._on_the_way.pop(number, None)
@@ -265,9 +267,10 @@ class Pit:
             )
 
     def _settle(self, link: Link) -> None:
-        """Take to the ledger what arrived, then acknowledge, then tell people.
+        """Put what arrived into the ledger, then acknowledge, then tell people.
 
-        What there is no time for waits: one who sends much holds nobody up for long. The pit's own acks do not wait.
+        Events for which there is no time wait, so a table that sends much holds nobody up for long. The pit's own acks
+        do not wait.
         """
         until_s = time.monotonic() + _BATCH_S
         arrived, self._arrived = self._arrived, []
@@ -302,7 +305,7 @@ class Pit:
             self._tell_alarms()
 
     def _commit(self, events: Sequence[tuple[str, bytes]]) -> None:
-        """Take events to the ledger, and acknowledge what is committed."""
+        """Put events into the ledger, and acknowledge what is committed."""
         received = self._ledger.receive(events, _BATCH_S)
         self._left = [*received.left]
         for table, ack in received.acks.items():
@@ -319,7 +322,8 @@ class Pit:
             self._alarm(table, refusal)
 
     def _hear_own_ack(self, table: str, payload: bytes) -> None:
-        """Judge what the broker retains on an ack topic: an ack over a newer ledger perhaps, or not by this pit."""
+        """Judge what the broker retains on a table's ack topic. The message may acknowledge more than this ledger has,
+        or may not be this pit's."""
         if payload and not any(signature_holds(parse_object(payload), key) for key in self._own_keys):
             what = f"What the broker retains on the ack topic of {table!r} is not signed by this pit's key."
             do = "Find out who publishes there: only the pit may. The pit's next ack replaces the message."
@@ -335,7 +339,7 @@ class Pit:
             self._alarm(table, alarm)
 
     def _look_at_clock(self) -> None:
-        """Tell people where the clock stands behind a time that the pit has said."""
+        """Tell people where the clock is behind a time that the pit has said in an ack."""
         if (behind := self._moments.behind()) is None:
             return
         now, said, by_s = behind
@@ -353,7 +357,7 @@ class Pit:
         self._tell_alarms()
 
     def _begin_to_speak(self, link: Link) -> None:
-        """Begin to publish on this connection: the pit has read its own retained acks."""
+        """Begin to publish on this connection, after the pit has read its own retained acks."""
         self._why_ended = ""
         if not self._cuts.often(time.monotonic()):
             say(f"connected to the broker {self._host}:{self._port}, listening below {self._root}")
@@ -381,7 +385,8 @@ class Pit:
         self._ask_tables(link)
 
     def _ask_tables(self, link: Link) -> None:
-        """Ask tables what runs there, where people asked so since the pit looked last. Each question is said once."""
+        """Publish the questions about tables' programs that people asked since the last call. Each question is
+        published once."""
         questions, self._asked = self._ledger.measures.since(self._asked)
         for each in questions:
             payload = each.word(self._moments.later()).payload(self._key)
@@ -405,12 +410,12 @@ class Pit:
             say("every adopted table is heard: awards can be decided on")
 
     def _table_of(self, topic: str) -> str | None:
-        """The table whose topic this is; None where the topic is no table's."""
+        """Return the table whose topic this is; None where the topic is no table's."""
         root, _, table = topic.rpartition("/")[0].rpartition("/")
         return table if root == self._root else None
 
     def _meet(self, states: list[tuple[str, bytes]]) -> None:
-        """Judge tables' states: a table's epoch may wait to be adopted, or have been adopted meanwhile."""
+        """Judge tables' states. A table's epoch may wait for people to adopt it, or may have been adopted meanwhile."""
         adopted, refused = self._ledger.meet_all(states, self._adopt_new)
         for table in adopted:
             say(f"adopted table {table}, which was new")
@@ -425,7 +430,8 @@ class Pit:
                 self._notice_return(table, payload)
 
     def _notice_return(self, table: str, state: bytes) -> None:
-        """Where a table came back, publish its last step again: the table may have missed that step."""
+        """Publish a table's last award step again where its state shows a new start of its program: the table may have
+        missed that step."""
         message = parse_object(state)
         boot = message.get("boot") if message.get("online") is True else None
         if boot is not None and boot != self._boots.get(table):
@@ -434,7 +440,7 @@ class Pit:
         self._boots[table] = boot
 
     def _say_steps(self, link: Link) -> None:
-        """Publish for each table the first step that the table's stream has not told of.
+        """Publish for each table the first award step that the table's own events do not mention yet.
 
         Later steps wait: a table takes no step whose number is below that of a step it has. So a table that missed a
         step could not take that step after a later one.
@@ -475,9 +481,10 @@ class Pit:
         self._acked[table] = self._acks_due[table] = ack
 
     def _say_acks(self, link: Link) -> None:
-        """Publish the acks that are due, as far as few messages are on the way: the levels wait for no crowd of acks.
+        """Publish the acks that are due, as long as few messages wait for the broker's answer, so that meters' levels
+        get through.
 
-        A table whose ack had to wait is told of its last ack alone.
+        A table whose ack had to wait gets its last ack alone.
         """
         while self._listening and self._acks_due and len(self._on_the_way) < _MOST_ON_THE_WAY:
             table = next(iter(self._acks_due))
@@ -505,7 +512,7 @@ class Pit:
             self._untold.append((table, alarm))
 
     def _tell_alarms(self) -> None:
-        """Keep the refusals among the alarms, in one transaction, and tell people.
+        """Keep the alarms that are refusals in the ledger, in one transaction, and tell people of all alarms.
 
         Where a full disk does not take the refusals, the pit goes on: no table's stream depends on refusals.
         """
@@ -520,7 +527,8 @@ class Pit:
                 say_alarm(alarm, table)
 
     def _tell_what_was_counted(self) -> None:
-        """Tell people once a minute how many alarms were counted, and keep the number that found no room."""
+        """Tell people once a minute how many alarms were only counted, and keep the number of those that found no
+        room."""
         for counted in self._alarm_limit.over(time.monotonic()):
             if counted.more:
                 say_alarm(counted, counted.room)
@@ -549,30 +557,31 @@ class Pit:
     # What paho's loop calls.
 
     def link_stands(self) -> None:
-        """The broker has taken the pit's subscriptions."""
+        """Note that the broker has taken the pit's subscriptions."""
         self._stands = True
         self._heard_s = time.monotonic()
 
     def link_ended(self, why: str) -> None:
-        """The connection has ended."""
+        """Note that the connection has ended, and why."""
         self._ended = why
 
     def link_message(self, topic: str, payload: bytes, retained: bool) -> None:
-        """A table's message, for the ledger."""
+        """Note a table's message, which waits for the ledger."""
         self._heard_s = time.monotonic()
         self._arrived.append((topic, payload))
         self._arrived_bytes += len(payload)
 
     def link_unreadable(self, topic: str, why: str) -> None:
-        """A message that nobody can read, for people."""
+        """Note a message that cannot be read, so that people are told."""
         if len(self._unreadable) < _BATCH:
             self._unreadable.append((topic, why))
 
     def link_own_topic(self, ours: bool) -> None:
-        """A message on the meters' topic: the pit's own, the retained one from before, or another client's."""
+        """Note a message on the meters' topic. `ours`: it is the pit's own; else it is retained from before, or another
+        client's."""
         self._rival.own_topic(ours, time.monotonic())
 
     def link_answered(self, token: int, reason_code: int) -> None:
-        """The broker's answer to a message."""
+        """Note the broker's answer to a message that the pit published."""
         self._heard_s = time.monotonic()
         self._answered.append((token, reason_code))

@@ -1,10 +1,10 @@
 """What the running pit has heard since it started on its ledger, and so whether people may decide on awards.
 
 A ledger that was restored from an older copy does not know what was decided since the copy was made: an award could be
-paid twice. The tables know, and so do the pit's own retained acks. So a decision waits until the pit that runs on this
-very file has heard every adopted table to its head (the last event that the table's state names), and until the file
-has all that this pit ever acknowledged. A table that was once heard to its head counts as heard for the whole session:
-whatever the table tells of awards later, the table has it from this pit.
+paid twice. The tables know, and so do the pit's own retained acks. So a decision waits until two things are true. The
+pit that runs on this very file has heard every adopted table to its head (the last event that the table's state names).
+And the file has all that this pit ever acknowledged. A table that was once heard to its head counts as heard for the
+whole session: whatever the table tells of awards later, the table has it from this pit.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ _MOST_HEADS = 10_000  # of tables that nobody adopted, too: anybody can invent n
 
 
 class Head(Struct):
-    """How far a table is committed: through event `seq` of the adopted epoch, whose chain value is `chain`."""
+    """How far a table is committed: up to event `seq` of the adopted epoch. `chain` is the hash chain's value at that
+    event."""
 
     adoption: Adoption
     seq: int
@@ -45,27 +46,28 @@ class Head(Struct):
 
 
 class Session:
-    """The session of a ledger. Every method but `note_head` works inside the ledger's transaction."""
+    """The session (one pit's run) on a ledger. Every method but `note_head` works inside the ledger's transaction."""
 
     def __init__(self, db: Store) -> None:
         self._db = db
         self._heads: dict[str, tuple[Adoption, int]] = {}  # what each table's state said last
 
     def begin(self, token: str) -> None:
-        """Begin a session: the pit has heard no table yet."""
+        """Begin a session with this token. The pit has heard no table in it yet."""
         self._db.execute("DELETE FROM session")
         self._db.execute("DELETE FROM heard_to_head")
         self._db.execute("INSERT INTO session VALUES (?, ?)", (token, now_text()))
 
     def refuse_if_taken_over(self) -> None:
-        """Raises TableError where this pit does not run on the ledger any more."""
+        """Raise TableError where this pit does not run on the ledger any more."""
         self._db.refuse_if_taken_over(self.token)
 
     def note_head(self, table: str, state_of: Adoption, head_seq: int, known: bool) -> bool:
-        """Note the number of a table's last event, which the table's state names. True where it is lower than before.
+        """Note the number of a table's last event, which the table's state names. Returns True where it is lower than
+        before.
 
-        Such a table may be heard to its head now, though no event of it came. `known`: somebody once adopted the table.
-        Of other tables, whose names anybody can invent, a number is noted only while there is room.
+        With a lower number the table may be heard to its head now, though no event of it came. `known`: somebody once
+        adopted the table. Of other tables, whose names anybody can invent, a number is noted only while there is room.
         """
         before = self._heads.get(table)
         if known or table in self._heads or len(self._heads) < _MOST_HEADS:
@@ -73,7 +75,7 @@ class Session:
         return before is not None and before[0] == state_of and head_seq < before[1]
 
     def note_acknowledged(self, table: str, epoch: str, seq: int) -> None:
-        """Note an event that this pit acknowledged and this ledger does not have."""
+        """Note an event that this pit once acknowledged and that this ledger lacks."""
         self._db.execute(
             "INSERT INTO said_before VALUES (?, ?, ?)"
             " ON CONFLICT (table_id) DO UPDATE SET epoch = excluded.epoch, seq = excluded.seq",
@@ -81,10 +83,10 @@ class Session:
         )
 
     def news(self, heads: Mapping[str, Head]) -> tuple[list[str], list[str]]:
-        """What `note_progress` would note, with the tables committed to these heads: two lists of tables.
+        """Return what `note_progress` would note for tables that are committed to these heads: two lists of tables.
 
-        The first are the tables that were behind this pit's acks and are not any more. The second are the tables that
-        are heard to their heads for the first time in this session.
+        The first list has the tables that were behind this pit's acks and are not any more. The second list has the
+        tables that are heard to their heads for the first time in this session.
         """
         if not self._db.leads:
             return [], []
@@ -103,7 +105,8 @@ class Session:
         return caught_up, [table for table, epoch in at_head.items() if heard.get(table) != epoch]
 
     def note_progress(self, heads: Mapping[str, Head]) -> None:
-        """Note which tables are complete now that the tables are committed to these heads: see `news`."""
+        """Note which tables have caught up with the pit's acks, or are heard to their heads, now that they are
+        committed to `heads`."""
         caught_up, at_head = self.news(heads)
         for table in caught_up:
             self._db.execute("DELETE FROM said_before WHERE table_id = ?", (table,))
@@ -114,16 +117,16 @@ class Session:
             )
 
     def forget(self, table: str) -> None:
-        """The table's adoption has ended: forget what was heard of the table, and do not wait for its events."""
+        """Forget what was heard of a table whose adoption has ended, and wait for its events no longer."""
         self._db.execute("DELETE FROM said_before WHERE table_id = ?", (table,))
         self._db.execute("DELETE FROM heard_to_head WHERE table_id = ?", (table,))
 
     def waited_for(self, table: str) -> bool:
-        """Whether the pit waits for events of the table that it once acknowledged."""
+        """Tell whether the pit waits for events of the table that it once acknowledged and this ledger lacks."""
         return self._db.execute("SELECT 1 FROM said_before WHERE table_id = ?", (table,)).fetchone() is not None
 
     def refuse_decisions(self, heard: Mapping[str, Adoption]) -> None:
-        """Raises TableError while nobody may decide on an award: `pit_not_running`, `ledger_replaced`,
+        """Raise TableError while nobody may decide on an award: `pit_not_running`, `ledger_replaced`,
         `ledger_behind_acks`, `tables_unheard`. `heard` are the adoptions that hold, by table."""
         self.refuse_if_taken_over()
         if not self._db.leads:
@@ -158,7 +161,7 @@ class Session:
         return f"{table} (last event {table}/{row[0]}/{row[1]}, {time_of(row[2])})"
 
     def refuse_unless(self, token: str) -> None:
-        """Raises TableError `leadership_lost` where another pit has begun a session than the pit with this token."""
+        """Raise TableError `leadership_lost` where the ledger's newest session is not the one with this token."""
         if self.token() != token:
             raise TableError(
                 "leadership_lost",
@@ -167,12 +170,12 @@ class Session:
             )
 
     def token(self) -> str | None:
-        """The token of the pit that runs, or ran last; None before the first."""
+        """Return the session token of the pit that runs, or ran last; None before the first pit."""
         row = self._db.execute("SELECT token FROM session").fetchone()
         return None if row is None else str(row[0])
 
     def heard(self, tables: Collection[str]) -> dict[str, str]:
-        """Of these tables, those heard to their heads in this session, each with the epoch."""
+        """Return those of these tables that were heard to their heads in this session, each with its epoch."""
         if not tables:
             return {}
         wanted = f"SELECT table_id, epoch FROM heard_to_head WHERE table_id IN ({marks(tables)})"

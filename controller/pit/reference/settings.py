@@ -56,8 +56,9 @@ with a progressive wager count."""
 
 
 class Settings(Struct, frozen=True):
-    """The terms of every meter by its name, what the house watches (how many rounds of a shoe may be voided without
-    an alarm, and the least edge of a progressive bet), and the groups that give the roles of the pit's people."""
+    """The pit's settings: the terms of every meter by its name, what the house watches (how many rounds of a shoe may
+    be voided without an alarm, and the least edge of a progressive bet), the house's rules, the groups that give the
+    roles of the pit's people, and the digests of approved programs."""
 
     meters: Mapping[str, Terms]
     most_voids_in_a_shoe: int = MOST_VOIDS_IN_A_SHOE
@@ -83,7 +84,7 @@ _RATIO = re.compile(r"([0-9]{1,9}):([1-9][0-9]{0,8})")
 
 
 def load(path: Path) -> Settings:
-    """The settings in the file. Raises TableError `settings_invalid` with everything that is wrong."""
+    """Read the settings from a file. Raises TableError `settings_invalid` with everything that is wrong."""
     try:
         values = tomllib.loads(path.read_text("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
@@ -105,9 +106,9 @@ def load(path: Path) -> Settings:
 
 @cache
 def default() -> Settings:
-    """The settings of `config/pit.toml`, which come with the program: what a new ledger without settings has.
+    """Return the settings of `config/pit.toml`, which come with the program. A new ledger without settings gets these.
 
-    The sheets print no amounts.
+    The sheets (the game's published rules) print no amounts.
     """
     return load(CONFIG / "pit.toml")
 
@@ -124,7 +125,7 @@ def _terms(meter: dict[str, Any]) -> Terms:
 
 
 def _wrong(values: dict[str, Any]) -> Iterator[str]:
-    """What is wrong in the file, a line each."""
+    """Yield what is wrong in the settings file, one line each."""
     if values.keys() - _SECTIONS:
         unknown = ", ".join(map(repr, sorted(values.keys() - _SECTIONS)))
         there = "[meters.NAME], [tables], [house], [[tax]], [roles], [program]"
@@ -261,7 +262,7 @@ def _wrong_in(meter: dict[str, Any]) -> Iterator[str]:
 
 
 def _shown(value: object) -> str:
-    """The value for people; Python itself refuses to write out a number of thousands of digits."""
+    """Return the value as text for people. Python itself refuses to write out a number of thousands of digits."""
     return "a number far too large" if isinstance(value, int) and value.bit_length() > 63 else repr(value)
 
 

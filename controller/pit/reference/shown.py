@@ -1,8 +1,9 @@
-"""What a table showed on its meters when its wagers were locked, by the pit's own word.
+"""What a table showed on its meters when its wagers were locked, as the pit's own signed word proves.
 
-A lock carries the pit's word on the meters that its table had then, as the pit signed it. A hit of that round is paid
-no less than that word said of its meter. The house adds what the meter holds less by then, because another table was
-first. Only a word that this pit has signed counts: nobody can claim a level that the pit never told.
+A lock carries the pit's word on the meters that its table had at that moment, as the pit signed it. A hit of that round
+is paid no less than that word said of its meter. Where the meter holds less by then, because another table won first,
+the house adds the difference. Only a word that this pit has signed counts, so nobody can claim a level that the pit
+never told.
 """
 
 from __future__ import annotations
@@ -35,9 +36,9 @@ _LATE_MS = 60_000
 
 
 class Shown:
-    """What tables showed, in a ledger. Every method works inside the ledger's transaction.
+    """The meter levels that tables showed, in a ledger. Every method works inside the ledger's transaction.
 
-    `keys` are the pit's key and its former keys. Without keys no word proves itself, and none is looked at.
+    `keys` are the pit's key and its former keys. Without keys no word can be proven, and none is looked at.
     """
 
     def __init__(self, db: Store) -> None:
@@ -46,8 +47,9 @@ class Shown:
         self._proved: dict[str, object] | None = None
 
     def lock(self, hand: int, table: str, proof: object, meters: set[str]) -> tuple[int | None, TableError | None]:
-        """Note what the table showed of these meters at the round's lock. Returns the lock's moment in ms since 1970,
-        None where nothing proves it; and an alarm about a word that counts not, or that came late."""
+        """Note what the table showed of these meters when the round's wagers were locked. Returns the moment of the
+        lock in ms since 1970, or None where no word proves it; and an alarm about a word that does not count or came
+        late, or None."""
         if not self.keys or proof is None or not meters:
             return None, None
         word, ago_ms = self._proven(proof)
@@ -76,8 +78,8 @@ class Shown:
         )
 
     def least_cents(self, hand: int, meter: str, share: Fraction) -> int:
-        """What a hit of this share of the meter is paid at least: of what was shown, less what other shares of this
-        round have won before."""
+        """Return the least amount for a hit of this share of the meter, in cents: the share of what the table showed.
+        What other shares of this round have won before is taken off first."""
         row = self._db.execute(
             "SELECT cents - (SELECT coalesce(sum(lock.cents + coalesce(added.cents, 0)), 0) FROM lock"
             " LEFT JOIN added ON added.lock = lock.number"
@@ -88,7 +90,8 @@ class Shown:
         return 0 if row is None else max(0, floor(row[0] * share))
 
     def _proven(self, proof: object) -> tuple[MetersWord | None, int]:
-        """The word that the pit signed, and how long before the lock it had come; None where it proves nothing."""
+        """Return the word in `proof`, with the milliseconds from its arrival at the table to the lock. The word is None
+        where the pit did not sign it."""
         match proof:
             case {"word": dict(said), "ago_ms": ago_ms, **others} if not others and is_count(ago_ms, 0, MOST_AHEAD_MS):
                 if said != self._proved and any(signature_holds(said, key) for key in self.keys):

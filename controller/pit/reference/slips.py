@@ -1,10 +1,10 @@
-"""The numbered slips by which awards are paid: which slips there are, and how often each was printed.
+"""The numbered paper slips by which awards are paid: which slips there are, and how often each was printed.
 
 A slip is of one award at one amount. Where the amount or the tax form of an award changes, the award's next slip has a
-number of its own, and the slip before is void. Numbers begin at 1 in each house and have no gaps. Every print is kept
+number of its own, and the previous slip is void. Numbers begin at 1 in each house and have no gaps. Every print is kept
 with the name of who printed it. The first print is the original, and each later one is a copy that says so.
 
-**Tax.** An award that is to be reported cannot be paid before its slip says so (`refuse_unmarked`).
+**Tax.** An award that must be reported cannot be paid before its slip says so (`refuse_unmarked`).
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Slip(Struct, frozen=True):
 
 
 class Taken(Struct, frozen=True):
-    """A step of an award: who took it, and when."""
+    """A step that was taken of an award: who took it, and when."""
 
     step: str
     by: str
@@ -77,7 +77,7 @@ class Taken(Struct, frozen=True):
 
 
 class HandTold(Struct, frozen=True):
-    """A hand of the round: its cards in the order in which they came, and its total."""
+    """One side's hand in the round, as the table told it: its cards in the order in which they came, and its total."""
 
     cards: tuple[str, ...]
     total: int
@@ -113,10 +113,10 @@ class Slips:
         self._decisions = decisions
 
     def print_one(self, id_: str, by: str) -> ToPrint:
-        """Print the slip of an award, or one more copy of the slip, and keep that `by` did so.
+        """Record that `by` prints the slip of an award, or one more copy of it. Returns everything to print.
 
         Raises TableError `name_missing`, `award_unknown`, or `slip_not_due` where the award is neither verified nor
-        paid: its amount may still change.
+        paid, because its amount may still change.
         """
         by = name(by)
         found = self._awards.listed("id = ?", id_)
@@ -141,7 +141,8 @@ class Slips:
         return self._to_print(number, award, before)
 
     def _number(self, award: Award, at: str) -> tuple[int, int | None]:
-        """The number of the award's slip, and the number of the void slip before it, if any."""
+        """Return the number of the award's slip, given out now where the award needs a new slip; and the number of the
+        void slip before it, if any."""
         wager_cents, form = due(self._db, award.number, award.cents, at)
         if award.step == "paid":  # what was due was decided when the award was paid
             form = _last_form(self._db, award.number, form)
@@ -181,7 +182,7 @@ class Slips:
 
 
 def due(db: Store, award: int, cents: int, at: str) -> tuple[int, str | None]:
-    """The wager of an award, in cents, and the tax form that is due where the award is paid at this moment.
+    """Return the wager of an award, in cents, and the tax form that is due where the award is paid at the time `at`.
 
     The wager of a hit without a locked wager is 0: such a hit is to be reported by its amount alone.
     """
@@ -195,7 +196,8 @@ def due(db: Store, award: int, cents: int, at: str) -> tuple[int, str | None]:
 
 
 def refuse_unmarked(db: Store, id_: str) -> None:
-    """Raises TableError `award_reportable` where a verified award is to be reported and its slip does not say so."""
+    """Raise TableError `award_reportable` where a verified award must be reported for tax and its slip does not say
+    so."""
     row = db.execute("SELECT number, cents FROM award WHERE id = ? AND step = 'verified'", (id_,)).fetchone()
     if row is None:
         return
@@ -214,7 +216,7 @@ def refuse_unmarked(db: Store, id_: str) -> None:
 
 
 def listed(db: Store) -> list[Slip]:
-    """Every slip with its prints, in the order of their numbers."""
+    """Return every slip with its prints, in the order of the slips' numbers."""
     prints: dict[int, list[Print]] = {}
     for slip, *printed in db.execute("SELECT slip, copy, by_whom, at FROM slip_print ORDER BY slip, copy"):
         prints.setdefault(slip, []).append(Print(*printed))
@@ -231,7 +233,7 @@ def listed(db: Store) -> list[Slip]:
 
 
 def amiss(db: Store) -> Iterator[str]:
-    """What is wrong with the slips: a number that is missing, and prints that are not those that were decided."""
+    """Yield what is wrong with the slips: missing numbers, and prints that differ from the prints in the decisions."""
     noted = dict(db.execute("SELECT subject, count(*) FROM decision WHERE what = 'slip' GROUP BY subject"))
     copies: dict[int, list[int]] = {}
     for slip, copy in db.execute("SELECT slip, copy FROM slip_print ORDER BY slip, copy"):
@@ -249,6 +251,6 @@ def amiss(db: Store) -> Iterator[str]:
 
 
 def _last_form(db: Store, award: int, otherwise: str | None) -> str | None:
-    """The form on the award's last slip, where it has one."""
+    """Return the tax form on the award's last slip; `otherwise` where the award has no slip."""
     row = db.execute("SELECT tax_form FROM slip WHERE award = ? ORDER BY number DESC LIMIT 1", (award,)).fetchone()
     return otherwise if row is None else row[0]

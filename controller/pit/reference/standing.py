@@ -1,4 +1,4 @@
-"""How a pit stands, read from its ledger by another process: for the pit's page, its metrics and head office.
+"""A pit's present state, read from its ledger by another process: for the pit's page, its metrics and head office.
 
 Nothing here writes, and whoever runs it needs no more than the right to read the ledger.
 """
@@ -27,7 +27,8 @@ _MOST_ALARMS = 50
 
 
 class HeardTable(Struct, frozen=True):
-    """A table that the pit hears: its epoch, its key's fingerprint, and how far it is committed."""
+    """A table whose events the pit takes: its epoch, its key's fingerprint, and the number of its last committed
+    event."""
 
     table: str
     epoch: str
@@ -36,17 +37,18 @@ class HeardTable(Struct, frozen=True):
 
 
 class Waiting(Struct, frozen=True):
-    """An award that people have still to decide on, and when its hit happened, by its table's clock."""
+    """An award on which people have still to decide, and when its hit happened, by its table's clock."""
 
     award: Award
     hit_at: str
 
 
 class Standing(Struct, frozen=True):
-    """What the ledger says at one moment.
+    """What the ledger says of the pit at one moment.
 
     `undecidable` says why people cannot decide on awards now, and `running` whether a pit runs on the ledger. Levels,
-    reserves and overflows are in cents. `alarms` are the newest, the newest first; `alarms_by_code` counts all.
+    reserves and overflows are in cents. `alarms` are the newest alarms, the newest first; `alarms_by_code` counts all
+    alarms.
     """
 
     running: bool
@@ -69,7 +71,7 @@ class Standing(Struct, frozen=True):
 
 
 def read_standing(at: Place) -> Standing:
-    """What the ledger says now. Raises TableError as opening a ledger does."""
+    """Read from the ledger how the pit stands now. Raises TableError as opening a ledger does."""
     with read_only(at) as db:
         adopted = Adoptions(db).heard()
         undecidable = _undecidable(db, adopted)
@@ -105,7 +107,7 @@ def read_standing(at: Place) -> Standing:
 
 
 def _waiting(db: Store, books: Books) -> Iterator[Waiting]:
-    """The awards on which people have still to decide."""
+    """Yield the awards on which people have still to decide."""
     for award in Awards(db, books).listed("award.step IN ('pending', 'verified')"):
         (body,) = db.execute(
             "SELECT body FROM event JOIN award ON event = event.number WHERE id = ?", (award.id,)
@@ -114,12 +116,12 @@ def _waiting(db: Store, books: Books) -> Iterator[Waiting]:
 
 
 def _of_meters(kind: str, funds: Mapping[str, int]) -> dict[str, int]:
-    """By meter what the accounts of this kind hold, in cents."""
+    """Return what the accounts of this kind hold, in cents, by meter."""
     return {account.removeprefix(kind): cents for account, cents in funds.items() if account.startswith(kind)}
 
 
 def _undecidable(db: Store, adopted: Mapping[str, Adoption]) -> TableError | None:
-    """Why nobody may decide on an award now; None where people may decide."""
+    """Return why nobody may decide on an award now; None where people may decide."""
     try:
         Session(db).refuse_decisions(adopted)
     except TableError as refusal:
@@ -128,7 +130,7 @@ def _undecidable(db: Store, adopted: Mapping[str, Adoption]) -> TableError | Non
 
 
 def read_account(at: Place) -> Account:
-    """The account of everything up to now. On a large ledger this takes long, and holds up no running pit."""
+    """Draw up the account of everything up to now. This is slow on a large ledger, but holds up no running pit."""
     with read_only(at) as db:
         db.refuse_unsound()
         return draw_up(db)

@@ -1,4 +1,4 @@
-"""What the ledger asks of the place where it is kept. The ledger's logic is stated once, over this protocol.
+"""The protocol of the file or database in which a ledger is kept, over which the ledger's logic is written once.
 
 The statements are SQL that SQLite and PostgreSQL take alike: `?` stands for a value, whole numbers stand for yes and
 no, and the number of a new row comes by RETURNING.
@@ -21,92 +21,96 @@ NONSENSE = (ValueError, TypeError, LookupError, ArithmeticError, AssertionError,
 
 
 def marks(values: Collection[object]) -> str:
-    """A question mark for each value of a list in a statement. The list must not be empty."""
+    """Return a question mark for each value of a list in an SQL statement. The list must not be empty."""
     return ", ".join("?" * len(values))
 
 
 def of_row(kind: type[_T], row: Sequence[object]) -> _T:
-    """A row as a Struct, whose first fields have the order of the row's columns.
+    """Convert a row into a Struct of this kind, whose first fields have the order of the row's columns.
 
-    Raises msgspec.ValidationError, which is NONSENSE, where a value is not of its field's type: for example where a
-    damaged file has no amount.
+    Raises msgspec.ValidationError, one of the errors in NONSENSE, where a value is not of its field's type: for example
+    where a damaged file has no amount.
     """
     return convert(dict(zip(kind.__struct_fields__, row, strict=False)), kind)
 
 
 class Rows(Protocol):
-    """What a statement gave."""
+    """The rows that an SQL statement gave."""
 
     @property
     def rowcount(self) -> int:
-        """How many rows the statement changed."""
+        """Return how many rows the statement changed."""
 
     def fetchone(self) -> Any:
-        """The next row; None after the last."""
+        """Return the next row; None after the last."""
 
     def fetchall(self) -> list[Any]:
-        """The rows that are left."""
+        """Return the rows that have not been fetched yet."""
 
     def __iter__(self) -> Iterator[Any]:
-        """The rows, one by one."""
+        """Yield the rows, one by one."""
 
 
 class Store(Protocol):
-    """An open ledger's place. Written out as text, the store is what `--ledger` names."""
+    """The open file or database of a ledger. Its text form is what the option `--ledger` names."""
 
     nonsense: tuple[type[Exception], ...]
     """NONSENSE, and what a statement raises for values that no row can hold."""
 
     @property
     def leads(self) -> bool:
-        """Whether this process is the pit that runs on the ledger, by all that this process knows."""
+        """Tell whether this process is the pit that runs on the ledger, as far as this process knows."""
 
     def execute(self, statement: str, values: Sequence[object] = ()) -> Rows:
-        """Run one statement."""
+        """Run one SQL statement with these values."""
 
     def executemany(self, statement: str, values: Iterable[Sequence[object]]) -> object:
-        """Run one statement for each of these rows of values."""
+        """Run one SQL statement for each row of values."""
 
     def stream(self, statement: str, values: Sequence[object] = ()) -> Iterator[Any]:
-        """The rows of a query of which there may be too many for the memory, inside a transaction."""
+        """Yield the rows of a query that may have too many rows for the memory. Works inside a transaction."""
 
     def explained(self) -> AbstractContextManager[None]:
-        """A block in which the database's errors become a TableError."""
+        """Run a block, and turn the database's errors in it into a TableError."""
 
     def transaction(self) -> AbstractContextManager[None]:
-        """All or nothing. What is committed is on the disk when the block has ended, and nobody wrote meanwhile."""
+        """Run a block as one transaction, all or nothing. At its end the commit is on the disk, and nobody else wrote
+        meanwhile."""
 
     def reading(self) -> AbstractContextManager[None]:
-        """One view of the ledger, whoever writes to it meanwhile."""
+        """Run a block on one consistent view of the ledger, which no other process's writing changes."""
 
     def others_wrote(self) -> bool:
-        """Whether another process has written since the last call."""
+        """Tell whether another process has written since the last call."""
 
     def refuse_unsound(self) -> None:
-        """Raises the database's own error where it finds its files damaged."""
+        """Raise the database's own error where it finds its files damaged."""
 
     def lead(self, say: Callable[[str], None]) -> AbstractContextManager[str]:
-        """A transaction with which this becomes the pit that runs on the ledger. Gives the new session's token.
+        """Open the transaction with which this process becomes the pit that runs on the ledger. Gives the new session's
+        token.
 
         Raises TableError `ledger_locked` where another pit runs. A store that several pits share waits instead until
-        none of them runs, and says so to people by `say`.
+        none of them runs, and tells people so by `say`.
         """
 
     def refuse_if_taken_over(self, token: Callable[[], str | None]) -> None:
-        """Raises TableError where this process led and leads no more. `token` reads the ledger's session."""
+        """Raise TableError where this process led and leads no more. `token` reads the token of the ledger's
+        session."""
 
     def refuse_unserved(self, token: str | None) -> None:
-        """Raises TableError `pit_not_running` or `ledger_replaced` unless a pit runs on this ledger's session."""
+        """Raise TableError `pit_not_running` or `ledger_replaced` unless a pit runs on this ledger in the session
+        `token`."""
 
     def close(self) -> None:
-        """Let go of the ledger. Another pit can run on it then."""
+        """Let go of the ledger, so that another pit can run on it."""
 
 
 @contextmanager
 def nonsense_explained(store: Store) -> Iterator[None]:
-    """As `Store.explained`. Values in the ledger that cannot be reckoned with are damage too.
+    """Run a block as `Store.explained` does, and treat values in the ledger that make no sense as damage too.
 
-    Only for code that works on nothing but the ledger: elsewhere such an exception is a defect of this program.
+    This is only for code that works on nothing but the ledger: elsewhere such an exception is a defect of this program.
     """
     with store.explained():
         try:
@@ -117,7 +121,8 @@ def nonsense_explained(store: Store) -> Iterator[None]:
 
 @contextmanager
 def undone_if_raised(store: Store) -> Iterator[None]:
-    """Inside a transaction: where the block raises, what the block did is undone, and the transaction goes on."""
+    """Run a block inside a transaction. Where the block raises, what it did is undone, and the transaction can go
+    on."""
     store.execute("SAVEPOINT part")
     try:
         yield
@@ -129,7 +134,7 @@ def undone_if_raised(store: Store) -> Iterator[None]:
 
 
 def locked(at: object) -> TableError:
-    """The error that another process has the ledger."""
+    """Return the error for a ledger that another process has open."""
     return TableError(
         "ledger_locked",
         f"Another process has the ledger {at}.",
@@ -138,12 +143,12 @@ def locked(at: object) -> TableError:
 
 
 def missing(at: object) -> TableError:
-    """The error that there is no ledger."""
+    """Return the error for a place where there is no ledger."""
     return TableError("ledger_missing", f"There is no ledger at {at}.", "Check --ledger; `run` begins one.")
 
 
 def unusable(at: object, why: str | None) -> TableError:
-    """The error that the ledger cannot be opened or written."""
+    """Return the error for a ledger that cannot be opened or written."""
     return TableError(
         "ledger_unusable",
         f"The ledger {at} cannot be used: {why}.",
@@ -152,7 +157,7 @@ def unusable(at: object, why: str | None) -> TableError:
 
 
 def damaged(at: object, why: str) -> TableError:
-    """The error that the ledger does not hold what was written."""
+    """Return the error for a ledger that does not hold what was written."""
     return TableError(
         "ledger_damaged",
         f"The ledger {at} is not sound: {why}.",
@@ -163,12 +168,13 @@ def damaged(at: object, why: str) -> TableError:
 
 
 def of_another_program(at: object) -> TableError:
-    """The error that there is a database, and no ledger in it."""
+    """Return the error for a database that is no pit's ledger."""
     return TableError("ledger_of_another_program", f"{at} is a database, but no pit's ledger.", "Correct --ledger.")
 
 
 def of_earlier_form(at: object, form: int, newest: int) -> TableError:
-    """The error that a reader looks for what a ledger of this form lacks. Only a pit that runs changes the form."""
+    """Return the error for reading what a ledger of an earlier form (schema) lacks. Only a pit that runs changes the
+    form."""
     return TableError(
         "ledger_of_earlier_form",
         f"An earlier version wrote the ledger {at}: it has form {form}, and this command reads form {newest}.",
@@ -177,7 +183,8 @@ def of_earlier_form(at: object, form: int, newest: int) -> TableError:
 
 
 def refuse_form(at: object, form: int, oldest: int, newest: int) -> None:
-    """Raises TableError `ledger_too_old` or `ledger_too_new` where this program cannot read a ledger of that form."""
+    """Raise TableError `ledger_too_old` or `ledger_too_new` where this program cannot read a ledger of that form
+    (schema)."""
     what = f"The ledger {at} has form {form}; this program knows form {newest}."
     if form < oldest:
         raise TableError(

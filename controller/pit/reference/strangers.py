@@ -1,4 +1,5 @@
-"""Who speaks for a table under a key or in an epoch that is not adopted, and what people are told of it."""
+"""Refusals of those who speak for a table under a key or in an epoch that is not adopted, and what people are told of
+them."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ _KEY = re.compile("[0-9a-f]{32}|[0-9a-f]{64}")  # a fingerprint, or the key itse
 
 
 class Met(Struct):
-    """What became of states: tables adopted just now, refusals, and tables that may be heard to their heads now."""
+    """What became of tables' states: tables adopted just now, refusals, and tables that may have been heard to their
+    last event now."""
 
     adopted: list[str] = field(default_factory=list)
     refused: list[tuple[str, RefusedError]] = field(default_factory=list)
@@ -34,7 +36,8 @@ class Met(Struct):
 
 
 class Strangers:
-    """The keys that were seen of the tables, beside those that were adopted. Works inside the ledger's transaction."""
+    """The keys that tables' states showed, beside the adopted keys. Every method works inside the ledger's
+    transaction."""
 
     def __init__(self, db: Store, adoptions: Adoptions) -> None:
         self._db = db
@@ -43,7 +46,8 @@ class Strangers:
         self.shown: list[tuple[str, str, bytes]] = []  # table, epoch and key of states, not kept yet
 
     def offered(self, table: str, epoch: str, key: str) -> Adoption:
-        """The adoption that `adopt` would make. Raises as `adopt` does, but never `epoch_of_another_key`."""
+        """Return the adoption that `Ledger.adopt` would make. Raises as `adopt` does, but never
+        `epoch_of_another_key`."""
         digits = "".join(key.split()).lower()
         for name, value, form in (
             ("table", table, FORMS["table"]),
@@ -69,7 +73,8 @@ class Strangers:
         )
 
     def refusal(self, table: str, shown: Adoption) -> RefusedError:
-        """Why the epoch or the key that a table shows is not heard. Remembers the key, to be kept."""
+        """Return the refusal of an epoch or key that a table shows and nobody adopted. Remembers the key, to be kept in
+        the ledger."""
         epoch = shown.epoch
         adopted, seen = self._adoptions.key_of(table, epoch), self.keys_seen(table, epoch)
         others = [key for key in seen if key != shown.public_key]
@@ -96,7 +101,7 @@ class Strangers:
         )
 
     def of_another_epoch(self, table: str, event: TableEvent) -> RefusedError:
-        """Why an event of an epoch that is not adopted is refused."""
+        """Return the refusal of an event in an epoch that is not adopted."""
         seen = self.keys_seen(table, event.epoch)[:_MOST_KEYS_TRIED]
         if seen and not any(signature_holds(event.message, key) for key in seen):
             return RefusedError(
@@ -113,7 +118,7 @@ class Strangers:
         )
 
     def of_wrong_signature(self, table: str, event: TableEvent, adopted: Adoption) -> RefusedError:
-        """Why an event of the adopted epoch is refused that the adopted key did not sign."""
+        """Return the refusal of an event in the adopted epoch that the adopted key did not sign."""
         for key in self.keys_seen(table, event.epoch):
             if key != adopted.public_key and signature_holds(event.message, key):
                 return self.of_another_key(table, event.epoch, key, adopted.public_key)
@@ -125,7 +130,8 @@ class Strangers:
         )
 
     def of_another_key(self, table: str, epoch: str, key: bytes, adopted: bytes | None) -> RefusedError:
-        """Why nothing is taken that a table says under this key: its epoch was adopted with another."""
+        """Return the refusal of everything that a table says under this key, because its epoch was adopted with another
+        key."""
         adopted_key = "none" if adopted is None else fingerprint(adopted)
         unadopt = self._command("unadopt", table, epoch)
         return RefusedError(
@@ -137,11 +143,12 @@ class Strangers:
         )
 
     def keys_seen(self, table: str, epoch: str) -> list[bytes]:
-        """The keys that states showed with an epoch, also those that are not kept yet."""
+        """Return the keys that states showed with an epoch, including those that the ledger does not keep yet."""
         return [*self._adoptions.keys_seen(table, epoch), *(key for *of, key in self.shown if of == [table, epoch])]
 
     def _command(self, act: str, *words: str) -> str:
-        """A whole command for a person to type: `pitctl ...` for the package's pit, else this program's path."""
+        """Return a whole command for a person to type. It begins with `pitctl` at the installed package's pit, else
+        with the path of this program's `pitctl`."""
         program = Path(sys.executable).with_name("pitctl")
         installed = _INSTALLED.resolve() == program.resolve()
         desk = () if self.control is None else ("--control", self.control)
@@ -149,8 +156,8 @@ class Strangers:
 
 
 class ShownState(Struct, frozen=True):
-    """What a table's state shows: whose it is, the number of the table's last event, and the meters of its game. The
-    state of an earlier version names no meters."""
+    """What a table's state message shows: the table's epoch and key, the number of its last event, and the meters of
+    its game. The state of an earlier version names no meters."""
 
     adoption: Adoption
     head_seq: int | None
@@ -158,7 +165,7 @@ class ShownState(Struct, frozen=True):
 
 
 def read_state(table: str, payload: bytes) -> ShownState | None:
-    """What a table's state shows; None where the table says goodbye.
+    """Parse a table's state message. Return None where the table says that it goes offline.
 
     Raises RefusedError `state_malformed`.
     """

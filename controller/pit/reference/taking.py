@@ -1,4 +1,4 @@
-"""What becomes of events that came: each is committed, dropped or refused."""
+"""Takes the events that came into the ledger: each event is committed, dropped or refused."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from controller.pit.reference.strangers import Strangers
 
 
 class Committed(Struct, frozen=True):
-    """An event that is in the ledger now, and the alarms that the event gave reason to."""
+    """An event that is in the ledger now, and the alarms for which the event gave reason."""
 
     table: str
     seq: int
@@ -31,9 +31,9 @@ class Committed(Struct, frozen=True):
 class Received(Struct, frozen=True):
     """What became of a batch of messages.
 
-    `committed` are the committed events, in order. `acks` says how far each adopted table of the batch is. `refused`
-    are the messages that were not taken, each with the table on whose topic the message came. `left` are the messages
-    for which there was no time.
+    `committed` are the committed events, in order. `acks` says how far each adopted table of the batch is committed.
+    `refused` are the messages that were not taken, each with the table on whose topic the message came. `left` are the
+    messages for which there was no time.
     """
 
     committed: tuple[Committed, ...]
@@ -43,7 +43,8 @@ class Received(Struct, frozen=True):
 
 
 class Taken(Struct):
-    """What became of the first `looked_at` messages of a batch. Of the tables in `gaps` events came after a gap."""
+    """What became of the first `looked_at` messages of a batch. `gaps` are the tables of which an event came after a
+    gap."""
 
     committed: list[Committed] = field(default_factory=list)
     refused: list[tuple[str, RefusedError]] = field(default_factory=list)
@@ -62,7 +63,8 @@ class Taking:
         self._books = books
 
     def take_all(self, events: Sequence[tuple[str, bytes]], until_s: float) -> Taken:
-        """Commit what may be committed of these events. No further event is begun from `until_s` on."""
+        """Commit those of these events that may be committed. No further event is begun from the monotonic time
+        `until_s` on."""
         try:
             with self._undone_if_raised():
                 return self._take(events, until_s)
@@ -70,7 +72,8 @@ class Taking:
             return self._take_each(events, until_s)
 
     def _take(self, events: Sequence[tuple[str, bytes]], until_s: float) -> Taken:
-        """Commit what may be committed of these events. Raises the store's `nonsense`."""
+        """Commit those of these events that may be committed. Raises the store's `nonsense` errors where an event
+        cannot be booked."""
         taken, heads = Taken(), self._events.heads({table for table, _ in events})
         read = [_read(*each) for each in events]
         bodies = self._events.bodies(
@@ -96,7 +99,8 @@ class Taking:
         return taken
 
     def _take_each(self, events: Sequence[tuple[str, bytes]], until_s: float) -> Taken:
-        """As `_take`, with each event by itself: an event that cannot be booked is undone, and the others go on."""
+        """Do as `_take` does, but with each event by itself: an event that cannot be booked is undone and refused, and
+        the rest go on."""
         every = Taken()
         for event in events:
             if every.looked_at and time.monotonic() >= until_s:
@@ -120,13 +124,14 @@ class Taking:
         bodies: Mapping[tuple[str, str, int], bytes],
         gaps: set[str],
     ) -> bool:
-        """Whether this event, which came as this payload, is the table's next; otherwise the message is dropped.
+        """Tell whether this event, which came as `payload`, is the next event of its table. Otherwise the message is
+        dropped.
 
-        `bodies` are the committed events among those that came. Writes nothing. Raises RefusedError.
+        `bodies` are the committed events among those that came. This writes nothing. Raises RefusedError.
 
-        To verify a signature takes longer than all else, so what is dropped is dropped before. But of the events after
-        a gap the first of each table is verified, which puts the table into `gaps`: people are told of a forger who
-        does not know which event is next.
+        To verify a signature takes longer than all else, so a message that will be dropped is dropped before that. But
+        of the events after a gap, the first of each table is verified, which puts the table into `gaps`. So people are
+        told of a forger who does not know which event is next.
         """
         if head is None or head.adoption.epoch != event.epoch:
             raise self._strangers.of_another_epoch(table, event)
@@ -158,13 +163,14 @@ class Taking:
 
     @contextmanager
     def _undone_if_raised(self) -> Iterator[None]:
-        """Inside the transaction: where the block raises, what the block did is undone, in the books too."""
+        """Run a block inside the transaction. Where the block raises, what it did is undone, in the books too."""
         with undone_if_raised(self._db), self._books.gathered():
             yield
 
 
 def _read(table: str, payload: bytes) -> TableEvent | RefusedError:
-    """The event in a payload that came on a table's topic, or why there is none."""
+    """Parse the event in a payload that came on a table's topic. Return the refusal where the payload holds no
+    event."""
     try:
         return read_event(table, payload)
     except RefusedError as refusal:

@@ -1,11 +1,13 @@
-"""The meters' terms: those that run, those that wait, and who approved them.
+"""The terms of the meters: those in force, those that wait, and who approved them.
 
-A new meter's terms run at once, and so do other terms of a meter for which nobody has ever played. Of any other meter
-they wait: players feed the meter on the terms that run, and no change touches what they play for. So other terms run
-from the hit that wins all of the meter, which begins its next level by them. A hit of a part leaves the meter in play.
-Other prices alone run at once: they change nothing of what players play for, and a table whose price is right may wait.
+A new meter's terms are in force at once, and so are other terms of a meter for which nobody has ever played. Of any
+other meter they wait: players feed the meter on the terms in force, and no change touches what they play for. So other
+terms come into force with the hit that wins all of the meter, and the meter's next level begins by them. A hit of a
+part leaves the meter in play. A change of prices alone is in force at once, because it changes nothing of what players
+play for, and a table with the right price may be waiting for it.
 
-Where every award of that hit is rejected, the meter was never won: the former terms run again, and the others wait.
+Where every award of that hit is rejected, the meter was never won: the former terms are in force again, and the others
+wait.
 """
 
 from __future__ import annotations
@@ -69,7 +71,8 @@ _COLUMNS = "seed_cents, contribution, reserve, reseed_at_most_cents, limit_cents
 
 
 class Running(Struct, frozen=True):
-    """A meter as the next locked wager finds it: its generation, the terms that run, and their number."""
+    """A meter as the next locked wager finds it: its generation (the count of its wins so far), its terms in force,
+    and their number."""
 
     terms_number: int
     generation: int
@@ -77,10 +80,11 @@ class Running(Struct, frozen=True):
 
 
 class Approved(Struct, frozen=True):
-    """A set of terms that runs, or `waits` until its meter is won: who approved it, when, and why.
+    """Approved terms of a meter, which are in force or wait until the meter is won (`waits`): who approved them, when,
+    and why.
 
-    Terms that an earlier version approved name nobody. `runs_since` is the id of the hit since which they run, where
-    they waited.
+    Terms that an earlier version approved name nobody. `runs_since` is the id of the hit that brought waiting terms
+    into force.
     """
 
     meter: str
@@ -105,14 +109,15 @@ class Approved(Struct, frozen=True):
 
 
 class TermsShown(Struct, frozen=True):
-    """What runs and what waits of each meter, and the digest of all that runs."""
+    """The terms in force and the waiting terms of each meter, and the digest of all terms in force."""
 
     terms: tuple[Approved, ...]
     digest: str
 
 
 class Change(Struct, frozen=True):
-    """Terms that a meter would get, and those before them; None of a new meter. `waits`: until the meter is won."""
+    """New terms for a meter, and its terms before; None for a new meter. `waits`: they come into force once the meter
+    is won."""
 
     meter: str
     terms: Terms
@@ -125,14 +130,14 @@ class Change(Struct, frozen=True):
 
 
 class MeterTerms:
-    """The terms in a ledger. Every method works inside the ledger's transaction."""
+    """The terms of the meters in a ledger. Every method works inside the ledger's transaction."""
 
     def __init__(self, db: Store, decisions: Decisions) -> None:
         self._db = db
         self._decisions = decisions
 
     def running(self) -> dict[str, Running]:
-        """What runs of each open meter, by the meter's name."""
+        """Return the terms in force of each open meter, by the meter's name."""
         rows = self._db.execute(
             f"SELECT name, terms, generation, {_COLUMNS} FROM meter JOIN terms ON terms.number = meter.terms"
             " WHERE closed = 0 ORDER BY name"
@@ -143,7 +148,7 @@ class MeterTerms:
         }
 
     def waiting(self) -> dict[str, tuple[int, Terms]]:
-        """What waits, by the meter's name: the number of the terms, and the terms."""
+        """Return the terms that wait, each with its number, by the meter's name."""
         rows = self._db.execute(
             f"SELECT terms.meter, terms.number, {_COLUMNS} FROM terms JOIN meter ON meter.name = terms.meter"
             " WHERE terms.number > meter.terms AND withdrawn = 0 AND closed = 0 ORDER BY terms.number"
@@ -151,7 +156,7 @@ class MeterTerms:
         return {name: (number, _terms(*columns)) for name, number, *columns in rows.fetchall()}
 
     def approved(self) -> TermsShown:
-        """What runs and what waits, with who approved it."""
+        """Return the terms in force and the terms that wait, with who approved them."""
         waits = {number for number, _ in self.waiting().values()}
         numbers = {running.terms_number for running in self.running().values()} | waits
         rows = self._db.execute(
@@ -175,15 +180,16 @@ class MeterTerms:
         return Approved(name, terms, digest_of({name: terms}), waits, since, by, witness, reason, runs_since)
 
     def digest(self) -> str:
-        """The digest of what runs."""
+        """Return the SHA-256 digest of the meters' terms that are in force now, in hexadecimal."""
         return digest_of({name: running.terms for name, running in self.running().items()})
 
     def closed(self) -> set[str]:
-        """The meters that are closed."""
+        """Return the names of the closed meters."""
         return {name for (name,) in self._db.execute("SELECT name FROM meter WHERE closed = 1").fetchall()}
 
     def differing(self, meters: Mapping[str, Terms], open_again: Collection[str] = ()) -> list[Change]:
-        """What these terms would change, in the order of `meters`: terms that neither run nor wait.
+        """Return the changes that these terms would make, in the order of `meters`: terms that neither are in force nor
+        wait.
 
         A closed meter changes only where it is named in `open_again`.
 
@@ -211,10 +217,11 @@ class MeterTerms:
         return changes
 
     def changes(self, meters: Mapping[str, Terms], open_again: Collection[str] = ()) -> list[Change]:
-        """As `differing`. Raises TableError `meter_left_out`, and where a change cannot be approved.
+        """Return the changes as `differing` does. Raises TableError `meter_left_out`, and where a change cannot be
+        approved.
 
-        `terms_wait`: other terms of the meter wait already. `limit_below_level`: terms that run at once would lower
-        what the meter shows.
+        `terms_wait`: other terms of the meter wait already. `limit_below_level`: terms that come into force at once
+        would lower what the meter shows.
         """
         changes = self.differing(meters, open_again)
         for change in changes:
@@ -225,7 +232,7 @@ class MeterTerms:
         return changes
 
     def approve(self, changes: Collection[Change], by: str, witness: str | None, why: str) -> None:
-        """Keep that people approved these changes. What does not wait runs from now on."""
+        """Record that people approved these changes. Terms that need not wait are in force from now on."""
         for change in changes:
             terms = change.terms
             (number,) = self._db.execute(
@@ -246,9 +253,10 @@ class MeterTerms:
             self._decisions.note("terms", number, by, witness, told)
 
     def withdraw(self, meter: str, by: str, witness: str, why: str) -> Terms:
-        """Two people take back terms that wait. Returns those terms.
+        """Take back a meter's waiting terms, as two people decided. Returns those terms.
 
-        Raises TableError `no_terms_wait`, or `terms_have_run` of terms that ran until their hit was rejected.
+        Raises TableError `no_terms_wait`, or `terms_have_run` for terms that were in force until their hit was
+        rejected.
         """
         number, terms = self.refuse_unwithdrawable(meter)
         self._db.execute("UPDATE terms SET withdrawn = 1 WHERE number = ?", (number,))
@@ -257,7 +265,7 @@ class MeterTerms:
         return terms
 
     def refuse_unwithdrawable(self, meter: str) -> tuple[int, Terms]:
-        """What waits of the meter, by its number. Raises as `withdraw` does."""
+        """Return the meter's waiting terms and their number. Raises as `withdraw` does where they must stay."""
         if meter not in (waiting := self.waiting()):
             what = f"No terms of a meter {meter!r} wait."
             raise TableError("no_terms_wait", what, "See what runs and what waits: `pitctl terms show`.")
@@ -271,7 +279,7 @@ class MeterTerms:
         return number, terms
 
     def begin_waiting(self, meter: str, event: int, lock: int) -> None:
-        """The hit of this event won all of the meter: terms of the meter that wait run from now on."""
+        """Put the meter's waiting terms into force, because the hit of this event won all of the meter."""
         if meter not in (waiting := self.waiting()):
             return
         self._db.execute(
@@ -281,14 +289,15 @@ class MeterTerms:
         self._db.execute("UPDATE meter SET terms = ? WHERE name = ?", (waiting[meter][0], meter))
 
     def undo(self, meter: str, lock: int) -> None:
-        """The meter was never won at this lock: the terms that ran before it run again."""
+        """Put a meter's former terms into force again, because the win at this lock was rejected: the meter was never
+        won."""
         row = self._db.execute("SELECT number, former FROM in_force WHERE lock = ? AND undone = 0", (lock,)).fetchone()
         if row is not None:
             self._db.execute("UPDATE meter SET terms = ? WHERE name = ?", (row[1], meter))
             self._db.execute("UPDATE in_force SET undone = 1 WHERE number = ?", (row[0],))
 
     def begun_by(self, event: int) -> Iterator[TableError]:
-        """An alarm for each meter whose terms run since this event."""
+        """Yield an alarm for each meter whose terms came into force with this event."""
         rows = self._db.execute(
             "SELECT meter, terms.number, former FROM in_force JOIN terms ON terms.number = in_force.terms"
             " WHERE in_force.event = ? ORDER BY in_force.number",
@@ -311,11 +320,12 @@ class MeterTerms:
         return self._db.execute("SELECT 1 FROM in_force WHERE terms = ?", (number,)).fetchone() is not None
 
     def _was_played_for(self, meter: str) -> bool:
-        """Whether anybody ever had a locked wager that feeds the meter."""
+        """Tell whether anybody ever had a locked wager that feeds the meter."""
         return self._db.execute("SELECT 1 FROM feeding WHERE meter = ? LIMIT 1", (meter,)).fetchone() is not None
 
     def _refuse_second(self, meter: str) -> None:
-        """Two sets cannot wait. Terms that have run and wait again make room for others."""
+        """Raise TableError `terms_wait` where terms of the meter wait already. Terms that were in force once and wait
+        again make room for others."""
         number, terms = self.waiting().get(meter, (0, None))
         if terms is not None and not self._have_run(number):
             raise TableError(

@@ -1,8 +1,8 @@
 """The wins of meters, as the pit tells them to the screens of all tables.
 
-A win is told once all hits of its round have come, since only then its amount is known. It is told anew where its
-amount changes later, for example where another hit of the level is rejected. The pit's words on the meters name the
-wins one after the other, each in a word of its own, and repeat the last one.
+A win is told once all hits of its round have come, because only then its amount is known. It is told anew where its
+amount changes later, for example where another hit of the level is rejected. The pit's messages on the meters name the
+wins one after another, each win in a message of its own, and repeat the last one.
 """
 
 from __future__ import annotations
@@ -34,12 +34,13 @@ class Wins:
     """The wins in a ledger. Every method works inside the ledger's transaction."""
 
     def __init__(self, db: Store, level_cents: Callable[[str], int]) -> None:
-        """`level_cents` is what a meter shows, by its name."""
+        """Keep the ledger, and `level_cents`, which returns what a meter shows by the meter's name."""
         self._db = db
         self._level_cents = level_cents
 
     def tell(self, hand: int) -> None:
-        """Tell the wins of a round of which all hits have come: those that were not told, or with another amount."""
+        """Give a number to each win of this round that was not told yet, or told with another amount, once all hits of
+        the round have come."""
         due = self._db.execute(
             "SELECT award.number, cents, meter FROM award JOIN hand ON hand.number = award.hand"
             " WHERE award.hand = ? AND meter IS NOT NULL AND step != 'rejected'"
@@ -57,12 +58,12 @@ class Wins:
             )
 
     def tell_of(self, award: int) -> None:
-        """Tell the win of this award anew."""
+        """Tell the win of this award anew where its amount has changed."""
         (hand,) = self._db.execute("SELECT hand FROM award WHERE number = ?", (award,)).fetchone()
         self.tell(int(hand))
 
     def after(self, seq: int | None) -> Win | None:
-        """The first win with a higher number than this; without a number, the last; None where there is none."""
+        """Return the first win numbered above `seq`, or the last win where `seq` is None; None where there is none."""
         which = "ORDER BY win.seq DESC" if seq is None else "WHERE win.seq > ? ORDER BY win.seq"
         row = self._db.execute(f"{_WIN} {which} LIMIT 1", () if seq is None else (seq,)).fetchone()
         return None if row is None else of_row(Win, row)

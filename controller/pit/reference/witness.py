@@ -1,11 +1,13 @@
-"""The pit as a witness of the tables' journals: the checkpoints that it has cosigned, and forks that tables showed.
+"""The pit as a witness of the tables' journals: the checkpoints that it has cosigned, and the forks (second histories)
+that tables showed.
 
-The pit cosigns a checkpoint only where a proof shows that its tree begins with the tree that the pit cosigned last of
-this journal; and it keeps the checkpoint in its ledger before it says so. A journal is a table in an epoch. So a table
-that shows two histories gets one of them cosigned. The ledger keeps the other's note beside the cosigned one. Two notes
-of one size prove two histories. Two notes of different sizes do not: a proof was lacking or spoiled, and anybody on its
-way can spoil it. Each award of that journal is in doubt then until two people have decided. An award of a later hit is
-in no doubt once proofs join the notes.
+A journal is a table in an epoch. The pit cosigns a checkpoint only where a proof shows that its tree begins with the
+tree that the pit cosigned last of this journal, and it keeps the checkpoint in its ledger before it says so. So a table
+that shows two histories gets one of them cosigned. The ledger keeps the other history's note beside the cosigned one.
+
+Two notes of one size prove two histories. Two notes of different sizes do not: a proof was lacking or spoiled, and
+anybody on its way can spoil it. Each award of that journal is then in doubt until two people have decided. An award of
+a later hit is in no doubt once proofs join the notes.
 """
 
 from __future__ import annotations
@@ -69,7 +71,7 @@ _STOP = (
 
 
 class Cosigned(Struct, frozen=True):
-    """What the pit has cosigned of a journal, as in `CosignedWord`."""
+    """What the pit has cosigned of a journal, with the fields of `CosignedWord`."""
 
     epoch: str
     size: int
@@ -77,12 +79,12 @@ class Cosigned(Struct, frozen=True):
     refused: str | None = None
 
     def payload(self, table: str, at: str, key: SigningKey) -> bytes:
-        """The pit's word, signed at this time."""
+        """Return the pit's message about it to the table, signed at the time `at`."""
         return CosignedWord(table, self.epoch, self.size, self.cosignature, self.refused, at).payload(key)
 
 
 class Judged(Struct, frozen=True):
-    """What becomes of a checkpoint that a table showed: the pit's answer, and what people are told."""
+    """The outcome for a checkpoint that a table showed: the pit's answer, and what people are told."""
 
     answer: Cosigned | None
     alarm: RefusedError | None = None
@@ -91,11 +93,11 @@ class Judged(Struct, frozen=True):
 
 
 class Fork(Struct, frozen=True):
-    """Two notes of one journal, both with the table's signature: one that the pit cosigned, and one that came when no
-    proof joined it to what was cosigned by then.
+    """Two notes of one journal, both with the table's signature: one that the pit cosigned, and one that came without a
+    proof that joins it to what was cosigned by then.
 
-    `cosigned` is the note that was cosigned by then; or the one of as many rows as `shown`, where that one was cosigned
-    since and has another root: it proves more.
+    `cosigned` is the note that was cosigned by then. Where a note with as many rows as `shown` and another root was
+    cosigned since, `cosigned` is that note, because it proves more.
     """
 
     table: str
@@ -107,7 +109,7 @@ class Fork(Struct, frozen=True):
 
     @property
     def is_proof(self) -> bool:
-        """Whether the two notes prove two histories by themselves."""
+        """Tell whether the two notes prove two histories by themselves, because both have the same number of rows."""
         return _rows(self.cosigned) == _rows(self.shown)
 
     def __str__(self) -> str:
@@ -115,7 +117,7 @@ class Fork(Struct, frozen=True):
         return f"{told}{self._conclusion()}\n"
 
     def _conclusion(self) -> str:
-        """What the two notes show, for people."""
+        """Return what the two notes show, as text for people."""
         one, other = (_rows(note) for note in (self.cosigned, self.shown))
         if self.is_proof:
             return f"They prove two histories by themselves: the table's key signed two trees of {one} rows."
@@ -129,13 +131,13 @@ class Fork(Struct, frozen=True):
 
 
 def forks(db: Store) -> list[Fork]:
-    """The notes that no proof joined to a cosigned one when they came, the oldest first."""
+    """Return the notes that no proof joined to a cosigned note when they came, the oldest first."""
     kept = db.execute("SELECT table_id, epoch, cosigned, shown FROM fork ORDER BY number")
     return [_as_known_now(db, of_row(Fork, row)) for row in kept.fetchall()]
 
 
 def _as_known_now(db: Store, fork: Fork) -> Fork:
-    """The fork by what the pit has cosigned since."""
+    """Return the fork, brought up to date with what the pit has cosigned since."""
     of_its_size = "SELECT note FROM cosigned WHERE table_id = ? AND epoch = ? AND size = ?"
     row = db.execute(of_its_size, (fork.table, fork.epoch, _rows(fork.shown))).fetchone()
     if row is None:
@@ -150,7 +152,7 @@ def _rows(note: str) -> int:
 
 
 class Witness:
-    """The witness in a ledger. Every method but `judge_all` works inside the ledger's transaction."""
+    """The pit's work as a witness, in a ledger. Every method but `judge_all` works inside the ledger's transaction."""
 
     def __init__(self, db: Store, adoptions: Adoptions, awards: Awards) -> None:
         self._db = db
@@ -160,10 +162,11 @@ class Witness:
     def judge_all(
         self, shown: Sequence[tuple[str, bytes]], to_look: Collection[str], key: SigningKey, now_s: int
     ) -> tuple[dict[str, Cosigned], list[tuple[str, RefusedError]]]:
-        """Cosign what tables show, each a topic's table and a payload, or say why not: in one transaction.
+        """Cosign the checkpoints that tables show, or say why not, in one transaction. Each is its topic's table, and a
+        payload.
 
-        Returns what the pit has cosigned of the tables `to_look`, and of each of these tables that showed a checkpoint
-        of its own; and what people are told. Of a table that is not heard nothing is said.
+        Returns what the pit has cosigned of the tables `to_look`, and of each table that showed a checkpoint of its
+        own; and the alarms for people. A table that is not adopted gets no answer and no alarm.
         """
         with self._db.transaction():
             return self._judge_all(shown, to_look, key, now_s)
@@ -189,14 +192,14 @@ class Witness:
         return answers, alarms
 
     def last(self, table: str, epoch: str) -> Note | None:
-        """The last checkpoint of a journal that was cosigned; None where there is none."""
+        """Return the last checkpoint of a journal that was cosigned; None where there is none."""
         row = self._db.execute(
             "SELECT note FROM cosigned WHERE table_id = ? AND epoch = ? ORDER BY size DESC LIMIT 1", (table, epoch)
         ).fetchone()
         return None if row is None else read_note(row[0])
 
     def _said(self, heard: Mapping[str, Adoption], key: SigningKey, now_s: int) -> dict[str, Cosigned]:
-        """What the pit has cosigned of each of these tables' adopted journals."""
+        """Return what the pit has cosigned of the adopted journal of each of these tables."""
         if not heard:
             return {}
         last = self._db.execute(
@@ -211,7 +214,8 @@ class Witness:
         }
 
     def _told(self, table: str, epoch: str, note: Note | None, key: SigningKey, now_s: int) -> Cosigned:
-        """What the pit says of the last note. What a former key of the pit has cosigned, this key cosigns now."""
+        """Return what the pit says of the last cosigned note. A note that a former key of the pit cosigned is now
+        cosigned with this key."""
         if note is None:
             return Cosigned(epoch, 0, "")
         if note.cosigned_at_s(PIT_WITNESS, key.public) is None:
@@ -221,7 +225,7 @@ class Witness:
         return _told(epoch, note)
 
     def judge(self, table: str, payload: bytes, adopted: Adoption, key: SigningKey, now_s: int) -> Judged:
-        """Cosign what the table shows, or say why not."""
+        """Cosign the checkpoint that the table shows, or say why not."""
         shown = ShownCheckpoint.read(parse_object(payload))
         read = None if shown is None else shown.read_note()
         if shown is None or read is None:
@@ -251,7 +255,7 @@ class Witness:
         return Judged(_told(adopted.epoch, seen))
 
     def forked(self, table: str, epoch: str) -> bool:
-        """Whether this journal showed a note that no proof has joined to the cosigned one, not since either."""
+        """Tell whether this journal showed a note that no proof has joined to the cosigned note up to now."""
         return bool(self._not_joined(table, epoch))
 
     def _not_joined(self, table: str, epoch: str) -> list[Fork]:
@@ -260,7 +264,8 @@ class Witness:
         return [fork for fork in (_as_known_now(self._db, of_row(Fork, row)) for row in kept) if not fork.joined]
 
     def set_aside(self, table: str, epoch: str, set_aside_as: str) -> None:
-        """The journal's adoption was taken back: what was cosigned is kept under the epoch's other name."""
+        """Keep what was cosigned of a journal under its epoch's other name, because the journal's adoption was taken
+        back."""
         for kind in ("cosigned", "fork"):
             self._db.execute(
                 f"UPDATE {kind} SET epoch = ? WHERE table_id = ? AND epoch = ?", (set_aside_as, table, epoch)
@@ -274,7 +279,8 @@ class Witness:
         )
 
     def _forked(self, table: str, epoch: str, answer: Cosigned, kept: Note, shown: Note) -> Judged:
-        """The table showed what no proof joins to the cosigned note. Both notes are kept, once."""
+        """Keep the cosigned note and the shown note, once, because no proof joins them. Returns the outcome, with an
+        alarm."""
         new, before = Fork(table, epoch, str(kept), str(shown)), self._not_joined(table, epoch)
         if sum(fork.is_proof == new.is_proof for fork in before) < _MOST_FORKS:
             self._db.execute(
@@ -302,7 +308,7 @@ def _point(note: Note | None) -> Checkpoint:
 
 
 def _cosigned(note: Note, key: SigningKey, now_s: int) -> Note:
-    """The note with the pit's cosignature of now, and no other of the pit's."""
+    """Return the note with the pit's cosignature of now, in the place of any earlier one of the pit's."""
     own = replace(note, signatures=tuple(each for each in note.signatures if each[0] != PIT_WITNESS))
     return own.cosigned(PIT_WITNESS, key, key.public, now_s)
 
