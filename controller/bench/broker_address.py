@@ -19,7 +19,7 @@ class Address(Struct, frozen=True):
 
 
 def broker_address(url: str) -> Address:
-    """The address in `mqtt://HOST[:PORT]`, `mqtts://HOST[:PORT]` or `HOST:PORT`.
+    """Parse the address in `mqtt://HOST[:PORT]`, `mqtts://HOST[:PORT]` or `HOST:PORT`.
 
     Raises ArgumentTypeError for any other text. The error does not repeat the text, which may hold a password.
     """

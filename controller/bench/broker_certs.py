@@ -23,13 +23,14 @@ _PATIENCE_S = 10.0
 
 
 class BrokerCerts(Struct, frozen=True):
-    """The folder: `ca.crt`, and for each client NAME.crt and NAME.key."""
+    """The folder of the certificates: `ca.crt`, and for each client NAME.crt and NAME.key."""
 
     folder: Path
 
     @classmethod
     def read(cls, folder: Path, host: str) -> BrokerCerts:
-        """The folder, checked. Raises ValueError, in words for people, for a folder that cannot be used."""
+        """Check the folder for a broker at `host`, and return it. Raises ValueError, in words for people, for a folder
+        that cannot be used."""
         certs = cls(folder)
         for name in (TABLE, PIT, BETS):
             for _, what, do in wrong_with(certs.files(name), name):
@@ -38,11 +39,11 @@ class BrokerCerts(Struct, frozen=True):
         return certs
 
     def files(self, name: str) -> TlsFiles:
-        """A client's PEM files."""
+        """Return the PEM files of the client of this name."""
         return TlsFiles(self.folder / "ca.crt", self.folder / f"{name}.crt", self.folder / f"{name}.key")
 
     def context(self, name: str) -> ssl.SSLContext:
-        """The TLS context of one of the bench's own clients."""
+        """Return the TLS context for one of the bench's own clients."""
         files = self.files(name)
         context = ssl.create_default_context(cafile=files.ca)
         context.load_cert_chain(files.certificate, files.private_key)
@@ -50,7 +51,8 @@ class BrokerCerts(Struct, frozen=True):
 
 
 def new_client(certs: BrokerCerts | None, name: str) -> Client:
-    """A client that has not connected yet. With certificates the client shows the certificate of this name."""
+    """Return an MQTT client that has not connected yet. With certificates the client shows the certificate of this
+    name."""
     client = Client(CallbackAPIVersion.VERSION2, protocol=MQTTProtocolVersion.MQTTv5)
     if certs is not None:
         client.tls_set_context(certs.context(name))
@@ -60,7 +62,7 @@ def new_client(certs: BrokerCerts | None, name: str) -> Client:
 def say_once(
     host: str, port: int, certs: BrokerCerts | None, name: str, topic: str, payload: bytes, retain: bool = False
 ) -> None:
-    """Connect as this client, publish this message, and leave."""
+    """Connect to the broker as the client of this name, publish one message, and disconnect."""
     client = new_client(certs, name)
     client.connect(host, port)
     client.loop_start()

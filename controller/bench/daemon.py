@@ -1,4 +1,4 @@
-"""The real daemon as a process, its broker, and what a test can ask them and do to them."""
+"""The real table daemon as a process, its MQTT broker, and what a test can ask them and do to them."""
 
 from __future__ import annotations
 
@@ -48,7 +48,8 @@ _LEAVE_A_FAULT = ("clear", "card", "void", "new_shoe", "count")
 
 
 class Broker:
-    """A Mosquitto of the test's own, which keeps nothing on disk. A restart is as if the broker was replaced."""
+    """A Mosquitto broker of the test's own, which keeps nothing on disk. After a restart it has forgotten all, like a
+    new broker."""
 
     host = "127.0.0.1"
     certs: BrokerCerts | None = None
@@ -71,7 +72,7 @@ class Broker:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Freeze the broker for a while. It forgets nothing."""
+        """Freeze the broker's process during the block. The broker forgets nothing meanwhile."""
         self._process.send_signal(signal.SIGSTOP)
         try:
             yield
@@ -80,7 +81,7 @@ class Broker:
 
 
 class ExistingBroker:
-    """A running broker: a test may use it, but not stop it. With `certs` the broker wants mutual TLS."""
+    """A broker that runs already: a test may use it, but not stop it. With `certs` the broker wants mutual TLS."""
 
     def __init__(self, host: str, port: int, certs: BrokerCerts | None = None) -> None:
         self.host, self.port, self.certs = host, port, certs
@@ -88,8 +89,8 @@ class ExistingBroker:
     def up(self) -> None:
         """Check that the broker answers. Raises TableError `broker_silent` where it does not.
 
-        With certificates every test's table has the same name, so the retained messages of the table before are
-        deleted.
+        With certificates every test's table has the same name, so the retained messages of the previous test's table
+        are deleted.
         """
         try:
             socket.create_connection((self.host, self.port), _ANSWERS_WITHIN_S).close()
@@ -101,7 +102,7 @@ class ExistingBroker:
             self._forget(TABLE, "state")
 
     def down(self) -> None:
-        """Skip a test that would stop this broker."""
+        """Skip the test, which would stop a broker that the bench may not stop."""
         pytest.skip("the bench may not stop this broker")
 
     def _forget(self, name: str, topic: str) -> None:
@@ -109,14 +110,14 @@ class ExistingBroker:
 
 
 def pit_section(broker: Broker | ExistingBroker) -> dict[str, Any]:
-    """The `[pit]` section of a table file for this broker, without the port."""
+    """Return the `[pit]` section of a table file for this broker, without the port."""
     if broker.certs is None:
         return {"host": broker.host}
     return {"host": broker.host} | {key: str(path) for key, path in _pem_files(broker.certs, TABLE).items()}
 
 
 def pit_options(broker: Broker | ExistingBroker) -> list[str]:
-    """The options with which the reference pit runs on this broker."""
+    """Return the options with which the reference pit runs on this broker."""
     options = ["--broker", f"{broker.host}:{broker.port}"]
     if broker.certs is not None:
         for key, path in _pem_files(broker.certs, PIT).items():
@@ -129,14 +130,15 @@ def _pem_files(certs: BrokerCerts, name: str) -> dict[str, Path]:
 
 
 class Wired(Struct, frozen=True):
-    """One pin of a table's file, as the far end of its wire sees it."""
+    """One pin in a table's file, as the bench at the other end of its wire needs it: its BCM number and its active
+    level."""
 
     bcm: int
     active: Literal["high", "low"]
 
 
 class Wiring(Struct, frozen=True):
-    """`[pins]` of a generated table, as the far ends of the wires see it."""
+    """The section `[pins]` of a generated table file, as the bench at the other ends of the wires needs it."""
 
     page: str
     lamps: dict[str, Wired]
@@ -147,10 +149,10 @@ class TableFiles:
     """A generated table's files, and the environment of its daemon.
 
     The files are copies of the table file `example` and of its game file. `sections` change keys of the table file, and
-    `game`, by section, keys of the game file. With a `shim` the daemon's table file names the real RPi.GPIO, and the
-    shim puts the pins page under that library. With `jumpers` the file names the real RPi.GPIO too, and the header is
-    real. With neither, the file names the simulated header. `for_people` is the file for `drivers.sim`, which always
-    names the page.
+    `game` changes keys of the game file, section by section. With a `shim` the daemon's table file names the real
+    RPi.GPIO, and the shim puts the pins page (a file that stands for the header) under that library. With `jumpers` the
+    file names the real RPi.GPIO too, and the header is real. With neither, the file names the simulated header.
+    `for_people` is the file for `drivers.sim`, which always names the page.
     """
 
     def __init__(
@@ -218,8 +220,8 @@ def _refuse_unknown(file: str, changed: object, known: list[str]) -> None:
 
 
 def _game_file(folder: Path, example: Path, changes: Mapping[str, Mapping[str, Any] | list[Any]]) -> Path:
-    """The example's game file with these keys changed in its sections. A section that the example leaves out, such as
-    `rounding`, comes into the file. A list, such as `bets`, replaces the old list."""
+    """Write the example's game file with these keys changed in its sections, and return its path. A section that the
+    example leaves out, such as `rounding`, is added. A list, such as `bets`, replaces the old list."""
     game = tomllib.loads(
         (example.parent / tomllib.loads(example.read_text("utf-8"))["table"]["game"]).read_text("utf-8")
     )
@@ -232,7 +234,7 @@ def _game_file(folder: Path, example: Path, changes: Mapping[str, Mapping[str, A
 
 
 class Table:
-    """A table's daemon: `tablectl run` on its file. Tests start the daemon, kill it and ask it from outside.
+    """A table's daemon, `tablectl run` on its table file. Tests start the daemon, kill it and ask it from outside.
 
     `program` is what Python runs as `tablectl`, always in this repository's folder.
     """
@@ -252,8 +254,8 @@ class Table:
     def start(self, await_ready: bool = True, **environment: str) -> None:
         """Start the daemon, and wait until it answers on its control socket.
 
-        A daemon that ran before was away for so long that the reports' numbers may have come round. It may have missed
-        a report, so a table with an open shoe stops for a count.
+        A daemon that ran before stays away so long that the numbers of the shoe's reports may have started over. It may
+        have missed a report, so a table with an open shoe stops until the cards are counted.
         """
         assert not self.runs, "the table runs already"
         stay_unheard(self._ended_ms)
@@ -285,7 +287,8 @@ class Table:
         return code
 
     def restart(self) -> None:
-        """Kill the daemon and start it again. Where the table then stops for a count, a supervisor counts the cards."""
+        """Kill the daemon and start it again. Where the table then stops until the cards are counted, a supervisor
+        counts them."""
         face = self.face
         self.kill()
         self.start()
@@ -293,32 +296,32 @@ class Table:
             self.count()
 
     def clear_and_count(self) -> None:
-        """Do what a supervisor does once the shoe's line was lost inside a round and is back: clear the fault, and
+        """Do what a supervisor does after the shoe's line was lost inside a round and is back: clear the fault, and
         count the cards that are left."""
         self.supervisor("clear")
         self.count()
 
     def count(self, left: int | None = None) -> None:
-        """Wait until the table has stopped because the shoe was not heard and is heard again. Then a supervisor counts
-        the cards: `left`, or the number that the table counts where `left` is absent."""
+        """Wait until the table has stopped because the shoe was not heard and is heard again. Then count the cards as a
+        supervisor does: `left`, or without it the number of cards that the table itself expects."""
         stopped = comes_true(lambda: self.fault == "shoe_unheard" and self.status().shoe.up, _START_PATIENCE_S)
         assert stopped, f"the table did not stop for a count: {self.face}"
         self.supervisor("count", left=self.cards_left if left is None else left)
 
     def close(self) -> None:
-        """End the process, if it runs."""
+        """End the daemon's process, if it runs."""
         if self._process is not None:
             self._process.send_signal(signal.SIGCONT)  # a test that failed may have left the process frozen
             programs.stop(self._process)
 
     @property
     def runs(self) -> bool:
-        """Whether the process runs."""
+        """Tell whether the daemon's process runs."""
         return self._process is not None and self._process.poll() is None
 
     @property
     def process(self) -> subprocess.Popen[bytes]:
-        """The process."""
+        """Return the daemon's process."""
         assert self._process is not None
         return self._process
 
@@ -330,59 +333,63 @@ class Table:
     # What a test can ask.
 
     def status(self) -> Status:
-        """The daemon's status, over the control socket. Raises TableError where nobody answers."""
+        """Ask the daemon for its status, over the control socket. Raises TableError where nobody answers."""
         return status_of(self.file, self.files.values["control"]["socket"])
 
     @property
     def face(self) -> Public:
-        """The table's public face."""
+        """Return the table's public face (what its screens may show), from its status."""
         return self.status().face
 
     @property
     def phase(self) -> str:
-        """The table's phase."""
+        """Return the table's phase, for example "wagers_open"."""
         return self.face.phase
 
     @property
     def fault(self) -> str | None:
-        """The standing fault's code; None without a fault."""
+        """Return the code of the fault by which the table has stopped; None without a fault."""
         fault = self.face.fault
         return None if fault is None else fault.code
 
     @property
     def stop_told(self) -> PublicFault:
-        """The standing fault, whole. Raises AssertionError where none stands."""
+        """Return the fault by which the table has stopped, with all that the status tells of it. Raises AssertionError
+        where there is none."""
         fault = self.face.fault
         assert fault is not None, "the table has not stopped"
         return fault
 
     @property
     def cards_left(self) -> int:
-        """How many cards are left in the shoe. Raises AssertionError where nobody knows."""
+        """Return how many cards are left in the shoe. Raises AssertionError where the table does not know the
+        number."""
         left = self.face.cards_left
         assert left is not None, "the table does not know how many cards are left"
         return left
 
     @property
     def hands(self) -> dict[str, list[str]]:
-        """The cards that the table shows, by hand: of the round in play, or of the last round."""
+        """Return the cards that the table shows, by hand, player and banker: of the round in play, or of the last
+        round."""
         return {"player": [], "banker": []} | {hand.hand: [*hand.cards] for hand in self.face.hands}
 
     def links_up(self) -> bool:
-        """Whether the shoe's line and the stream to the pit are up."""
+        """Tell whether the shoe's line and the stream to the pit are up, and the meters are fresh."""
         status = self.status()
         return status.shoe.up and status.pit.stream == "streaming" and status.pit.meters_fresh
 
     def unacknowledged(self) -> int:
-        """How many events the pit has not acknowledged."""
+        """Return how many events the pit has not acknowledged."""
         return self.status().pit.unacknowledged
 
     def supervisor(self, act: str, **arguments: str | int) -> Waits | None:
-        """Do a supervisor's act over the socket: "clear", "void", "new_shoe", or "card" with `card="KS"`.
+        """Do a supervisor's act over the control socket: "clear", "void", "new_shoe", or "card" with `card="KS"`.
 
-        The act answers the standing fault. Returns None once the act is done. An act that waits for a second person is
-        not done yet: the method then returns what waits, with the `button` for `pins.confirm`. Raises TableError with
-        the code of a refusal, and LookupError where `act` is not the name of an act.
+        Where the table has stopped by a fault, the act answers that fault. Returns None once the act is done. An act
+        that waits for a second person is not done yet: the method then returns what waits, with the `button` for
+        `pins.confirm`. Raises TableError with the code of a refusal, and LookupError where `act` is not the name of an
+        act.
         """
         _refuse_unknown_act(act, {*arguments, "by"})
         fault = self.face.fault if act in _LEAVE_A_FAULT else None
@@ -414,24 +421,27 @@ class Table:
     # The daemon's journal and log.
 
     def verify(self) -> Verified:
-        """The journal, with every row checked. Raises TableError at the first bad row."""
+        """Check every row of the journal, and return what it holds. Raises TableError at the first bad row."""
         return verify(self.journal)
 
     def came(self, kind: str) -> list[str]:
-        """The origin (`via`) of each fact of this kind, in order. Works only while the table runs."""
+        """Return the origin (`via`) of each fact of this kind in the journal, in order. This works only while the table
+        runs."""
         with closing(sqlite3.connect(f"file:{self.journal}?mode=ro", uri=True)) as db:
             rows = db.execute("SELECT via FROM fact WHERE json_extract(fact, '$.fact') = ? ORDER BY row", (kind,))
             return [via for (via,) in rows]
 
     def facts(self, after_row: int = 0) -> list[dict[str, Any]]:
-        """The journal's facts as they are stored, in order, each with its `row`. Works only while the table runs."""
+        """Return the journal's facts after `after_row` as they are stored, in order, each with its `row`. This works
+        only while the table runs."""
         with closing(sqlite3.connect(f"file:{self.journal}?mode=ro", uri=True)) as db:
             rows = db.execute("SELECT row, fact FROM fact WHERE row > ? ORDER BY row", (after_row,)).fetchall()
         return [{"row": row} | json.loads(fact) for row, fact in rows]
 
     @contextmanager
     def busy_disk(self) -> Iterator[None]:
-        """Keep the daemon from committing for a while, as a slow disk does. After 5 s the disk counts as broken."""
+        """Keep the daemon from committing during the block, as a slow disk does. After 5 s the daemon takes the disk
+        for broken."""
         with closing(sqlite3.connect(self.journal, isolation_level=None)) as db:
             db.execute("BEGIN IMMEDIATE")
             try:
@@ -440,38 +450,38 @@ class Table:
                 db.execute("ROLLBACK")
 
     def hear_out(self) -> None:
-        """Wait until the daemon has read all that the shoe has written. The facts may still wait for the disk, and
-        an act waits for them.
-        """
+        """Wait until the daemon has read all that the shoe has written. The facts may still wait for the disk, and an
+        act waits for those facts."""
         time.sleep(_OFF_THE_WIRE_S)
         self.status()
 
     def copy_journal(self, to: Path) -> None:
-        """Copy the journal of a stopped table."""
+        """Copy the journal of a stopped table to the path `to`."""
         assert not self.runs
         shutil.copy(self.journal, to)
 
     def restore_journal(self, copy: Path) -> None:
-        """Put an older copy of the journal back in its place."""
+        """Put an older copy of the journal in the journal's place, while the table is stopped."""
         assert not self.runs
         shutil.copy(copy, self.journal)
 
     @property
     def log(self) -> str:
-        """Everything that the daemon has logged."""
+        """Return everything that the daemon has logged."""
         return self._log.read_text("utf-8", "replace") if self._log.exists() else ""
 
     def log_tail(self, lines: int = 15) -> str:
-        """The end of the log."""
+        """Return the last lines of the daemon's log, indented."""
         return "\n".join(f"  {line}" for line in self.log.splitlines()[-lines:])
 
 
 def comes_true(condition: Callable[[], object], within_s: float) -> bool:
-    """Whether the condition comes true in time. A table that does not answer just now is asked again.
+    """Wait until the condition is true, and tell whether it became true within `within_s` seconds. A table that does
+    not answer just now is asked again.
 
     An IndexError or a KeyError counts as not true yet. Example: `pit.rounds[-1]` before the pit has heard of any round.
-    A condition that takes long is looked at less often: most looks ask the table for its status, which costs the bench
-    and the table a core.
+    A condition that takes long is evaluated less often, because most conditions ask the table for its status, which
+    costs the bench and the table a core.
     """
     gives_up_s = time.monotonic() + within_s
     pause_s = _POLL_S

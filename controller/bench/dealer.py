@@ -1,4 +1,4 @@
-"""What a dealer does at the bench, in one word each."""
+"""The dealer at the bench: one method for each thing that a dealer does with shoe and buttons."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _QUICKEST_PRESS_MS = 1000
 
 
 class Dealer:
-    """What a dealer does again and again. Each method returns once the table's status shows what was done."""
+    """A dealer at the table under test. Each method returns once the table's status shows what was done."""
 
     def __init__(self, table: Table, shoe: FarShoe | FarBeeTek, pins: Pins, eventually: Eventually) -> None:
         self._table = table
@@ -54,7 +54,8 @@ class Dealer:
         return sum(map(len, self._table.hands.values()))
 
     def cut_card(self) -> None:
-        """The cut card comes. At a shoe that does not report it, the dealer presses `cut_card`."""
+        """Let the cut card come out of the shoe. At a shoe that does not report the cut card, press the button
+        `cut_card`."""
         seen = self._cut_cards()
         self._shoe.cut_card()
         if not self._shoe.tells_cut_card:
@@ -65,11 +66,13 @@ class Dealer:
         return sum(fact["fact"] == "CutCardDrawn" for fact in self._table.facts())
 
     def replay(self, record: str | Path) -> None:
-        """Deal what a shoe says in a record of its wire, as fast as the table takes it, and press what is due.
+        """Deal what a shoe says in a record of its wire, as fast as the table takes it, and press the buttons that are
+        due.
 
         The record has no buttons. So the dealer announces a shoe where none is open, and locks the wagers before a
-        round's first card. A card that came within a second of the report before it came before anybody could press:
-        nothing is pressed for it. Where the table stops by a fault, the rest is said without a press.
+        round's first card. No button is pressed before a card that came within a second of the report before it,
+        because nobody could have pressed in time. Where the table stops by a fault, the rest of the record is said
+        without a press.
         """
         standing, before_ms, given = self._table.fault, 0, self._reports()
 

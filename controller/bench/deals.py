@@ -1,7 +1,9 @@
-"""Deals for property tests of any table daemon: shoes, what a shoe misreads, and what people do meanwhile.
+"""Random deals for property tests of any table daemon: shoes, cards that the shoe misreads, and what people do
+meanwhile.
 
 `deals()` is a strategy of Hypothesis, which this module needs (`pip install hypothesis`). A deal that fails is shrunk
-to the shortest: fewest rounds, no misread and nobody at the table but what the failure needs, and low cards.
+to the shortest that fails: few rounds and low cards, with no misread card and no act of people that the failure does
+not need.
 """
 
 from __future__ import annotations
@@ -24,8 +26,9 @@ _MOST_CARDS = 6
 
 
 class Step(Struct, frozen=True):
-    """One thing that happens. `draw CARD` is read as it is; in its place `misread CARD HOW` is one of the shoe's verbs.
-    `press BUTTON`, `cover SEAT` and `uncover SEAT` are people's; `unplug` pulls the shoe's cable and puts it back."""
+    """One thing that happens in a deal. `draw CARD` is a card that the shoe reads rightly. `misread CARD HOW` is a card
+    that goes wrong by the shoe's verb HOW. `press BUTTON`, `cover SEAT` and `uncover SEAT` are acts of people. `unplug`
+    pulls the shoe's cable and puts it back."""
 
     do: Literal["new_shoe", "draw", "misread", "press", "cover", "uncover", "unplug"]
     what: str = ""
@@ -36,7 +39,8 @@ class Step(Struct, frozen=True):
 
 
 class DealtRound(Struct, frozen=True):
-    """A round as it lies on the felt, whatever the shoe read of it: by the sheets' usual rules of drawing."""
+    """A round as its cards lie on the felt, whatever the shoe read of them. The cards follow the sheets' usual rules of
+    drawing."""
 
     player: tuple[str, ...]
     banker: tuple[str, ...]
@@ -46,7 +50,7 @@ class DealtRound(Struct, frozen=True):
 
 
 class Deal(Struct, frozen=True):
-    """A shoe from its first card on: what happens, step by step, and what is true of it."""
+    """The deal of one shoe from its first card on: the steps that happen, and the rounds that they truly make."""
 
     steps: tuple[Step, ...]
     rounds: tuple[DealtRound, ...]
@@ -55,9 +59,9 @@ class Deal(Struct, frozen=True):
         return "; ".join(map(str, self.steps))
 
     def play(self, shoe: Any, pins: Pins, answered: Callable[[Step], bool] | None = None) -> None:
-        """Let all of it happen at the bench: `deal.play(bench_shoe, bench_pins)`.
+        """Do all steps of the deal at the bench: `deal.play(bench_shoe, bench_pins)`.
 
-        A button is held until `answered(step)` says that the daemon has taken that press; without `answered`, for a
+        A button is held until `answered(step)` says that the daemon has taken the press; without `answered`, for a
         moment. Nothing else waits for the daemon.
         """
         for step in self.steps:
@@ -75,7 +79,8 @@ class Deal(Struct, frozen=True):
                     _say(shoe, step)
 
     def wire(self, driver: str, wrap: int = 0) -> bytes:
-        """All that a shoe of this brand says in this deal, for a codec of your own. Nobody pulls its cable."""
+        """Return all bytes that a shoe of this brand sends in this deal, to test a codec of your own. The cable is
+        never pulled."""
         line = _Written()
         shoe = maker(driver)(line, wrap=wrap)
         for step in self.steps:
@@ -84,7 +89,7 @@ class Deal(Struct, frozen=True):
 
 
 class _Written:
-    """A line that keeps what is said on it."""
+    """A serial line that only keeps the bytes that are written to it."""
 
     def __init__(self) -> None:
         self.said = bytearray()
@@ -93,11 +98,11 @@ class _Written:
         self.said += data
 
     def listen(self, heard: object) -> None:
-        """Nobody says anything to this shoe."""
+        """Do nothing, because nobody sends anything to this shoe."""
 
 
 class _Planned(Struct, frozen=True):
-    """A round as it is drawn by lot: more cards than it may need."""
+    """A round as Hypothesis draws it at random, with more cards than the round may need."""
 
     cards: tuple[str, ...]
     seats: tuple[int, ...] = ()
@@ -113,10 +118,10 @@ def deals(
     plugs: bool = False,
     decks: int = 8,
 ) -> st.SearchStrategy[Deal]:
-    """Shoes of up to `most_rounds` rounds, of `decks` decks, with people at up to `seats` seats.
+    """Return a strategy for shoes of up to `most_rounds` rounds, of `decks` decks, with people at up to `seats` seats.
 
     `misreads` are the verbs by which a card may go wrong: `("unreadable",)` at an Angel Eye, `("damage", "lose")` at a
-    BeeTek, `()` never. With `plugs` the cable may be pulled between two cards, and is put back.
+    BeeTek, `()` for no misread card. With `plugs` the cable may be pulled between two cards, and is put back.
     """
     card = st.sampled_from(CARDS)
     place = st.integers(0, _MOST_CARDS - 1)
@@ -169,12 +174,12 @@ def _steps_of(planned: _Planned, cards: Sequence[str]) -> Iterator[Step]:
 
 
 def _filled(cards: Sequence[str]) -> tuple[str, ...]:
-    """Six cards: these, and low ones. So a deal shrinks by whole cards."""
+    """Fill these cards up to six with low cards, so that a failing deal shrinks by whole cards."""
     return (*cards, *[CARDS[0]] * (_MOST_CARDS - len(cards)))
 
 
 def _taken(left: Counter[str], card: str) -> str:
-    """The card, or where the shoe has no more of it, the next card that the shoe has."""
+    """Take this card from the cards `left` in the shoe, or the next card that the shoe still has, and return it."""
     begin = CARDS.index(card)
     found = next(each for each in (*CARDS[begin:], *CARDS[:begin]) if left[each])
     left[found] -= 1

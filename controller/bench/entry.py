@@ -1,7 +1,8 @@
-"""What every pytest loads wherever the package is installed: the bench, where the extra `bench` is installed too.
+"""The plugin that every pytest loads wherever the package is installed. It loads the bench where the extra `bench` is
+installed too.
 
-Without this extra the other tests of that environment run as before. A test that asks for a fixture of the bench ends
-with a sentence that names what to install.
+Without this extra the other tests of that environment run as before. A test that asks for a fixture of the bench then
+fails with a sentence that names what to install.
 """
 
 from __future__ import annotations

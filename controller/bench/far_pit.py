@@ -1,4 +1,5 @@
-"""The tests' own pit. It hears the table as any subscriber does, checks every message, and acknowledges.
+"""The tests' own pit, at the far end of the table's connection. It hears the table as any subscriber does, checks every
+message, and acknowledges.
 
 This pit is written from the contract alone (topics, schemas, signatures), so that it can contradict the table.
 """
@@ -37,12 +38,13 @@ PRIVATE_KEY = b"the hardware tests' pit has this"
 
 
 class FarPit:
-    """One table's pit. `events` are all events that it has committed, in order. `wrong` has a line for each message
-    that breaks the contract.
+    """The tests' pit of one table. `events` are all events that it has committed, in order. `wrong` has a line for each
+    message that breaks the contract.
 
-    The pit takes an event only after the event before, so `events[n]` has seq n+1. A repeat with another body is wrong.
-    Another client, bet recognition, publishes the wagers: with `certs` the broker lets no other client publish them. It
-    signs them with `recognition_key`, which two people adopt at the table (`recognition_hex`).
+    The pit takes an event only after the event before it, so `events[n]` has seq n+1. A repeat with another body is
+    wrong. Wagers are published by another client, the bet recognition, because with `certs` the broker lets no other
+    client publish them. That client signs them with `recognition_key`, which two people adopt at the table
+    (`recognition_hex`).
     """
 
     def __init__(
@@ -74,34 +76,34 @@ class FarPit:
     # The events by type.
 
     def told(self, type_: str) -> list[Event]:
-        """The events of one type, in order. Raises LookupError for a type that the contract does not have."""
+        """Return the events of one type, in order. Raises LookupError for a type that the contract does not have."""
         if type_ not in EVENT_TYPES:
             raise LookupError(f"No event has the type {type_!r}{ended(type_, EVENT_TYPES)}")
         return [event for event in self.events if event["type"] == type_]
 
     @property
     def types(self) -> list[str]:
-        """The types of all events, in order."""
+        """Return the types of all events, in order."""
         return [event["type"] for event in self.events]
 
     @property
     def rounds(self) -> list[Event]:
-        """The finished rounds."""
+        """Return the events of finished rounds, in order."""
         return self.told("round")
 
     @property
     def hits(self) -> list[Event]:
-        """The winning wagers on progressive bets."""
+        """Return the events of winning wagers on progressive bets, in order."""
         return self.told("hit")
 
     @property
     def online(self) -> bool:
-        """Whether the table was connected when its state was last heard; False before the first."""
+        """Tell whether the table was connected when its state was last heard; False before the first state."""
         return bool(self.states) and self.states[-1].online
 
     @property
     def state(self) -> State:
-        """The table's last state while it was connected. Raises LookupError before the first."""
+        """Return the table's last state while it was connected. Raises LookupError before the first such state."""
         known = (state for state in reversed(self.states) if isinstance(state, State))
         if (last := next(known, None)) is None:
             raise LookupError("no state of a connected table has come")
@@ -109,7 +111,7 @@ class FarPit:
 
     @property
     def recognition_hex(self) -> str:
-        """Bet recognition's public key, as people adopt it at the table."""
+        """Return the bet recognition's public key in hexadecimal, as people adopt it at the table."""
         return public_hex(self.recognition_key)
 
     # What a pit can do to a table.
@@ -119,12 +121,12 @@ class FarPit:
         self._speaks = False
 
     def speak(self) -> None:
-        """Acknowledge again, from the last event taken."""
+        """Acknowledge again, beginning with the last event that was taken."""
         self._speaks = True
         self._acknowledge()
 
     def gone(self) -> None:
-        """Leave the broker."""
+        """Disconnect from the broker."""
         client, self._client = self._client, None
         if client is not None:
             client.disconnect()
@@ -146,12 +148,13 @@ class FarPit:
         self._levels_said.wait_for_publish(10)  # from here on the broker retains no message of a former key
 
     def say(self, payload: bytes) -> None:
-        """Publish these bytes, retained, as if they were an ack."""
+        """Publish these bytes, retained, on the table's ack topic."""
         assert self._client is not None
         self._client.publish(f"{self._topic}/ack", payload, qos=1, retain=True).wait_for_publish(10)
 
     def forget(self) -> None:
-        """Lose every committed event, as a pit that was restored from an old copy, and acknowledge that."""
+        """Lose every committed event, like a pit that was restored from an old copy, and acknowledge as that pit
+        would."""
         with self._lock:
             self.events.clear()
             self._bodies.clear()
@@ -167,7 +170,7 @@ class FarPit:
         self._client.publish(f"{place}/{topic}", payload, qos=1).wait_for_publish(10)
 
     def award(self, **fields: Any) -> None:
-        """Publish a step of an award, as the contract has it."""
+        """Publish a step of an award in the form of the contract."""
         self.say_on("award", self.signed("award", **fields))
 
     def rotate(self) -> None:
@@ -177,14 +180,14 @@ class FarPit:
         self._rotations.append(handed_over | {"signature": signature(handed_over, former)})
 
     def signed(self, kind: str, signer: Ed25519PrivateKey | None = None, **fields: Any) -> bytes:
-        """A message of this pit as the contract has it: signed, with the time now where none is given. A word on the
-        meters names no win unless it is given one."""
+        """Return a message of this pit in the form of the contract: signed, with the time now where `fields` give none.
+        A message on the meters names no win unless `fields` give one."""
         message = signed({"win": None} | fields if kind == "meters" else fields, signer or self.key)
         self._valid[kind].validate(message)
         return json.dumps(message).encode()
 
     def wager(self, **seen: Any) -> bytes:
-        """Publish a wager for the next round, as bet recognition does, and return its bytes. `seen` can name another
+        """Publish a wager for the next round, as bet recognition does, and return its bytes. `seen` may give another
         place, number or time."""
         assert comes_true(lambda: self.state.phase == "wagers_open", 10), "the table's state does not ask for wagers"
         state = self.state
@@ -284,5 +287,5 @@ class FarPit:
             client.publish(f"{self._topic}/ack", body, qos=1, retain=True)
 
     def ack(self, **fields: Any) -> bytes:
-        """An ack for the table, as the contract has it."""
+        """Return an ack for the table in the form of the contract, signed."""
         return self.signed("ack", table=self._topic.rpartition("/")[2], **fields)

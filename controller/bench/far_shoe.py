@@ -1,4 +1,4 @@
-"""The shoe at the far end of the wire, with a dealer's words. It is one of the simulated brands."""
+"""The simulated shoe at the bench's end of the wire, of one brand, with methods for what a dealer does."""
 
 from __future__ import annotations
 
@@ -29,38 +29,39 @@ _NUMBERS_COME_ROUND_MS = 400
 
 
 class FarLine(Line, Protocol):
-    """The shoe's end of a line whose host end can be pulled out and put back."""
+    """The shoe's end of a serial line. The table's end can be pulled out and put back."""
 
     def unplug(self) -> None:
-        """Make the device vanish."""
+        """Make the serial device vanish from the table's machine."""
 
     def plug(self) -> None:
-        """Make the device appear again, under the same name."""
+        """Make the serial device appear again, under the same name."""
 
     def unplug_at_shoe(self) -> None:
-        """Let nothing through in either direction; the device stays."""
+        """Let nothing through the line in either direction, while the serial device stays."""
 
     def plug_at_shoe(self) -> None:
-        """Let everything through again."""
+        """Let everything through the line again."""
 
 
 def stay_unheard(since_ms: int) -> None:
-    """Wait until the shoe was unheard since `since_ms` for longer than its reports' numbers need to come round."""
+    """Wait until the shoe has been unheard since `since_ms` for so long that the numbers of its reports may have
+    started over."""
     while (left_ms := since_ms + _NUMBERS_COME_ROUND_MS - since_boot_ms()) > 0:
         time.sleep(left_ms / 1000)
 
 
 class Recorded(Struct, frozen=True):
-    """A piece of a record, and the facts that its brand's codec makes of the record there."""
+    """A piece of a record of the shoe's wire, and the facts that the brand's codec reads from it."""
 
     piece: Piece
     facts: tuple[ShoeFact, ...]
 
 
 class FarEnd:
-    """What the bench does with a simulated shoe of any brand, beside the brand's own verbs.
+    """What the bench can do with a simulated shoe of any brand, beside the brand's own methods.
 
-    `sent` has the frame of every report in hex, once each, also where nobody heard the report. A report is written up
+    `sent` has the frame of every report in hex, once each, even where nobody heard the report. A report is written up
     to three times: `before_copy(copy)`, where set, is called before copy 0, 1 or 2.
     """
 
@@ -71,17 +72,17 @@ class FarEnd:
 
     @cached_property
     def sent(self) -> list[str]:
-        """The frame of each report that was sent, in hex."""
+        """Return the frame of each report that was sent, in hexadecimal."""
         return []
 
     @property
     def heard(self) -> bool:
-        """Whether a program has the table's end of the line open. Whatever the shoe says before that is lost. A real
-        cable cannot tell this, and counts as open."""
+        """Tell whether a program has the table's end of the line open. Whatever the shoe sends before that is lost. A
+        real cable cannot tell, and counts as open."""
         return getattr(self.line, "heard", True)
 
     def deal(self, cards: str, **lies: Any) -> None:
-        """Draw these cards one after another: `8S TD`, `CUT` the cut card, `??8S` an 8S that cannot be read.
+        """Draw these cards one after another: `8S TD` two cards, `CUT` the cut card, `??8S` an 8S that cannot be read.
 
         `lies` are the arguments of the brand's own `draw`.
         """
@@ -95,8 +96,8 @@ class FarEnd:
                 shoe.draw(a_card(card), **lies)
 
     def recorded(self, record: str | Path) -> Iterator[Recorded]:
-        """What the shoe says in a record of its wire (`tablectl shoe record`), without the answers to questions: this
-        shoe answers those itself. Raises TableError for a file that is no record."""
+        """Yield what the shoe says in a record of its wire (`tablectl shoe record`), without its answers to questions,
+        because this shoe answers questions itself. Raises TableError for a file that is no record."""
         codec = brand(self.driver).codec(None)
         for piece in read_record(Path(record)):
             heard = [] if piece.way == "host" else codec.feed(piece.data)
@@ -105,26 +106,27 @@ class FarEnd:
                 yield Recorded(piece, facts)
 
     def replay(self, record: str | Path, speed: float = 1.0) -> None:
-        """Say what the shoe says in a record, at the record's pace; `speed` 2 takes half of the time, 0 none."""
+        """Send what the shoe says in a record, at the record's pace. With `speed` 2 that takes half of the time, with 0
+        no time."""
         say_again((each.piece for each in self.recorded(record)), self.line, speed)
 
     def unplug(self) -> None:
-        """Pull the adapter: the device vanishes."""
+        """Pull the serial adapter out of the table's machine, so that the device vanishes."""
         self.line.unplug()
         self._unplugged_ms = since_boot_ms()
 
     def plug(self) -> None:
-        """Plug the adapter in again, under the same name, after so long that the reports' numbers may have come
-        round."""
+        """Plug the serial adapter in again, under the same name, but only after so long that the numbers of the shoe's
+        reports may have started over."""
         stay_unheard(self._unplugged_ms)
         self.line.plug()
 
     def unplug_at_shoe(self) -> None:
-        """Pull the plug at the shoe's end: the adapter and its device stay."""
+        """Pull the plug at the shoe's end of the cable. The adapter and its device stay."""
         self.line.unplug_at_shoe()
 
     def plug_at_shoe(self) -> None:
-        """Put the plug back in at the shoe's end."""
+        """Put the plug back in at the shoe's end of the cable."""
         self.line.plug_at_shoe()
 
     def _note(self, copy: int, frame: bytes) -> bytes:
@@ -136,7 +138,7 @@ class FarEnd:
 
 
 class FarShoe(FarEnd, SimulatedAngelEye):
-    """An Angel Eye on `line`."""
+    """A simulated Angel Eye shoe on `line`."""
 
     def __init__(self, line: FarLine, wrap: int = 0) -> None:
         super().__init__(line, wrap=wrap)
@@ -144,7 +146,7 @@ class FarShoe(FarEnd, SimulatedAngelEye):
 
 
 class FarBeeTek(FarEnd, SimulatedBeeTek):
-    """A BeeTek on `line`."""
+    """A simulated BeeTek shoe on `line`."""
 
     def __init__(self, line: FarLine, wrap: int = 0) -> None:
         super().__init__(line, wrap=wrap)
@@ -152,7 +154,7 @@ class FarBeeTek(FarEnd, SimulatedBeeTek):
 
 
 def far_shoe(driver: str, line: FarLine, wrap: int) -> Any:
-    """A shoe on `line`, of the brand that a table file's `[shoe] driver` names."""
+    """Return a simulated shoe on `line`, of the brand that `[shoe] driver` names in a table file."""
     made_by: Any = maker(driver)
     known = (far for far in (FarShoe, FarBeeTek) if issubclass(far, made_by))
     shoe = next(known, type("FarShoe", (FarEnd, made_by), {}))(line, wrap=wrap)

@@ -53,9 +53,10 @@ _PATIENCE_S = 60.0
 
 
 def pattern(seen: Sequence[Stretch]) -> str | None:
-    """The pattern of a lamp, from the stretches that were seen, oldest first; the last stretch is not over.
+    """Return the blink pattern of a lamp, from the stretches of light and dark that were seen, oldest first; the last
+    is not over.
 
-    None while several patterns are possible. A repeating pattern is certain once it explains enough of the last
+    Return None while several patterns are possible. A repeating pattern is certain once it explains enough of the last
     stretches, and more than any other pattern does: that takes 4 s at most. A steady lamp is certain after 1.745 s, a
     dark lamp after 2.1 s.
     """
@@ -68,16 +69,17 @@ def pattern(seen: Sequence[Stretch]) -> str | None:
 
 
 def _explained(seen: Sequence[Stretch], lengths_s: Sequence[float]) -> int:
-    """How many of the last stretches this pattern explains, at the best place in its cycle."""
+    """Return how many of the last stretches this pattern explains, at the best place in the pattern's cycle."""
     sizes = [_size(length_s) for length_s in lengths_s]
     lit = seen[-1][0]
     return max(_explained_at(place, seen, sizes) for place in range(0 if lit else 1, len(sizes), 2))
 
 
 def _explained_at(place: int, seen: Sequence[Stretch], sizes: Sequence[int]) -> int:
-    """How many of the last stretches this pattern explains, with the last stretch at this place of its cycle.
+    """Return how many of the last stretches this pattern explains, with the last stretch at this place of the pattern's
+    cycle.
 
-    The last stretch counts once it has its size. A stretch of the smallest size counts at once.
+    The last stretch counts once it has its full size. A stretch of the smallest size counts at once.
     """
     *past, (_, length_s) = seen
     if _size(length_s) > sizes[place]:
@@ -91,28 +93,30 @@ def _explained_at(place: int, seen: Sequence[Stretch], sizes: Sequence[int]) -> 
 
 
 def _size(length_s: float) -> int:
-    """Which of the five sizes a stretch has, 0 to 4."""
+    """Return which of the five sizes a stretch of light or dark has, 0 to 4."""
     return bisect_right(_SIZES_S, length_s)
 
 
 class Front(Protocol):
-    """How a test reaches a table's inputs and lamps."""
+    """How a test reaches a table's inputs (buttons, key, sensors) and lamps."""
 
     def press(self, name: str) -> None:
-        """Press a button, turn the key, cover a sensor."""
+        """Press a button, turn the key or cover a sensor, by its name."""
 
     def release(self, name: str) -> None:
-        """Let go of a button, turn the key back, uncover a sensor."""
+        """Let go of a button, turn the key back or uncover a sensor, by its name."""
 
     def lamps(self) -> dict[str, bool]:
-        """Every lamp by name: True is lit now."""
+        """Return every lamp by name: True where it is lit at this moment."""
 
 
 class Pins:
-    """The hands and eyes at a table, by the names in its file. A thread watches the lamps until `close`.
+    """The hands and eyes of a person at a table, by the names in the table's file. A thread watches the lamps until
+    `close`.
 
-    A test that uses one of `unjumpered` is skipped: a real header has too few pins to jumper a whole table. A test that
-    uses any other name that the table does not have fails: for example "seat_9", where there is no such seat.
+    A test that uses one of the names in `unjumpered` is skipped, because a real header has too few pins to jumper a
+    whole table. A test that uses any other name that the table does not have fails: for example "seat_9", where there
+    is no such seat.
     """
 
     def __init__(
@@ -130,12 +134,12 @@ class Pins:
         self._watching.start()
 
     def close(self) -> None:
-        """Stop watching."""
+        """Stop the thread that watches the lamps."""
         self._closing.set()
         self._watching.join()
 
     def press(self, button: str, until: Callable[[], bool] | None = None) -> None:
-        """Press a button for a moment. With `until`, hold the button until the condition is true; press again each
+        """Press a button for a moment. With `until`, hold the button until that condition is true, and press anew each
         second."""
         gives_up_s = time.monotonic() + _PATIENCE_S
         while True:
@@ -168,7 +172,7 @@ class Pins:
             self.let_go(f"seat_{seat}")
 
     def turn_key(self) -> None:
-        """Turn the supervisor's key. It stays turned until `turn_key_back`."""
+        """Turn the supervisor's key. The key stays turned until `turn_key_back`."""
         self.hold("key")
         time.sleep(_HOLD_S)
 
@@ -178,7 +182,7 @@ class Pins:
         time.sleep(_HOLD_S)
 
     def confirm(self, button: str) -> None:
-        """Confirm the act that waits, as a second person at the table does: turn the key, and hold the act's button.
+        """Confirm the waiting act, as a second person at the table does: turn the key, and hold the act's button.
 
         `button` is the one that `tablectl status` names, for example `void` for a void.
         """
@@ -190,27 +194,28 @@ class Pins:
         self.turn_key_back()
 
     def lamp(self, name: str) -> str | None:
-        """The pattern of a lamp, a key of `SEAT_SIGNS`; None while the pattern is not certain yet."""
+        """Return the blink pattern of a lamp, a key of `SEAT_SIGNS`; None while the pattern is not certain yet."""
         changes, now_s = self._changes[self._wired(name, self._changes)], time.monotonic()
         ends_s = [since_s for _, since_s in changes[1:]] + [now_s]
         return pattern([(lit, end_s - since_s) for (lit, since_s), end_s in zip(changes, ends_s, strict=True)])
 
     def dark_s(self, name: str) -> float:
-        """How long a lamp has been dark, in seconds; 0 while it is lit."""
+        """Return how long a lamp has been dark, in seconds; 0 while it is lit."""
         lit, since_s = self._changes[self._wired(name, self._changes)][-1]
         return 0.0 if lit else time.monotonic() - since_s
 
     def seat(self, number: int) -> str | None:
-        """What a seat's lamp tells: a value of `SEAT_SIGNS`; None while the pattern is not certain yet."""
+        """Return what a seat's lamp tells the player, a value of `SEAT_SIGNS`; None while the lamp's pattern is not
+        certain yet."""
         shown = self.lamp(f"seat_{number}")
         return None if shown is None else SEAT_SIGNS[shown]
 
     def lamps(self) -> dict[str, str | None]:
-        """Every lamp's pattern."""
+        """Return every lamp's blink pattern, by the lamp's name."""
         return {name: self.lamp(name) for name in self._changes}
 
     def lit(self) -> set[str]:
-        """The lamps that are lit now."""
+        """Return the names of the lamps that are lit now."""
         return {name for name, lit in self._front.lamps().items() if lit}
 
     def _wired(self, name: str, there: Iterable[str]) -> str:

@@ -1,4 +1,5 @@
-"""The real header, jumpered: each pin of the table is wired to a pin of the bench, on the same header."""
+"""The bench on a real Raspberry Pi header: jumpers wire each pin of the table to a pin of the bench, on the same
+header."""
 
 from __future__ import annotations
 
@@ -15,21 +16,21 @@ BCM_NUMBERS = range(2, 28)
 
 
 class Jumper(Struct, frozen=True):
-    """The two BCM numbers that a jumper connects."""
+    """The BCM numbers of the two pins that a jumper connects: the table's and the bench's."""
 
     table: int
     bench: int
 
 
 class Jumpers(Struct, frozen=True):
-    """A file like `jumpers.toml`, with the names of the table file. Raises ValueError, in words for people."""
+    """The jumpers of a file like `jumpers.toml`, by the lamps' and inputs' names in the table file."""
 
     lamps: Mapping[str, Jumper]
     inputs: Mapping[str, Jumper]
 
     @classmethod
     def read(cls, path: Path) -> Jumpers:
-        """Read the file."""
+        """Read the jumpers from a file. Raises ValueError, in words for people, where the file is wrong."""
         try:
             file = tomllib.loads(path.read_text("utf-8"))
             sections = {name: {pin: Jumper(**ends) for pin, ends in file[name].items()} for name in ("lamps", "inputs")}
@@ -42,11 +43,12 @@ class Jumpers(Struct, frozen=True):
         return jumpers
 
     def all(self) -> list[Jumper]:
-        """Every jumper."""
+        """Return every jumper, of lamps and inputs."""
         return [*self.lamps.values(), *self.inputs.values()]
 
     def wiring(self, pins: Mapping[str, Any]) -> dict[str, Any]:
-        """The jumpered lamps and inputs of a table's `[pins]`. Raises KeyError for a name that is not there."""
+        """Return the jumpered lamps and inputs of a table's `[pins]`. Raises KeyError for a name that `[pins]` does not
+        have."""
         return {
             name: {pin: pins[name][pin] | {"bcm": jumper.table} for pin, jumper in jumpers.items()}
             for name, jumpers in (("lamps", self.lamps), ("inputs", self.inputs))
@@ -54,7 +56,7 @@ class Jumpers(Struct, frozen=True):
 
 
 class JumperedFront:
-    """The buttons, sensors and lamps of a table, through the bench's ends of the jumpers.
+    """The buttons, sensors and lamps of a table, reached through the bench's ends of the jumpers.
 
     The bench's outputs drive the table's inputs. The bench's inputs see the table's lamps: a lamp that nobody drives is
     pulled to dark.
@@ -74,17 +76,17 @@ class JumperedFront:
             gpio.setup(bcm, gpio.OUT, initial=not high)
 
     def press(self, name: str) -> None:
-        """Press a button, turn the key, cover a sensor."""
+        """Press a button, turn the key or cover a sensor, by its name."""
         bcm, high = self._inputs[name]
         self._gpio.output(bcm, high)
 
     def release(self, name: str) -> None:
-        """Let go of a button, turn the key back, uncover a sensor."""
+        """Let go of a button, turn the key back or uncover a sensor, by its name."""
         bcm, high = self._inputs[name]
         self._gpio.output(bcm, not high)
 
     def lamps(self) -> dict[str, bool]:
-        """Every jumpered lamp by name: True is lit this instant."""
+        """Return every jumpered lamp by name: True where it is lit at this moment."""
         return {name: bool(self._gpio.input(bcm)) == high for name, (bcm, high) in self._lamps.items()}
 
     def close(self) -> None:

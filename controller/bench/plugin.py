@@ -1,14 +1,17 @@
-"""The hardware-in-the-loop bench as a pytest plugin: the real daemon, and the far end of each of its wires.
+"""The hardware-in-the-loop bench as a pytest plugin: the real table daemon, and the far end of each of its wires.
 
-Where the package is installed with its extra `bench`, every pytest has these fixtures. Each is named `bench_…`, and
-asks for fixtures of such names alone. `short_names` has them without that prefix, for whoever has no other use for
-words such as `table`: a fixture of the same name in a test file or a conftest.py goes before it, and breaks none here.
+Where the package is installed with its extra `bench`, every pytest run has these fixtures. Each is named `bench_…`, and
+asks only for fixtures of such names. `short_names` has them without that prefix, for tests that have no other use for
+words such as `table`. A fixture of the same name in a test file or a conftest.py takes precedence, and breaks no
+fixture of the bench.
 
 `@pytest.mark.bench_table(pit={"stale_after_s": 1}, shoe_wrap=1)` changes sections of the table file, and lets the
-numbers of the shoe's reports go on with 1 after 9. `shoe={"driver": "beetek"}` plays with that shoe. `game={"shoe":
-{"decks": 1}}` changes the game. Real hardware takes the place of simulated hardware by `--shoe` with `--table-port`, by
-`--gpio real` with `--jumpers`, and by `--broker`, with `--broker-certs` for mutual TLS (docs/bench.md). A test whose
-broker, port or Pi is absent is skipped, and says which; with `--bench-strict`, and where CI=true, such a test fails.
+numbers of the shoe's reports go on with 1 after 9. `shoe={"driver": "beetek"}` plays with a shoe of that brand.
+`game={"shoe": {"decks": 1}}` changes the game.
+
+Real hardware takes the place of simulated hardware by `--shoe` with `--table-port`, by `--gpio real` with `--jumpers`,
+and by `--broker`, with `--broker-certs` for mutual TLS (docs/bench.md). A test whose broker, port or Pi is absent is
+skipped, and says which is absent. With `--bench-strict`, and where CI=true, such a test fails.
 """
 
 from __future__ import annotations
@@ -107,7 +110,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """A mark that is only nearly the bench's would leave the table as it is, and the test green."""
+    """Raise LookupError for a mark that begins with `bench_` and is none of the bench's. A misspelt mark would leave
+    the table as it is, and the test green."""
     for mark in item.iter_markers():
         if mark.name.startswith("bench_") and mark.name not in _MARKERS:
             raise LookupError(f"The bench has no mark {mark.name}{ended(mark.name, _MARKERS)}")
@@ -153,7 +157,7 @@ def _refuse_workers(config: pytest.Config) -> None:
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
-    """Say what the bench consists of, for the head of pytest's report."""
+    """Return a line for the head of pytest's report that says what the bench consists of."""
     versions = " ".join(f"{name}-{_version(name)}" for name in ("RPi.GPIO", "pyserial", "paho-mqtt"))
     cable = f"{config.getoption('--shoe')} to {config.getoption('--table-port')}" if _cable(config) else "ptys"
     named: Address | None = config.getoption("--broker")
@@ -167,7 +171,7 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
 
 
 def _simulated_header(config: pytest.Config) -> str:
-    """What the daemon drives where the header is simulated."""
+    """Return what the daemon drives where the header is simulated, as text for the report's head."""
     try:
         _built_shim(config)
     except ShimUnavailableError as error:
@@ -178,7 +182,8 @@ def _simulated_header(config: pytest.Config) -> str:
 
 
 def _built_shim(config: pytest.Config) -> Path:
-    """The shim, compiled once a run: for the report's head, or for the first table where no head is printed.
+    """Return the path of the shim, compiled once a test run: for the report's head, or for the first table where no
+    head is printed.
 
     Raises the errors of `build_shim`.
     """
@@ -190,7 +195,7 @@ def _built_shim(config: pytest.Config) -> Path:
 
 
 def commit() -> str:
-    """The commit of this working copy, with a + where files have changed since; "unknown" without Git."""
+    """Return the Git commit of this working copy, with a + where files have changed since; "unknown" without Git."""
     git = shutil.which("git")
     if git is None or not (ROOT / ".git").exists():  # an installed package may lie inside another repository
         return "unknown"
@@ -220,7 +225,7 @@ def _cable(config: pytest.Config) -> bool:
 
 
 def _absent(config: pytest.Config, what: str) -> NoReturn:
-    """Skip the test, which needs a part that is absent. With `--bench-strict` the test fails."""
+    """Skip the test, because it needs a part that is absent. With `--bench-strict` the test fails."""
     if config.stash[_strict]:
         pytest.fail(f"{what} The bench is strict: without --bench-strict this test is skipped.", pytrace=False)
     pytest.skip(what)
@@ -228,7 +233,7 @@ def _absent(config: pytest.Config, what: str) -> NoReturn:
 
 @contextmanager
 def _skipped_where_absent(config: pytest.Config) -> Iterator[None]:
-    """Skip the test, in the error's words, where a part that the test needs is absent."""
+    """Run a block, and skip the test, in the error's words, where a part that the block needs is absent."""
     try:
         yield
     except TableError as error:
@@ -239,7 +244,8 @@ def _skipped_where_absent(config: pytest.Config) -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def bench_shim(pytestconfig: pytest.Config) -> Path | None:
-    """The library that puts the pins page under the real RPi.GPIO; None where that is not used or cannot be built."""
+    """The library that puts the pins page (a file that stands for the header) under the real RPi.GPIO; None where it is
+    not used or cannot be built."""
     if pytestconfig.stash[_jumpers] is not None:
         return None
     try:
@@ -250,7 +256,7 @@ def bench_shim(pytestconfig: pytest.Config) -> Path | None:
 
 @pytest.fixture
 def bench_broker(pytestconfig: pytest.Config, tmp_path: Path) -> Iterator[Broker | ExistingBroker]:
-    """A running broker: the one that `--broker` names, or else a Mosquitto of the test's own."""
+    """A running MQTT broker: the one that `--broker` names, or else a Mosquitto of the test's own."""
     named: Address | None = pytestconfig.getoption("--broker")
     certs = pytestconfig.stash[_certs]
     broker = Broker(tmp_path) if named is None else ExistingBroker(named.host, named.port, certs)
@@ -262,13 +268,14 @@ def bench_broker(pytestconfig: pytest.Config, tmp_path: Path) -> Iterator[Broker
 
 
 def _changes(request: pytest.FixtureRequest) -> dict[str, Any]:
-    """What the test's marker says; nothing without a marker. The long name goes before the short name."""
+    """Return the arguments of the test's marker `bench_table`; empty without a marker. The marker's long name takes
+    precedence over its short name."""
     marker = next(filter(None, map(request.node.get_closest_marker, _MARKERS)), None)
     return {} if marker is None else dict(marker.kwargs)
 
 
 def _example(name: str) -> Path:
-    """An example's table file. Raises LookupError for a name that is no example's."""
+    """Return the path of an example's table file. Raises LookupError where no example has this name."""
     file = example_table(name)
     if not file.is_file():
         known = sorted(path.stem for path in file.parent.glob("*.toml"))
@@ -280,7 +287,7 @@ def _example(name: str) -> Path:
 def bench_table_files(
     request: pytest.FixtureRequest, tmp_path: Path, bench_broker: Broker, bench_shim: Path | None
 ) -> TableFiles:
-    """The files of a table that has not run yet."""
+    """The generated files of a table whose daemon has not run yet."""
     sections = _changes(request)
     sections.pop("shoe_wrap", None)
     example = _example(sections.pop("example", "royal9"))
@@ -296,7 +303,8 @@ def bench_table_files(
 
 @pytest.fixture
 def bench_front(pytestconfig: pytest.Config, bench_table_files: TableFiles) -> Iterator[Front]:
-    """How the table's inputs and lamps are reached. Skips the test where there is no real header to reach."""
+    """The way to the table's inputs and lamps, on a simulated or a real header. Skips the test where there is no real
+    header to reach."""
     lamps, inputs = bench_table_files.values["pins"]["lamps"], bench_table_files.values["pins"]["inputs"]
     jumpers = pytestconfig.stash[_jumpers]
     if jumpers is None:
@@ -311,7 +319,7 @@ def bench_front(pytestconfig: pytest.Config, bench_table_files: TableFiles) -> I
 
 @pytest.fixture
 def bench_pins(pytestconfig: pytest.Config, bench_table_files: TableFiles, bench_front: Front) -> Iterator[Pins]:
-    """The table's front: buttons, sensors, lamps."""
+    """The table's buttons, sensors and lamps, as the people at the table use and see them."""
     whole = tomllib.loads(EXAMPLE_TABLE.read_text("utf-8"))["pins"]
     unjumpered = () if pytestconfig.stash[_jumpers] is None else {*whole["lamps"], *whole["inputs"]}
     pins = Pins(bench_front, bench_table_files.pins.lamps, bench_table_files.pins.inputs, unjumpered)
@@ -320,21 +328,22 @@ def bench_pins(pytestconfig: pytest.Config, bench_table_files: TableFiles, bench
 
 
 class Cable(SerialLine):
-    """The shoe's end of a real cable, which no program can pull."""
+    """The shoe's end of a real cable, which no program can pull out."""
 
     def unplug(self) -> None:
-        """Skip the test."""
+        """Skip the test, because a real plug is pulled and put in by hand."""
         pytest.skip("a real plug is pulled and put in by hand")
 
     plug = unplug_at_shoe = plug_at_shoe = unplug
 
     def close(self) -> None:
-        """Let go of the port."""
+        """Close the serial port at the shoe's end."""
         super().unplug()
 
 
 def _look_for_table_port(config: pytest.Config) -> None:
-    """Skip the test where the daemon's end is absent. The port is not opened: a serial server takes only one client."""
+    """Skip the test where the daemon's end of the cable is absent. The port is not opened, because a serial server
+    takes only one client."""
     port: str = config.getoption("--table-port")
     if "://" not in port and not Path(port).exists():
         _absent(config, f"There is no {port}, the table's end of the cable.")
@@ -342,7 +351,7 @@ def _look_for_table_port(config: pytest.Config) -> None:
 
 @pytest.fixture
 def bench_shoe_line(pytestconfig: pytest.Config, bench_table_files: TableFiles) -> Iterator[FarLine]:
-    """The shoe's end of the line, plugged in."""
+    """The shoe's end of the serial line, plugged in."""
     if _cable(pytestconfig):
         _look_for_table_port(pytestconfig)
         with _skipped_where_absent(pytestconfig):
@@ -359,7 +368,7 @@ def bench_shoe_line(pytestconfig: pytest.Config, bench_table_files: TableFiles) 
 def bench_shoe(
     request: pytest.FixtureRequest, bench_table_files: TableFiles, bench_shoe_line: FarLine
 ) -> FarShoe | FarBeeTek:
-    """The shoe, which has sent nothing yet: an Angel Eye, unless the table file names another brand."""
+    """The simulated shoe, which has sent nothing yet: an Angel Eye, unless the table file names another brand."""
     wrap = _changes(request).get("shoe_wrap", 0)
     shoe: FarShoe | FarBeeTek = far_shoe(bench_table_files.values["shoe"]["driver"], bench_shoe_line, wrap)
     if PRESENT_INPUT in bench_table_files.pins.inputs:
@@ -368,7 +377,7 @@ def bench_shoe(
 
 
 def show_plug(line: FarLine, front: Front) -> None:
-    """Let the input for the shoe's plug follow the plug, which is in at first."""
+    """Let the table's input for the shoe's plug follow the simulated plug, which is in at first."""
     if isinstance(line, PtyLine):
         line.on_plug = lambda is_in: (front.press if is_in else front.release)(PRESENT_INPUT)
     front.press(PRESENT_INPUT)
@@ -376,7 +385,7 @@ def show_plug(line: FarLine, front: Front) -> None:
 
 @pytest.fixture
 def bench_pit(bench_broker: Broker, bench_table_files: TableFiles) -> Iterator[FarPit]:
-    """The pit, connected. At the end of the test, nothing that it heard may have been wrong."""
+    """The test's pit, connected. At the end of the test, no message that it heard may have broken the contract."""
     pit = FarPit(bench_broker.port, bench_table_files.table_id, host=bench_broker.host, certs=bench_broker.certs)
     yield pit
     pit.gone()
@@ -387,19 +396,20 @@ def bench_pit(bench_broker: Broker, bench_table_files: TableFiles) -> Iterator[F
 def bench_wires(
     bench_table_files: TableFiles, bench_broker: Broker, bench_pins: Pins, bench_shoe_line: FarLine
 ) -> Wires:
-    """Where the shoe, the header and the broker are, for a table daemon of your own. No daemon of ours runs."""
+    """The places where the shoe, the header and the broker are reached, for a table daemon of your own. The project's
+    daemon does not run."""
     return Wires.of(bench_table_files, bench_broker.host, bench_broker.port)
 
 
 @pytest.fixture
 def bench_wait(pytestconfig: pytest.Config, bench_pins: Pins, bench_pit: FarPit) -> Wait:
-    """Waits until a condition is true, whichever daemon runs."""
+    """A function that waits until a condition is true, whichever daemon runs."""
     return Wait(bench_pins, bench_pit, pytestconfig.getoption("--bench-patience"))
 
 
 @pytest.fixture
 def bench_unstarted_table(bench_table_files: TableFiles, bench_pins: Pins, tmp_path: Path) -> Iterator[Table]:
-    """The daemon, not started yet. It ends with the test, and its journal must then be sound."""
+    """The table's daemon, not started yet. The daemon ends with the test, and its journal must then be sound."""
     table = Table(bench_table_files, tmp_path)
     yield table
     table.close()
@@ -411,7 +421,7 @@ def bench_unstarted_table(bench_table_files: TableFiles, bench_pins: Pins, tmp_p
 def bench_eventually(
     pytestconfig: pytest.Config, bench_unstarted_table: Table, bench_pins: Pins, bench_pit: FarPit, tmp_path: Path
 ) -> Eventually:
-    """Waits until a condition is true."""
+    """A function that waits until a condition is true, and otherwise fails with the table's status."""
     return Eventually(
         bench_unstarted_table, bench_pins, bench_pit, tmp_path, pytestconfig.getoption("--bench-patience")
     )
@@ -419,7 +429,7 @@ def bench_eventually(
 
 @pytest.fixture
 def bench_table(bench_unstarted_table: Table, bench_shoe: FarShoe | FarBeeTek, bench_eventually: Eventually) -> Table:
-    """The daemon, running, with its shoe and its pit."""
+    """The table's daemon, running, with its shoe and its pit connected."""
     bench_unstarted_table.start()
     bench_eventually(bench_unstarted_table.links_up)
     return bench_unstarted_table
@@ -429,5 +439,5 @@ def bench_table(bench_unstarted_table: Table, bench_shoe: FarShoe | FarBeeTek, b
 def bench_dealer(
     bench_unstarted_table: Table, bench_shoe: FarShoe | FarBeeTek, bench_pins: Pins, bench_eventually: Eventually
 ) -> Dealer:
-    """The dealer of `bench_table`: shoe and buttons, in one word each."""
+    """The dealer of `bench_table`, who works the shoe and the buttons."""
     return Dealer(bench_unstarted_table, bench_shoe, bench_pins, bench_eventually)

@@ -1,4 +1,5 @@
-"""Compiles the shim that puts the pins page under the real RPi.GPIO (gpio_shim.c explains the shim)."""
+"""Compiles the shim, a library that puts the pins page (a file that stands for the header) under the real RPi.GPIO.
+gpio_shim.c explains how."""
 
 from __future__ import annotations
 
@@ -11,13 +12,14 @@ SOURCE = Path(__file__).with_name("gpio_shim.c")
 
 
 class ShimUnavailableError(Exception):
-    """This machine cannot run the real RPi.GPIO on the pins page. The text says what is missing."""
+    """This machine cannot run the real RPi.GPIO on the pins page (a file that stands for the header). The text says
+    what is missing."""
 
 
 def build_shim(folder: Path) -> Path:
-    """Compile the shim into `folder`. Returns the path for LD_PRELOAD.
+    """Compile the shim into `folder`. Returns the library's path, for LD_PRELOAD.
 
-    Raises ShimUnavailableError without a C compiler or RPi.GPIO, CalledProcessError where the source is wrong.
+    Raises ShimUnavailableError without a C compiler or RPi.GPIO, and CalledProcessError where the source is wrong.
     """
     compiler = shutil.which("cc")
     if compiler is None:
@@ -32,5 +34,6 @@ def build_shim(folder: Path) -> Path:
 
 
 def _rpi_gpio_is_installed() -> bool:
-    """Whether RPi.GPIO's compiled module is there. To import the module would need a Pi."""
+    """Tell whether RPi.GPIO's compiled module is installed. The module is not imported, because that would need a
+    Pi."""
     return importlib.util.find_spec("RPi") is not None and importlib.util.find_spec("RPi._GPIO") is not None

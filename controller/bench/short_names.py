@@ -1,6 +1,5 @@
-"""The bench's fixtures under short names. Where another fixture has such a name, that one goes before it, and the
-bench's own is `bench_` and the name.
-"""
+"""The bench's fixtures under short names, such as `table` for `bench_table`. A fixture of the same name elsewhere takes
+precedence; the bench's own is then reached by its name with `bench_`."""
 
 from __future__ import annotations
 
@@ -18,72 +17,72 @@ from controller.bench.waiting import Eventually
 
 @pytest.fixture(scope="session")
 def shim(bench_shim: Path | None) -> Path | None:
-    """The library by which the real RPi.GPIO reads and writes the pins page. None with real wires, and where
-    it cannot be built."""
+    """The library by which the real RPi.GPIO reads and writes the pins page (a file that stands for the header). None
+    with real wires, and where the library cannot be built."""
     return bench_shim
 
 
 @pytest.fixture
 def broker(bench_broker: Broker) -> Broker:
-    """The Mosquitto between table and pit."""
+    """The MQTT broker between table and pit: a Mosquitto, or the one that `--broker` names."""
     return bench_broker
 
 
 @pytest.fixture
 def table_files(bench_table_files: TableFiles) -> TableFiles:
-    """The files of a table that has not run yet."""
+    """The generated files of a table whose daemon has not run yet."""
     return bench_table_files
 
 
 @pytest.fixture
 def front(bench_front: Front) -> Front:
-    """How the table's inputs and lamps are reached."""
+    """The way to the table's inputs and lamps, on a simulated or a real header."""
     return bench_front
 
 
 @pytest.fixture
 def pins(bench_pins: Pins) -> Pins:
-    """The buttons, the sensors, and the lamps with their patterns."""
+    """The table's buttons and sensors, and its lamps with their blink patterns."""
     return bench_pins
 
 
 @pytest.fixture
 def shoe_line(bench_shoe_line: FarLine) -> FarLine:
-    """The shoe's end of the line."""
+    """The shoe's end of the serial line, plugged in."""
     return bench_shoe_line
 
 
 @pytest.fixture
 def shoe(bench_shoe: FarShoe | FarBeeTek) -> FarShoe | FarBeeTek:
-    """The shoe at the far end of the line."""
+    """The simulated shoe at the far end of the serial line."""
     return bench_shoe
 
 
 @pytest.fixture
 def pit(bench_pit: FarPit) -> FarPit:
-    """A pit that checks every message against the contract, and acknowledges."""
+    """The test's pit, which checks every message of the table against the contract, and acknowledges events."""
     return bench_pit
 
 
 @pytest.fixture
 def unstarted_table(bench_unstarted_table: Table) -> Table:
-    """The daemon before its start."""
+    """The table's daemon before its start."""
     return bench_unstarted_table
 
 
 @pytest.fixture
 def table(bench_table: Table) -> Table:
-    """The daemon, running, with its shoe and its pit."""
+    """The table's daemon, running, with its shoe and its pit connected."""
     return bench_table
 
 
 @pytest.fixture
 def dealer(bench_dealer: Dealer) -> Dealer:
-    """What a dealer does with shoe and buttons, in one word each."""
+    """The dealer of the table, who works the shoe and the buttons."""
     return bench_dealer
 
 
 @pytest.fixture
 def eventually(bench_eventually: Eventually) -> Eventually:
-    """Waits for a condition, a round, a hit or a fault."""
+    """A function that waits until a condition is true; its methods wait for a round, a hit or a fault."""
     return bench_eventually

@@ -1,4 +1,4 @@
-"""Waiting for a condition, a round, a hit or a fault, and saying what was there instead."""
+"""Functions that wait for a condition, a round, a hit or a fault, and say in a failure what was there instead."""
 
 from __future__ import annotations
 
@@ -24,9 +24,8 @@ _LOG_LINES, _LAST_EVENTS, _SOURCE_CHARACTERS = 3, 5, 200  # a failure must fit o
 
 
 class Wait:
-    """`wait(condition)` waits until the condition is true. A failure says what the test waited for, the lamps that are
-    not dark, and what the pit heard last. It asks no daemon: so it waits for a daemon of your own, too.
-    """
+    """`wait(condition)` waits until the condition is true. A failure says what the test waited for, which lamps are not
+    dark, and what the pit heard last. No daemon is asked, so this works with a daemon of your own, too."""
 
     def __init__(self, pins: Pins, pit: FarPit, patience_s: float = PATIENCE_S) -> None:
         self._pins = pins
@@ -34,7 +33,8 @@ class Wait:
         self._patience_s = patience_s
 
     def __call__(self, condition: Callable[[], object], within_s: float | None = None) -> None:
-        """Wait until the condition is true, for the run's patience or for `within_s` seconds."""
+        """Wait until the condition is true, for the patience of this test run or for `within_s` seconds. Fail the test
+        otherwise."""
         __tracebackhide__ = True
         self._wait(_source(condition), condition, within_s)
 
@@ -60,8 +60,7 @@ class Wait:
 
 class Eventually(Wait):
     """`eventually(condition)` waits until the condition is true. A failure says in ten lines what the test waited for
-    and how the table was, and names a file with the whole status.
-    """
+    and how the table was, and names a file with the whole status."""
 
     def __init__(self, table: Table, pins: Pins, pit: FarPit, folder: Path, patience_s: float = PATIENCE_S) -> None:
         super().__init__(pins, pit, patience_s)
@@ -70,7 +69,7 @@ class Eventually(Wait):
 
     def unless_stopped(self, awaited: str, condition: Callable[[], object], standing: str | None) -> None:
         """Wait until the condition is true, which a failure calls `awaited`. Fail at once where the table stops by
-        another fault than `standing`."""
+        another fault than `standing`, the fault that it has already."""
         __tracebackhide__ = True
         met: object = False
 
@@ -88,13 +87,14 @@ class Eventually(Wait):
             pytest.fail(f"{why}: {awaited}\n{self._picture()}", pytrace=True)
 
     def wait_for_round(self, number: int | None = None, within_s: float | None = None) -> Event:
-        """Wait until the pit has round `number`, or any round. Returns the newest such round. Rounds count from 1."""
+        """Wait until the pit has heard of round `number`, or of any round. Returns the newest event of such a round.
+        Rounds count from 1."""
         __tracebackhide__ = True
         awaited = "a round" if number is None else f"round {number}"
         return self._wait_for(awaited, lambda: self._pit.rounds, lambda it: number in (None, it["round"]), within_s)
 
     def wait_for_hit(self, seat: int | None = None, within_s: float | None = None) -> Event:
-        """Wait until the pit has a hit of this seat, or of any seat. Returns the newest such hit."""
+        """Wait until the pit has heard of a hit of this seat, or of any seat. Returns the newest such event."""
         __tracebackhide__ = True
         awaited = "a hit" if seat is None else f"a hit at seat {seat}"
         return self._wait_for(awaited, lambda: self._pit.hits, lambda it: seat in (None, it["seat"]), within_s)
@@ -141,7 +141,7 @@ class Eventually(Wait):
 
 
 def _source(condition: Callable[[], object]) -> str:
-    """The condition as its test writes it, on one line."""
+    """Return the source text of the condition, as its test writes it, on one line."""
     try:
         lines, _ = inspect.getsourcelines(condition)
     except (OSError, TypeError):  # typed at a prompt

@@ -1,4 +1,4 @@
-"""The table's ends of the bench's wires, as a daemon of any language finds them."""
+"""The addresses of the bench's wires at the table's end, for a daemon in any language."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from controller.bench.daemon import TableFiles
 
 
 class Wires(Struct, frozen=True):
-    """Where a table's wires end, for a daemon that is not ours.
+    """Where a table's wires end, for a daemon that is not this project's.
 
-    The header is a file of 4096 bytes, the pins page, which both ends map or write: byte N is the level that drives
-    BCM pin N from outside (0 or 1; 255: nothing drives it), byte 64 + N the level that the daemon puts out, and byte
-    128 + N the pin's function (1 input, 2 output). A lamp is lit while its pin is an output at the level in `active`.
+    The header is a file of 4096 bytes, the pins page, which both ends map or write. Byte N is the level that drives BCM
+    pin N from outside (0 or 1; 255: nothing drives it). Byte 64 + N is the level that the daemon puts out, and byte 128
+    + N the pin's function (1 input, 2 output). A lamp is lit while its pin is an output at the level in `active`.
     """
 
     shoe: str
@@ -39,7 +39,7 @@ class Wires(Struct, frozen=True):
 
     @classmethod
     def of(cls, files: TableFiles, host: str, port: int) -> Wires:
-        """The wires of a generated table."""
+        """Return the wires of a generated table, with the broker at `host` and `port`."""
         pins = files.pins
         return cls(
             shoe=str(files.port),
@@ -55,9 +55,9 @@ class Wires(Struct, frozen=True):
 
     @property
     def environment(self) -> dict[str, str]:
-        """All of this as environment variables, for a program of any language: BENCH_SHOE, BENCH_BAUD, BENCH_PINS_PAGE,
-        BENCH_BROKER, BENCH_TABLE, and a BCM number in each BENCH_LAMP_… and BENCH_INPUT_…, such as BENCH_LAMP_PLAYER.
-        """
+        """Return the wires as environment variables, for a program of any language: BENCH_SHOE, BENCH_BAUD,
+        BENCH_PINS_PAGE, BENCH_BROKER, BENCH_TABLE, and a BCM number in each BENCH_LAMP_… and BENCH_INPUT_…, such as
+        BENCH_LAMP_PLAYER."""
         pins = {
             f"BENCH_{kind}_{name.upper()}": str(bcm)
             for kind, named in (("LAMP", self.lamps), ("INPUT", self.inputs))

@@ -1,4 +1,5 @@
-"""`pitctl` asks the running pit: people decide at its control socket, each from an own account."""
+"""The commands of `pitctl` that ask the running pit: people decide at the pit's control socket, each from an account of
+their own."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ _ANSWERS_WITHIN_S = 60.0  # a decision waits for the ledger's disk, in a databas
 
 
 def ask(control: Path, request: dict[str, Any]) -> Answer:
-    """The pit's answer. Raises TableError: the pit's refusal, or `pit_not_running` where no pit takes decisions."""
+    """Send a request to the pit's control socket and return the pit's answer. Raises TableError: the pit's refusal, or
+    `pit_not_running` where no pit takes decisions."""
     try:
         with socket.socket(socket.AF_UNIX) as channel:
             channel.settimeout(_ANSWERS_WITHIN_S)
@@ -58,12 +60,13 @@ def decide(options: Namespace, request: dict[str, Any]) -> int:
 
 
 def asks(do: str, *names: str) -> Callable[[Namespace], int]:
-    """A command that asks the pit to `do` so, with what the command line has under these names."""
+    """Return a command that asks the pit for the act `do`, with the values that the command line has under these
+    names."""
     return lambda options: decide(options, {"do": do, **{name: getattr(options, name) for name in names}})
 
 
 def add_confirm(parser: ArgumentParser) -> None:
-    """The arguments of `pitctl confirm`."""
+    """Add the arguments of `pitctl confirm` to its parser."""
     add_control(parser)
     parser.add_argument("proposal", type=int, metavar="NUMBER", help="what waits, as `pitctl desk` numbers it")
     parser.add_argument("--yes", action="store_true", help="do not ask: for scripts that have looked")
@@ -82,7 +85,8 @@ def confirm(options: Namespace) -> int:
 
 
 def _ask_for_yes() -> None:
-    """Let the second person look. Raises TableError `nobody_to_ask` or `not_confirmed`."""
+    """Ask the second person to look and to type yes. Raises TableError `nobody_to_ask` without a terminal, or
+    `not_confirmed`."""
     if not sys.stdin.isatty():
         what = "A confirmation is a person's decision, and standard input is no terminal."
         raise TableError("nobody_to_ask", what, "Run this on a terminal, or with --yes once you have looked.")
@@ -97,13 +101,14 @@ def _ask_for_yes() -> None:
 
 
 def add_desk(parser: ArgumentParser) -> None:
-    """The arguments of `pitctl desk`."""
+    """Add the arguments of `pitctl desk` to its parser."""
     add_control(parser)
     add_json(parser, "the pit's answer, as one JSON object")
 
 
 def desk(options: Namespace) -> int:
-    """Show what waits, and who the caller is to the pit."""
+    """Print what waits for a second person, the open awards, and the account and roles that the caller has at the
+    pit."""
     looked = ask(options.control, said_by(options.practised_by, {"do": "look"}))
     if options.json:
         print_json(looked)
@@ -123,14 +128,14 @@ def _print_waits(waits: Waits) -> None:
 
 
 def add_measure(parser: ArgumentParser) -> None:
-    """The arguments of `pitctl measure`."""
+    """Add the arguments of `pitctl measure` to its parser."""
     add_control(parser)
     parser.add_argument("table", metavar="TABLE", help="an adopted table")
 
 
 def measure(options: Namespace) -> int:
     """Let a table measure its program, wait for the answer, and print what it says. Raises TableError where the program
-    differs, and `measure_unanswered`."""
+    differs from the pit's, and `measure_unanswered` where no answer comes."""
     nonce = ask(options.control, said_by(options.practised_by, {"do": "measure", "table": options.table})).told
     until_s = time.monotonic() + _MEASURED_WITHIN_S
     while time.monotonic() < until_s:
@@ -151,5 +156,6 @@ def _confirmation(waits: Waits) -> dict[str, Any]:
 
 
 def said_by(name: str | None, request: dict[str, Any]) -> dict[str, Any]:
-    """The request, at a pit for practice with the name of who asks."""
+    """Return the request, with the name of the person who asks added where there is one. Only a pit for practice takes
+    such a name."""
     return request if name is None else {**request, "as": name}

@@ -1,4 +1,4 @@
-"""`pitctl` makes, checks and restores backups of the pit."""
+"""The commands of `pitctl` that make, check and restore backups of the pit."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from controller.pit.reference.reports import BackupTold
 
 
 def add_backup(parser: ArgumentParser) -> None:
-    """The arguments of `pitctl backup`."""
+    """Add the arguments of `pitctl backup` to its parser."""
     add_ledger(parser, "a file")
     parser.add_argument("to", type=Path, metavar="FILE", help="the file to write; no existing file is replaced")
     add_key(parser)
@@ -36,7 +36,7 @@ def backup(options: Namespace) -> int:
 
 
 def add_verify(parser: ArgumentParser) -> None:
-    """The arguments of `pitctl verify`."""
+    """Add the arguments of `pitctl verify` to its parser."""
     parser.add_argument("source", type=Path, metavar="FILE", help="what `pitctl backup` wrote")
     add_passphrase(parser, "try whether the first line of this file opens the key inside")
     add_json(parser, "what the backup holds, as one JSON object; `key` is null where an earlier version wrote it")
@@ -59,7 +59,7 @@ def verify(options: Namespace) -> int:
 
 
 def add_restore(parser: ArgumentParser) -> None:
-    """The arguments of `pitctl restore`."""
+    """Add the arguments of `pitctl restore` to its parser."""
     add_ledger(parser, "the file to put the backup's ledger in")
     parser.add_argument("source", type=Path, metavar="FILE", help="what `pitctl backup` wrote")
     add_passphrase(parser, "the first line of this file opens the key inside (default: it is asked for)")

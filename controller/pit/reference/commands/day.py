@@ -1,4 +1,4 @@
-"""`pitctl day`: what a gaming day came to."""
+"""The command `pitctl day`, which prints the figures of a gaming day that is over."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from controller.pit.reference.opening import read_only
 
 
 def add_day(parser: ArgumentParser) -> None:
-    """The arguments of `pitctl day`."""
+    """Add the arguments of `pitctl day` to its parser."""
     add_ledger(parser, "read only; also while the pit runs")
     parser.add_argument("day", metavar="DATE", help="the house's date on which the day began, as YYYY-MM-DD")
     what = "what `tablectl par TABLE.toml --json` printed of a table; repeat for each table's file"
@@ -31,7 +31,8 @@ def add_day(parser: ArgumentParser) -> None:
 
 
 def day(options: Namespace) -> int:
-    """Print a day that is over. Returns 1 where the day has findings, which go to standard error too."""
+    """Print the figures of a gaming day that is over. Returns 1 where the day has findings, which go to standard error
+    too."""
     sheets = [day_book.read_sheet(path) for path in options.par]
     drops = () if options.drop is None else day_book.read_drops(options.drop)
     with waited_for("Drawing up the day"), read_only(options.ledger) as db:

@@ -1,4 +1,4 @@
-"""`pitctl` shows the awards and the account, and takes people's decisions on awards."""
+"""The commands of `pitctl` that show the awards and the account, and take people's decisions on awards."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from controller.pit.reference.commands.options import add_control, add_json, add
 
 
 def add_list(parser: ArgumentParser) -> None:
-    """The arguments of `pitctl award list`."""
+    """Add the arguments of `pitctl award list` to its parser."""
     add_ledger(parser)
     parser.add_argument("--all", action="store_true", help="the paid and rejected awards too")
     add_json(parser, "the awards, as one JSON list")
@@ -31,7 +31,8 @@ def list_awards(options: Namespace) -> int:
 
 
 def add_decision(do: str) -> Callable[[ArgumentParser], None]:
-    """The arguments of the decisions on an award, which the pit knows as `do`."""
+    """Return a function that adds the arguments of one decision on an award to a parser. `do` is the pit's name of the
+    decision."""
 
     def add(parser: ArgumentParser) -> None:
         add_control(parser)
@@ -53,21 +54,21 @@ def decide(options: Namespace) -> int:
 
 
 def add_decisions(parser: ArgumentParser) -> None:
-    """The arguments of `pitctl decisions`."""
+    """Add the arguments of `pitctl decisions` to its parser."""
     add_ledger(parser)
     parser.add_argument("--refused", action="store_true", help="what was refused, and to whom, in the place of these")
     add_json(parser, "everything, as one JSON list")
 
 
 def decisions(options: Namespace) -> int:
-    """Show what people decided, or what they were refused."""
+    """Print what people decided, or with `--refused` what they were refused."""
     with existing(options.ledger) as ledger:
         found: Sequence[object] = ledger.refused() if options.refused else ledger.decided()
     return report(options, found, (_decision_line(each) if isinstance(each, dict) else each for each in found))
 
 
 def _decision_line(decided: dict[str, Any]) -> str:
-    """A decision for people. What an earlier version noted names nobody."""
+    """Return a decision as a line for people. A decision that an earlier version noted names nobody."""
     own = ("decision", "before", "at", "after", "by", "witness", "signature")
     told = ", ".join(f"{name} {value}" for name, value in decided.items() if name not in own)
     people = [" ".join(each.values()).strip() for each in (decided.get("by"), decided.get("witness")) if each]
@@ -75,13 +76,13 @@ def _decision_line(decided: dict[str, Any]) -> str:
 
 
 def add_account(parser: ArgumentParser) -> None:
-    """The arguments of `pitctl account`."""
+    """Add the arguments of `pitctl account` to its parser."""
     add_ledger(parser)
     add_json(parser, "every figure, as one JSON object; the exit code stays the same")
 
 
 def account(options: Namespace) -> int:
-    """Draw up the meters' account."""
+    """Draw up and print the meters' account. Returns 1 where the account has findings."""
     with waited_for("Drawing up the account"), existing(options.ledger) as ledger:
         drawn_up = ledger.account()
     if options.json:

@@ -1,4 +1,4 @@
-"""The commands of `pitctl`, in one table."""
+"""The list of all commands of `pitctl`."""
 
 from __future__ import annotations
 

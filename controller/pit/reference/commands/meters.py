@@ -1,4 +1,5 @@
-"""`pitctl meter`: meters are closed, their money moves, and what voids left on them is taken off."""
+"""The commands `pitctl meter …`, by which meters are closed, their money moves, and what voids left on them is taken
+off."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from controller.pit.reference.opening import read_only
 
 
 def add_close(parser: ArgumentParser) -> None:
-    """The arguments of `pitctl meter close`."""
+    """Add the arguments of `pitctl meter close` to its parser."""
     add_control(parser)
     parser.add_argument("meter", metavar="METER", help="the meter that is closed")
     where = parser.add_mutually_exclusive_group(required=True)
@@ -22,20 +23,20 @@ def add_close(parser: ArgumentParser) -> None:
 
 
 def add_move_reserve(parser: ArgumentParser) -> None:
-    """The arguments of `pitctl meter reserve`."""
+    """Add the arguments of `pitctl meter reserve` to its parser."""
     add_control(parser)
     parser.add_argument("into", metavar="METER", help="the meter to which the house's reserve moves")
     _add_document(parser)
 
 
 def add_voids(parser: ArgumentParser) -> None:
-    """The arguments of `pitctl meter voids`."""
+    """Add the arguments of `pitctl meter voids` to its parser."""
     add_ledger(parser)
     add_json(parser, "each of them as a JSON object, in one array")
 
 
 def voids(options: Namespace) -> int:
-    """Print which voids have left something on a meter."""
+    """Print the voids that have left something on a meter."""
     with read_only(options.ledger) as db:
         left = Corrections(db, Books(db), Decisions(db)).waiting()
     if options.json:
@@ -46,7 +47,7 @@ def voids(options: Namespace) -> int:
 
 
 def add_correct(parser: ArgumentParser) -> None:
-    """The arguments of `pitctl meter correct`."""
+    """Add the arguments of `pitctl meter correct` to its parser."""
     add_control(parser)
     parser.add_argument("void", metavar="VOID", help="the id of the void event, as `pitctl meter voids` prints it")
     _add_document(parser)

@@ -1,4 +1,4 @@
-"""The options that several commands of `pitctl` have: the ledger, the people, the key, the passphrase."""
+"""The options that several commands of `pitctl` share: the ledger, the people, the key, the passphrase."""
 
 from __future__ import annotations
 
@@ -24,14 +24,16 @@ OF_THE_PACKAGE_CONTROL = Path("/run/table-pit/control")
 
 
 def add_ledger(parser: ArgumentParser, what: str = "") -> None:
-    """Let the command line name the ledger; without the option it is the package's. `what` says what is done to it."""
+    """Add the option `--ledger`, which names the ledger; the default is the package's. `what` says what the command
+    does with it."""
     default = place(os.environ.get("LEDGER") or str(OF_THE_PACKAGE))
     says = "; ".join(filter(None, (what, "without this option the package's")))
     parser.add_argument("--ledger", type=place, default=default, metavar="FILE|URL", help=says)
 
 
 def add_control(parser: ArgumentParser) -> None:
-    """Let the command line name the pit's control socket; without the option it is the package's."""
+    """Add the option `--control`, which names the pit's control socket, and the names for a pit for practice. The
+    default socket is the package's."""
     default = Path(os.environ.get("CONTROL") or OF_THE_PACKAGE_CONTROL)
     what = "the running pit's control socket; without this option the package's"
     parser.add_argument("--control", type=Path, default=default, metavar="FILE", help=what)
@@ -40,22 +42,22 @@ def add_control(parser: ArgumentParser) -> None:
 
 
 def add_reason(parser: ArgumentParser) -> None:
-    """Ask why."""
+    """Add the required option `--reason`, which says why somebody decides so."""
     parser.add_argument("--reason", required=True, metavar="TEXT", help="why, for whoever looks later")
 
 
 def add_json(parser: ArgumentParser, what: str) -> None:
-    """Let a program read what is reported."""
+    """Add the option `--json`, which prints the report as JSON for a program."""
     parser.add_argument("--json", action="store_true", help=what)
 
 
 def add_passphrase(parser: ArgumentParser, what: str) -> None:
-    """Let a file hold the passphrase that seals a backup's key."""
+    """Add the option `--passphrase-file`, which names the file of the passphrase that seals a backup's key."""
     parser.add_argument("--passphrase-file", type=Path, metavar="FILE", help=what)
 
 
 def add_key(parser: ArgumentParser) -> None:
-    """Let the command line name the pit's key."""
+    """Add the option `--signing-key`, which names the file of the pit's key."""
     parser.add_argument(
         "--signing-key",
         type=Path,
@@ -66,12 +68,12 @@ def add_key(parser: ArgumentParser) -> None:
 
 
 def print_json(reported: object) -> None:
-    """Print a report for a program. A part of a cent is a text, such as "1/3"."""
+    """Print a report as JSON for a program. An amount with a part of a cent is written as text, such as "1/3"."""
     print(json.dumps(to_builtins(reported, enc_hook=str), indent=2))
 
 
 def report(options: Namespace, found: object, lines: Iterable[object]) -> int:
-    """Print what was found: for a program that asked so, or else these lines for people."""
+    """Print `found` as JSON where `--json` asks for it, or else these lines for people. Returns the exit code 0."""
     if options.json:
         print_json(found)
     else:
@@ -82,19 +84,20 @@ def report(options: Namespace, found: object, lines: Iterable[object]) -> int:
 
 
 def place(text: str) -> Place:
-    """What `--ledger` names."""
+    """Parse the value of `--ledger`: the address of a PostgreSQL database, or the path of a file."""
     return text if text.startswith(("postgresql://", "postgres://")) else Path(text)
 
 
 def existing(at: Place) -> closing[Ledger]:
-    """The ledger, which is there already."""
+    """Open a ledger that exists already. The ledger is closed at the end of the `with` block."""
     return closing(Ledger(at, begin=False))
 
 
 def key_file(options: Namespace) -> Path:
-    """The file of the pit's key. Raises TableError `signing_key_missing`.
+    """Return the path of the pit's key. Raises TableError `signing_key_missing` where a database's pit has no key
+    there.
 
-    The pits of one database have one key, so no pit makes a key there.
+    All pits of one database share one key, so no pit makes a key there by itself.
     """
     ledger: Place = options.ledger
     if isinstance(ledger, Path):

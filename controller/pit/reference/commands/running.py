@@ -1,4 +1,5 @@
-"""`pitctl` runs the pit, and makes what a pit runs with: its key, and the files of its machines."""
+"""The commands of `pitctl` that run the pit, and that make what a pit runs with: its key, and the files of its
+machines."""
 
 from __future__ import annotations
 
@@ -46,7 +47,8 @@ _STAND_BY_S = 0.5
 
 
 def add_run(parser: ArgumentParser) -> None:
-    """The arguments of `pitctl run`. A pit is never started on a ledger that nobody named."""
+    """Add the arguments of `pitctl run` to its parser. `--ledger` is required, so a pit is never started on a ledger
+    that nobody named."""
     what = "a file, or postgresql://HOST[,HOST]/DATABASE for pits that take over from each other; begun if missing"
     parser.add_argument("--ledger", type=place, required=True, metavar="FILE|URL", help=what)
     add_broker(parser, "the pit's")
@@ -78,7 +80,8 @@ def add_run(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Run the pit until SIGTERM or Ctrl-C. An exit at any point is safe: what is not committed is not acknowledged."""
+    """Run the pit until SIGTERM or Ctrl-C. An exit at any point is safe, because what is not committed is not
+    acknowledged."""
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda _number, _frame: sys.exit(0))
     tls = tls_files(options)
@@ -116,7 +119,7 @@ def run(options: Namespace) -> int:
 def _lead(
     ledger: Ledger, options: Namespace, settings: Settings | None, key_at: Path, tls: TlsFiles | None, program: str
 ) -> NoReturn:
-    """Serve the tables from a ledger that this pit alone may write."""
+    """Serve the tables, on a ledger to which no other pit writes."""
     say(f"the digest of the program is {program}")
     ledger.watch_voids((settings or default()).most_voids_in_a_shoe)
     if options.settings is not None:
@@ -163,7 +166,7 @@ def _set_terms(ledger: Ledger, settings: Settings | None) -> None:
 
 
 def _control(options: Namespace) -> Path:
-    """Where people decide."""
+    """Return the path of the control socket at which people decide."""
     if options.control is not None:
         return Path(options.control)
     ledger: Place = options.ledger
@@ -171,7 +174,7 @@ def _control(options: Namespace) -> Path:
 
 
 def add_key_of_ledger(parser: ArgumentParser) -> None:
-    """The arguments of `pitctl key` and `pitctl rotate-key`."""
+    """Add the arguments of `pitctl key` or `pitctl rotate-key` to its parser."""
     add_ledger(parser)
     add_key(parser)
 
@@ -195,7 +198,7 @@ def rotate(options: Namespace) -> int:
 
 
 def add_machines(parser: ArgumentParser) -> None:
-    """The arguments of `pitctl machines`."""
+    """Add the arguments of `pitctl machines` to its parser."""
     parser.add_argument("models", type=Path, metavar="MODELS", help=f"the folder of {NAMES} and of the models")
     parser.add_argument("into", type=Path, metavar="FOLDER", help="made new, with a folder for each machine")
 

@@ -1,4 +1,4 @@
-"""`pitctl` prints the slips by which awards are paid, and lists them."""
+"""The commands of `pitctl` that print the slips by which awards are paid, and list them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from controller.pit.reference.slips import Slip, ToPrint
 
 
 def add_slip(parser: ArgumentParser) -> None:
-    """The arguments of `pitctl slip`."""
+    """Add the arguments of `pitctl slip` to its parser."""
     add_control(parser)
     parser.add_argument("award", metavar="AWARD", help="the award, as `pitctl award list` names it")
     what = "the page to print; no existing file is replaced"
@@ -26,7 +26,8 @@ def add_slip(parser: ArgumentParser) -> None:
 
 
 def slip(options: Namespace) -> int:
-    """Print a slip into a file. The print is kept first: no page is made of which the ledger does not know."""
+    """Write an award's slip into a file, ready to print. The ledger records the print first, so no page exists of which
+    the ledger does not know."""
     in_english = check_house()  # before a print is kept
     to: Path = options.output
     asked = {"award": options.award}
@@ -49,7 +50,7 @@ def slip(options: Namespace) -> int:
 
 
 def add_list(parser: ArgumentParser) -> None:
-    """The arguments of `pitctl slips`."""
+    """Add the arguments of `pitctl slips` to its parser."""
     add_ledger(parser)
     add_json(parser, "the slips with their prints, as one JSON list")
 

@@ -1,4 +1,4 @@
-"""`pitctl` says which tables are heard, and tells what came from them."""
+"""The commands of `pitctl` that decide which tables the pit hears, and that print what came from the tables."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2})?)?")
 
 
 def add_adopt(parser: ArgumentParser) -> None:
-    """The arguments of `pitctl adopt`."""
+    """Add the arguments of `pitctl adopt` to its parser."""
     add_control(parser)
     _add_table_and_epoch(parser)
     what = "the table's public key, or its fingerprint as `tablectl status` shows it"
@@ -45,21 +45,21 @@ def _add_table_and_epoch(parser: ArgumentParser) -> None:
 
 
 def add_unadopt(parser: ArgumentParser) -> None:
-    """The arguments of `pitctl unadopt`."""
+    """Add the arguments of `pitctl unadopt` to its parser."""
     add_control(parser)
     _add_table_and_epoch(parser)
     add_reason(parser)
 
 
 def add_retire(parser: ArgumentParser) -> None:
-    """The arguments of `pitctl retire`."""
+    """Add the arguments of `pitctl retire` to its parser."""
     add_control(parser)
     parser.add_argument("table", metavar="TABLE", help="the table's name")
     add_reason(parser)
 
 
 def add_events(parser: ArgumentParser) -> None:
-    """The arguments of `pitctl events`."""
+    """Add the arguments of `pitctl events` to its parser."""
     add_ledger(parser, "read only; also while the pit runs")
     parser.add_argument("table", nargs="?", metavar="TABLE", help="without TABLE every table's, for head office")
     parser.add_argument("--epoch", metavar="EPOCH", help="of TABLE; without this option the epoch adopted last")
@@ -78,7 +78,8 @@ def add_events(parser: ArgumentParser) -> None:
 
 
 def _moment(text: str) -> str:
-    """A day or a moment in UTC, such as 2026-11-26 or 2026-11-26T21:30. The text sorts as times do."""
+    """Check a day or a moment in UTC, such as 2026-11-26 or 2026-11-26T21:30, and return it. Such texts sort as times
+    do."""
     if not _MOMENT.fullmatch(text):
         raise ArgumentTypeError(f"{text} is no time: write 2026-11-26, or 2026-11-26T21:30 in UTC")
     return text
@@ -91,7 +92,7 @@ def _type(name: str) -> str:
 
 
 def _wanted(event: dict[str, Any], options: Namespace) -> bool:
-    """Whether somebody asked for this event."""
+    """Tell whether the event is within the times and types that the command line asks for."""
     at = str(event.get("at"))
     in_time = (options.since or "") <= at and (options.before is None or at < options.before)
     return in_time and (not options.types or event.get("type") in options.types)
@@ -131,7 +132,7 @@ def _existing_key(options: Namespace) -> SigningKey:
 
 
 def add_statement(parser: ArgumentParser) -> None:
-    """The arguments of `pitctl statement`."""
+    """Add the arguments of `pitctl statement` to its parser."""
     add_ledger(parser, "read only")
     add_key(parser)
 
@@ -143,7 +144,7 @@ def statement(options: Namespace) -> int:
 
 
 def add_evidence(parser: ArgumentParser) -> None:
-    """The arguments of `pitctl evidence`."""
+    """Add the arguments of `pitctl evidence` to its parser."""
     add_ledger(parser, "read only")
     add_key(parser)
     parser.add_argument("award", metavar="AWARD", help="the award, as `pitctl award list` names it")
@@ -152,7 +153,7 @@ def add_evidence(parser: ArgumentParser) -> None:
 
 
 def evidence(options: Namespace) -> int:
-    """Write the evidence of an award into a file."""
+    """Write the evidence of an award into a new file."""
     key, key_at, to = _existing_key(options), key_file(options), options.output
     held = award_evidence(options.ledger, options.award, key, key.public, rotations_of(key_at, key.public))
     try:
@@ -166,7 +167,7 @@ def evidence(options: Namespace) -> int:
 
 
 def add_alarms(parser: ArgumentParser) -> None:
-    """The arguments of `pitctl alarms`."""
+    """Add the arguments of `pitctl alarms` to its parser."""
     add_ledger(parser, "read only")
     parser.add_argument("table", nargs="?", metavar="TABLE", help="without TABLE every table's")
     add_json(parser, "every alarm, as one JSON list; one with a `count` tells how many more found no room")
@@ -179,7 +180,7 @@ def alarms(options: Namespace) -> int:
 
 
 def add_forks(parser: ArgumentParser) -> None:
-    """The arguments of `pitctl forks`."""
+    """Add the arguments of `pitctl forks` to its parser."""
     add_ledger(parser, "read only; also while the pit runs")
     parser.add_argument("table", nargs="?", metavar="TABLE", help="without TABLE every table's")
 
