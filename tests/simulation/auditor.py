@@ -1,8 +1,9 @@
-"""What must be true after every step, stated in the simulation's own words.
+"""The checks of what must be true of a table and its journal after every step of the simulation.
 
 The auditor reads the journal's file like an inspector: row by row, with a connection of its own. It folds the facts
-itself and keeps its own count of the cards, the hands, the wagers and the reports. The referee of the rules is the far
-end's (`drivers.sim.rules`), which shares nothing with the table's. What the auditor finds is raised as `Broken`.
+itself and keeps its own count of the cards, the rounds, the wagers and the reports. It judges rounds by the simulated
+shoe's own statement of the rules (`drivers.sim.rules`), which shares nothing with the table's. What the auditor finds
+is raised as `Broken`.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ _TAKEN_BACK = ("card_without_shoe", "card_after_shoe")
 
 @dataclass
 class _Hand:
-    """A hand as the messages tell it."""
+    """A round, as the table's messages tell it."""
 
     shoe: int
     round: int
@@ -66,7 +67,7 @@ class _Hand:
 
 @dataclass
 class _Hit:
-    """A hit whose lamp is lit."""
+    """A hit whose seat's lamp is lit."""
 
     seat: int
     tier: str
@@ -76,7 +77,7 @@ class _Hit:
 
 @dataclass
 class _ShoeAccount:
-    """The cards and hands of one shoe as the auditor counts them."""
+    """The cards and rounds of one shoe as the auditor counts them."""
 
     drawn: list[str | None] = field(default_factory=list)  # every card that came, in order; None nobody can tell
     kept: list[str | None] = field(default_factory=list)
@@ -87,7 +88,7 @@ class _ShoeAccount:
 
     @property
     def all_cards(self) -> Counter[str | None]:
-        """Every card that came, as it is known now."""
+        """Return every card that came out of the shoe, as the cards are known now."""
         cards = Counter(self.drawn)
         cards.update(self.kept)
         cards.update(self.corrections)
@@ -95,9 +96,9 @@ class _ShoeAccount:
 
 
 class Auditor:
-    """Follows the journal at `path`. `reported` is the shoe's own record of its reports, `numbered` or not. `verdicts`
-    is what the table could know of its pit, by the moment of a fact in ms. `pit_step` finds a step that the pit truly
-    took."""
+    """Follows a table's journal at `path` and checks it. `reported` is the shoe's own record of its reports, which are
+    `numbered` or not. `verdicts` says, by the moment of a fact in ms, what the table could know of its pit. `pit_step`
+    finds a step that the pit truly took."""
 
     def __init__(
         self,
@@ -146,22 +147,23 @@ class Auditor:
         self._result_due: tuple[str, bool, bool] | None = None  # of the hand just finished, until the next card
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the auditor's connection to the journal's file."""
         self._db.close()
 
     @property
     def backlog(self) -> int:
-        """The number of reports since the last one in the journal that came while somebody listened."""
+        """Return how many reports have come since the last one in the journal, while a program listened."""
         return sum(report.listened for report in self._reported[self._next_report :])
 
     def missed_since(self, life: int) -> list[str]:
-        """The known cards of the reports that nobody heard, since the last report that was heard."""
+        """Return the cards of the reports that nobody heard since the last report that was heard, as far as the cards
+        are known."""
         since = self._reported[self._next_report :]
         return [*self.missed, *(lost.real for lost in since if lost.real is not None and not lost.came(life))]
 
     def read(self, life: int) -> None:
-        """Read the rows that are new in the journal, and check them. `life` is the run of the table's program that is
-        alive."""
+        """Read the rows that are new in the journal, and check them. `life` is the number of the table's program run
+        that is alive."""
         rows = self._db.execute(
             "SELECT row, at_ms, clock_synchronised, fact, salt, head, boot_id, since_boot_ms, via FROM fact"
             " WHERE row > ? ORDER BY row",
@@ -218,8 +220,8 @@ class Auditor:
     # What the shoe said.
 
     def _reports_arrived(self, before: Table, fact: Fact, life: int, fails: bool = False) -> None:
-        """Check that the fact's report is one that the shoe made, after the last one, and that the reports between were
-        truly lost."""
+        """Check that the fact's report is one that the shoe made, after the last one, and that the reports between the
+        two were truly lost."""
         report: Report | None = getattr(fact, "report", None)
         if isinstance(fact, facts.StepFailed):
             return  # its report is that of the fact that failed, which stands in the row before
@@ -340,7 +342,7 @@ class Auditor:
         self._hand = _Hand(shoe, number, seats, shown=self._shown)
 
     def _over(self, message: dict[str, Any]) -> _Hand:
-        """The hand that this message ends. No other message may have ended it."""
+        """Return the round that this message ends. Checks that no other message has ended it."""
         place = (message["shoe"], message["round"])
         hold("no hand ends twice", place not in self._rounds, message)
         self._rounds.add(place)
@@ -420,8 +422,8 @@ class Auditor:
         self._lit = {place: hit for place, hit in self._lit.items() if hit.seat not in message["seats"]}
 
     def _wagers_locked(self, fact: Fact, stamp: Stamp) -> None:
-        """Check a lock: Royal 9 wagers play where there was a pit to win from, and are refused where there was none, by
-        the wire at that moment."""
+        """Check a lock of wagers: Royal 9 wagers play where there was a pit to win from, and are refused where there
+        was none, as the network's messages up to that moment show."""
         if not isinstance(fact, facts.WagersLocked):
             return
         verdict = self._verdicts[stamp.at_ms]
@@ -434,8 +436,8 @@ class Auditor:
             hold("no Royal 9 wager is refused while the pit is well", verdict.fresh is not True, (fact, verdict))
 
     def _levels_noted(self, fact: Fact, stamp: Stamp) -> None:
-        """Note what the meters show while a hand plays for them, which counts from the next fact on. After a restart
-        they show nothing."""
+        """Note what the meters show while a round plays for them, which counts from the next fact on. After a restart
+        the meters show nothing."""
         shown = self._verdicts[stamp.at_ms].shown
         if isinstance(fact, facts.LevelsNoted):
             hold("the levels noted are those shown", fact.levels == shown, (fact, shown))
@@ -443,7 +445,7 @@ class Auditor:
             self._hand.shown = shown
 
     def _awards(self, fact: Fact, after: Table, messages: Sequence[dict[str, Any]]) -> None:
-        """Check that every step of an award is one that the pit took, of a hit that this table told, and is told
+        """Check that every step of an award is a step that the pit took, for a hit that this table told of, and is told
         once."""
         told = [message for message in messages if message["type"] == "award"]
         hold("an award step is told with its fact", len(told) == isinstance(fact, facts.AwardStepped), messages)
@@ -471,11 +473,11 @@ class Auditor:
 
     @property
     def seats_hit(self) -> set[int]:
-        """The seats whose lamps must show a hit."""
+        """Return the seats whose lamps must show a hit."""
         return {hit.seat for hit in self._lit.values()}
 
     def _won(self, seats: Sequence[int], player: Sequence[str], banker: Sequence[str]) -> list[tuple[int, str]]:
-        """The seats that hit, judged by the referee."""
+        """Return the seats that hit, each with its tier, as the simulated shoe's own rules judge them."""
         printed = {seat.number: str(seat.k9) for seat in self._rules.seats}
         won = [
             (seat, tier) for seat in seats if (tier := sheets.royal9_tier(seat, printed, player, banker)) is not None
@@ -487,7 +489,8 @@ class Auditor:
         self._result_due = None
 
     def _result(self, before: Table, fact: Fact, after: Table) -> None:
-        """Check that the shoe's result of the hand just finished is compared, and that a difference stops the table."""
+        """Check that the shoe's result of the round just finished is compared with the table's, and that a difference
+        stops the table."""
         due = self._result_due
         if not isinstance(fact, facts.ShoeErrorRaised | facts.ShoeStoodBy | facts.ShoeLockReported):
             self._result_due = None
@@ -498,7 +501,8 @@ class Auditor:
             hold("the shoe's result is compared", code in allowed, (due, fact, code))
 
     def _consume(self, order: Sequence[str]) -> bool:
-        """Take the hand's cards from the cards that came, forward only. Kept cards stand in a line of their own."""
+        """Take the round's cards, in this order, from the cards that came, never going back. Kept cards wait in a line
+        of their own. Returns False where the cards are not there."""
         account = self._account
 
         def search(place: int, drawn_at: int, kept_at: int) -> tuple[int, int] | None:
@@ -523,8 +527,8 @@ class Auditor:
     # Cards.
 
     def _cards(self, before: Table, fact: Fact, after: Table) -> None:
-        """Check that every card of this shoe is in one place: counted as gone, counted as one that nobody can name, or
-        held."""
+        """Check that every card of this shoe is in exactly one place: counted as gone, counted as a card that nobody
+        can name, or held."""
         account = self._account
         match fact:
             case facts.ShoeOpened(carried=carried):
@@ -590,7 +594,8 @@ class Auditor:
             account.drawn.append(_text(fact))
 
     def _counted(self, account: _ShoeAccount, before: Table, left: int) -> None:
-        """Note a count: the unheard cards came before all cards that wait, and a late copy of a report was no card."""
+        """Note that a supervisor counted the cards. The unheard cards came before all cards that wait, and a late copy
+        of a report was no card."""
         known = public(before).cards_left
         assert known is not None
         if before.fault is None:  # nobody asked for the count: fewer cards are gone, and more are only told
@@ -606,7 +611,8 @@ class Auditor:
             account.drawn[at:] = [drawn for drawn, held in waits if not held.in_doubt]
 
     def _named(self, account: _ShoeAccount, before: Table, card: str) -> None:
-        """Note a named card: it is the card that waits for its name, or a card that was missed before all that wait."""
+        """Note a card that a supervisor named: the card that waits for its name, or a card that was missed before all
+        cards that wait."""
         assert before.fault is not None
         if card in self.missed:
             self.missed.remove(card)
@@ -634,7 +640,7 @@ class Auditor:
                 hold("no burned card gets out", not _CARD.search(json.dumps(message["details"])), message)
 
     def secret_in(self, published: str) -> None:
-        """Check that what may be seen of the table names only cards that lie face up."""
+        """Check that what the table publishes names only cards that lie face up."""
         table, face_up = self.table, set[str]()
         if isinstance(table.phase, RoundInPlay):
             face_up |= {str(card) for card in _dealt(table.phase)}
@@ -650,7 +656,7 @@ class Auditor:
     # The pit.
 
     def marked(self, committed: int) -> None:
-        """Check that nothing is marked as acknowledged that the pit has not committed."""
+        """Check that the journal marks nothing as acknowledged that the pit has not committed."""
         marked = self._db.execute("SELECT acked_seq FROM journal").fetchone()[0]
         hold("nothing is marked that the pit has not committed", marked <= committed, (marked, committed))
 
@@ -661,7 +667,8 @@ def _text(fact: object) -> str | None:
 
 
 def _place_of(waits: object, lane: Sequence[str | None], held: Iterable[Held]) -> int:
-    """The place of the waiting card in its line: before as many cards as came after it and wait too."""
+    """Return the place of the waiting card in its line: as many places before the end as cards came after it and wait
+    too."""
     kind = CardKept if isinstance(waits, CardKept) else (CardDrawn | CardDrawnOutsideGame)
     place = len(lane) - 1 - sum(isinstance(later.fact, kind) for later in held)
     assert lane[place] == _text(waits), (lane, place, waits)
@@ -673,18 +680,19 @@ def _difference(gone: dict[str, int], named: dict[str, int], fact: Fact) -> obje
 
 
 def _dealt(hand: RoundInPlay) -> list[Card]:
-    """The cards dealt to a hand, in the order they came."""
+    """Return the cards dealt in a round, in the order in which they came."""
     return [play for play in hand.plays if isinstance(play, Card)]
 
 
 def _on_the_felt(done: Done) -> tuple[Card, ...]:
-    """Both hands of a finished round. The simulated house deals punto banco."""
+    """Return the cards of both hands of a finished round. The simulated house deals punto banco."""
     assert isinstance(done, TwoHands)
     return (*done.player, *done.banker)
 
 
 def _as_dealt(player: Sequence[str], banker: Sequence[str]) -> list[str] | None:
-    """The hand's cards in the order in which they were dealt; None where the rules would not have dealt it so."""
+    """Return the round's cards in the order in which they were dealt; None where the rules would not have dealt them
+    so."""
     order: list[str] = []
     hands: dict[str, list[str]] = {"player": [], "banker": []}
     source = {"player": list(player), "banker": list(banker)}

@@ -1,7 +1,7 @@
-"""The disk under the table's journal: the real `Journal` on a real file, through a connection that can fail.
+"""The simulated disk under the table's journal: the real `Journal` on a real file, through a connection that can fail.
 
-Syncing is switched off, since a simulated power cut only needs to know what *was* to be synced. What a cut loses is
-taken back from the file by hand: exactly what was committed and not synced.
+Syncing is switched off, because a simulated power cut only needs to know what *was* to be synced. What a power cut
+loses is taken out of the file by hand: exactly what was committed and not synced.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tests.simulation.loop import PowerCut
 
 @contextmanager
 def unsynced() -> Iterator[None]:
-    """A block in which opened databases are not synced, since nobody cuts their power."""
+    """Run a block in which databases are opened without syncing, because nobody cuts their power."""
     connect: Callable[..., sqlite3.Connection] = sqlite3.connect
     with patch.object(sqlite3, "connect", lambda path, **options: connect(path, factory=_Unsynced, **options)):
         yield
@@ -30,8 +30,8 @@ class _Unsynced(sqlite3.Connection):
 
 
 class Disk:
-    """The disk. `failing`: writes are refused. `slow_s`: how long a write takes. `cut`: the power goes just before or
-    just after the next commit."""
+    """A simulated disk. `failing`: writes are refused. `slow_s`: how long a write takes. `cut`: the power is cut just
+    before or just after the next commit."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -44,7 +44,7 @@ class Disk:
 
     @contextmanager
     def mounted(self) -> Iterator[None]:
-        """A block in which opened databases are on this disk."""
+        """Run a block in which databases are opened on this disk."""
         connect: Callable[..., sqlite3.Connection] = sqlite3.connect
 
         def on_this_disk(path: Path, **options: Any) -> sqlite3.Connection:
@@ -55,7 +55,7 @@ class Disk:
             yield
 
     def lose_power(self) -> None:
-        """Take back what was not synced."""
+        """Take out of the journal's file what was committed and not synced, as a power cut does."""
         kept, self.kept = self.kept, None
         if kept is not None:
             with sqlite3.connect(self.path) as db:

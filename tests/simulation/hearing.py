@@ -1,7 +1,8 @@
-"""What a table was told by its pit, from the wire alone, and whether a progressive could be bet on then.
+"""What a table heard from its pit, judged by the network's messages alone, and whether a progressive could be bet on at
+that moment.
 
-The levels are judged exactly. Of the stream the wire tells less: where it does not show whether the table has to take
-the pit for silent, the verdict is open.
+The levels are judged exactly. The messages tell less of the stream: where they do not show whether the table has to
+take the pit for silent, the verdict is left open.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ _MARGIN_S = 0.5
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether the levels were fresh, and which levels were shown; whether the stream was fresh: True, False, or None
+    """Whether the levels were fresh, which levels were shown, and whether the stream was fresh: True, False, or None
     where that is open."""
 
     levels_fresh: bool
@@ -28,14 +29,15 @@ class Verdict:
 
     @property
     def fresh(self) -> bool | None:
-        """Whether there was a pit to bet a progressive with."""
+        """Tell whether there was a pit with which to bet on a progressive; None where that is open."""
         return self.stream_fresh if self.levels_fresh else False
 
 
 class Hearing:
-    """What one run of a table's program hears. `epoch` is its journal's, and `acked_seq` what is marked there.
+    """What one run of a table's program hears from its pit. `epoch` is its journal's epoch, and `acked_seq` the event
+    that the journal marks as acknowledged.
 
-    `now_s` is a clock that nobody sets, and `stamp` the table's, which may be wrong.
+    `now_s` is a clock that nobody sets, and `stamp` reads the table's clock, which may be wrong.
     """
 
     def __init__(
@@ -66,12 +68,12 @@ class Hearing:
     # What happened.
 
     def connected(self) -> None:
-        """Note that a connection stands."""
+        """Note that the table is connected to the broker now."""
         self._connected_s, self._refused = self._now_s(), False
         self._levels.clear()
 
     def disconnected(self) -> None:
-        """Note that the connection is gone."""
+        """Note that the table's connection to the broker has ended."""
         self._connected_s, self._ended_s = None, self._now_s()
 
     def published(self, payload: bytes) -> None:
@@ -85,7 +87,7 @@ class Hearing:
         self._refused |= reason_code >= 0x80
 
     def message(self, kind: str, payload: bytes) -> None:
-        """Note that the broker brought a message."""
+        """Note that the broker brought the table a message."""
         try:
             said = json.loads(payload)
         except ValueError:
@@ -112,7 +114,8 @@ class Hearing:
         self._levels.append(self._level)
 
     def _is_old(self, at: str) -> bool:
-        """Whether a word of this time is old by the table's clock. A clock that is not set tells nothing."""
+        """Tell whether a message of the time `at` is old by the table's clock. A clock that is not set makes no message
+        old."""
         now = self._stamp()
         old_ms = now.at_ms - round(1000 * datetime.fromisoformat(at).timestamp())
         return now.synchronised and old_ms > 1000 * self._stale_after_s
@@ -120,7 +123,7 @@ class Hearing:
     # What follows.
 
     def verdict(self) -> Verdict:
-        """Whether a progressive can be bet on at this moment."""
+        """Return whether a progressive can be bet on at this moment, and the levels shown."""
         lately = self._news_s is not None and self._now_s() - self._news_s <= self._stale_after_s
         return Verdict(lately and self._meters <= self._level[1].keys(), self._level[1], self._stream_fresh())
 

@@ -1,8 +1,8 @@
-"""The pit's books stated in the simulation's own words: what every meter must show by the committed events.
+"""The checks of the pit's books: what every meter must show, reckoned anew from the committed events.
 
-The inspector reads the ledger's file with a connection of its own. It counts itself what the meters take from wagers,
-give to hits and begin again with, in exact fractions of a cent. It gives levels to rounds in the order of their locks,
-and each round no less than its table showed.
+The inspector reads the ledger's file with a connection of its own. It reckons by itself what the meters take from
+wagers, give to hits and begin again with, in exact fractions of a cent. It gives levels to rounds in the order of their
+locks, and gives each round no less than its table showed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _Hand = tuple[str, int, int]  # table, shoe, round
 
 @dataclass
 class _Meter:
-    """A meter and its reserve, with their parts of a cent, and its wins that count. A void moves nothing on it."""
+    """A meter and its reserve, with their parts of a cent, and the wins that count. A void moves nothing on a meter."""
 
     holds: Fraction
     reserve: Fraction = Fraction(0)
@@ -37,8 +37,8 @@ class _Meter:
 
 @dataclass
 class _Win:
-    """A level that a hand won: what the meter began again with, what the house adds since the hand's table had shown
-    more, and the hits that share both."""
+    """A level that a round won: what the meter began again with, what the house adds because the round's table had
+    shown more, and the hits that share both."""
 
     meter: str
     level: int
@@ -51,7 +51,7 @@ class _Win:
 
 @dataclass
 class _Due:
-    """What a hit is due: its amount, how far it has come, and the level that it shares."""
+    """What a hit is due: its amount, the step that its award has reached, and the level that it shares."""
 
     cents: int
     step: str = "pending"
@@ -60,7 +60,7 @@ class _Due:
 
 @dataclass(eq=False)
 class Inspector:
-    """Reads the ledger at `path`. The meters run on `terms`."""
+    """Reads the pit's ledger at `path` and checks it. `terms` are the terms of the meters."""
 
     def __init__(self, path: Path, terms: Mapping[str, Terms]) -> None:
         self.committed: Counter[str] = Counter()  # events, by table
@@ -76,7 +76,7 @@ class Inspector:
         self._stepped: Counter[str] = Counter()
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the inspector's connection to the ledger's file."""
         self._db.close()
 
     def read(self, journals: Mapping[str, Sequence[bytes]]) -> None:
@@ -120,8 +120,8 @@ class Inspector:
         self.check()
 
     def _rejected(self, due: _Due, win: _Win) -> None:
-        """Note a rejection: the hits that are left share the level, if none of them is paid. Otherwise the part goes
-        back on the meter, and to the house what the house had added."""
+        """Note a rejected hit: the hits that are left share the level, if none of them is paid. Otherwise the hit's
+        part goes back to the meter, and what the house had added goes back to the house."""
         left = [other for other in win.hits if other.step != "rejected"]
         if left and all(other.step != "paid" for other in left):
             self._share(left, win.level + win.added)
@@ -137,8 +137,8 @@ class Inspector:
 
     @staticmethod
     def _share(hits: list[_Due], level: int) -> None:
-        """Give the hits equal parts of the level, and the cents that are left over to the first. A hit with another
-        part is to be verified anew."""
+        """Give the hits equal parts of the level, and the cents that are left over to the first hits. A hit whose part
+        changes must be verified anew."""
         each, over = divmod(level, len(hits))
         for place, hit in enumerate(hits):
             part = each + (place < over)
@@ -146,7 +146,7 @@ class Inspector:
                 hit.cents, hit.step = part, "pending"
 
     def step(self, table: str, seq: int) -> AwardStep | None:
-        """The step of that number that the pit took for a table."""
+        """Return the award step of this number that the pit took for a table; None where it took none."""
         row = self._db.execute(
             "SELECT id, hit, step.table_id, seat, tier, meter, step.cents, step.step, by_whom, at, seq"
             " FROM step JOIN award ON award.number = step.award WHERE step.table_id = ? AND seq = ?",
@@ -155,7 +155,7 @@ class Inspector:
         return None if row is None else AwardStep(*row)
 
     def last_steps(self, table: str) -> dict[str, str]:
-        """How far every award of a table has come, by its hit."""
+        """Return the last step of every award of a table, by the award's hit."""
         return dict(self._db.execute("SELECT hit, step FROM award WHERE table_id = ?", (table,)))
 
     def _take(self, message: dict[str, Any]) -> None:
@@ -192,19 +192,20 @@ class Inspector:
         return self._wins[hand, name]
 
     def _told(self, hand: _Hand, told: Mapping[str, Any]) -> None:
-        """Note when the hand's wagers were locked, and what its table showed, by the pit's word that it then had."""
+        """Note when the round's wagers were locked and what its table showed, by the pit's signed word that the table
+        then had."""
         word, (table, *_) = told["word"], hand
         ms = round(datetime.fromisoformat(word["at"]).timestamp() * 1000) + told["ago_ms"]
         self._last_ms[table] = self._locked_ms[hand] = max(ms, self._last_ms[table])  # a table's locks never go back
         self._shown |= {(hand, name): cents for name, cents in word["meters"].items()}
 
     def _house_adds(self, hand: _Hand, meter: str, level: int) -> int:
-        """What the house adds to this level, since the hand's table had shown so much more."""
+        """Return what the house adds to this level, in cents, because the round's table had shown so much more."""
         return max(0, self._shown.get((hand, meter), 0) - level)
 
     def _put_in_order(self, won: _Win) -> None:
-        """Give the levels that hands won which locked no earlier than this one to these hands in the order of their
-        locks. A level of which a person has decided on a hit stays as it is."""
+        """Give out the levels of all rounds that were locked no earlier than this one anew, in the order of their
+        locks. A level stays as it is where a person has decided on one of its hits."""
         if won.hand not in self._locked_ms:
             return
         free = [

@@ -1,7 +1,7 @@
-"""One table of the house: the real runtime and its surroundings, in simulated time.
+"""One table of the simulated house: the real runtime and its surroundings, in simulated time.
 
-Real: the runtime with its stream, journal, codec, debouncer and lamps, wired as `controller.daemon.app` wires them.
-Simulated: the clock and the event loop, the disk's failures, the header, the shoe's cable and the broker. A method
+Real are the runtime with its stream, journal, codec, debouncer and lamps, wired as `controller.daemon.app` wires them.
+Simulated are the clock and the event loop, the disk's failures, the header, the shoe's cable and the broker. A method
 `do_NAME` performs one action at this table.
 """
 
@@ -68,24 +68,24 @@ _WHO = "supervisor anna"
 
 
 class House(Protocol):
-    """What a table needs of the world around it."""
+    """What a table needs of the simulated world around it."""
 
     loop: VirtualLoop
     network: Network
     steps: int
 
     def go_on(self, seconds: float) -> None:
-        """Let time go by for everything."""
+        """Let simulated time go by for the whole house."""
 
     def stamp(self) -> Stamp:
-        """What the wall clock says."""
+        """Return the time by the wall clock."""
 
     def pit_step(self, table: str, seq: int) -> AwardStep | None:
-        """The step of that number that the pit took for a table."""
+        """Return the award step of this number that the pit took for a table; None where it took none."""
 
 
 class _Header:
-    """The Pi's header: lamps and inputs by name."""
+    """The Raspberry Pi's simulated header: lamps and inputs by name."""
 
     def __init__(self, inputs: Iterator[str]) -> None:
         self.levels = dict.fromkeys(inputs, False)
@@ -104,7 +104,7 @@ class _Header:
 
 
 class LiveTable:
-    """A table, made from a seed. Its files are in `folder`. Its program is not started yet."""
+    """A table made from a seed, with its files in `folder`. Its program is not started yet."""
 
     def __init__(self, house: House, config: Config, seed: str, lucky: bool, folder: Path) -> None:
         self.id = config.file.table.id
@@ -135,24 +135,25 @@ class LiveTable:
         self._auditor: Auditor | None = None
 
     def close(self) -> None:
-        """Take the table away."""
+        """Kill the table's program, if it runs, and close its auditor."""
         if self.runtime is not None:
             self._kill()
         self.auditor.close()
 
     @property
     def auditor(self) -> Auditor:
-        """The auditor that follows the table's journal."""
+        """Return the auditor that follows the table's journal."""
         assert self._auditor is not None, "made at the first start"
         return self._auditor
 
     @property
     def face(self) -> Public | None:
-        """The table's public face, None while its program is down."""
+        """Return the table's public face (what its screens may show); None while its program is down."""
         return None if self.runtime is None else self.runtime.face
 
     def keep_gaps_visible(self) -> None:
-        """Lose no ten reports in a row on a line that is heard, since their digits would come round."""
+        """Mend the disk, the program and the cable before ten reports in a row are lost. The number of a report has one
+        digit, so a longer gap could not be seen."""
         if not self.shoe.numbered or self.auditor.backlog < _FEWEST_UNHEARD:
             return
         self._mend_disk()
@@ -165,14 +166,15 @@ class LiveTable:
         self.check(settled=True)
 
     def mend(self) -> None:
-        """Mend the disk and the cable, and start the program."""
+        """Mend the disk and the cable, and start the table's program."""
         self._mend_disk()
         self.do_start()
         self.shoe.cable.plug(True)
         self._move_plug(True)
 
     def settled(self) -> None:
-        """Check, once everything has been mended for a while, that all is delivered and the table's state is known."""
+        """Check, some time after everything was mended, that all events are delivered and the table's state is
+        known."""
         self.check(settled=True)
         self.check_replay()
         runtime, auditor, state = self._alive(), self.auditor, self.network.state(self.id)
@@ -186,12 +188,12 @@ class LiveTable:
         hold("the retained state tells of the table", shown == told, (shown, told))
 
     def delivery(self) -> object:
-        """The state of the stream, for the report of a failure."""
+        """Return the state of the event stream to the pit, for the report of a failure."""
         return self._alive().stream.told.status(), len(self.auditor.bodies)
 
     def took_note(self, at_ms: int) -> None:
-        """Note what the table can know of its pit at this moment of the wall clock, at which something came at one of
-        the tables."""
+        """Note what the table can know of its pit at this moment of the wall clock, because a fact came at one of the
+        tables."""
         self.verdicts[at_ms] = self._hearing.verdict()
 
     # Actions: the shoe and the dealer's hands on it.
@@ -206,7 +208,7 @@ class LiveTable:
         self._draw_lying(result=Result[result])
 
     def _draw_lying(self, **lies: Any) -> None:
-        """Draw a card about which the shoe lies. A shoe that tells nothing but cards has nothing to lie about."""
+        """Draw a card about which the shoe lies. A shoe that reports nothing but cards has nothing to lie about."""
         self.shoe.draw(lambda card: self.shoe.far.draw(card, **lies if self.shoe.numbered else {}))
 
     def do_misread(self, as_card: str) -> None:
@@ -234,7 +236,8 @@ class LiveTable:
             self.shoe.report(lambda: getattr(self.shoe.far, what)(*args), ("lost", "good", "lost"))
 
     def do_crash_in_copies(self, copy: int, back: bool) -> None:
-        """Let the program die between two copies of a card's report. It may be back for the next copy."""
+        """Let the program die between two copies of a card's report. With `back` the program runs again before the next
+        copy."""
 
         def die(now: int) -> None:
             if now == (copy if self.shoe.numbered else 0):
@@ -249,7 +252,7 @@ class LiveTable:
         self.shoe.between_copies = lambda now: None
 
     def do_absence(self, of_the_program: bool, hands: int, seconds: float) -> None:
-        """Take the program or the cable away while the dealer deals on. A report takes its time on the wire."""
+        """Stop the program, or pull the cable, while the dealer deals on. A report takes its time on the wire."""
         if of_the_program:
             self.do_kill()
         else:
@@ -266,7 +269,7 @@ class LiveTable:
         self.do_cable(True)
 
     def do_shoes_end(self, cards: int, seconds: float) -> None:
-        """Pull the plug at the shoe's end, while the port stays open, and draw so many cards as fast as hands can."""
+        """Pull the plug at the shoe's end, while the port stays open, and draw this many cards as fast as hands can."""
         self._move_plug(False)
         for _ in range(cards):
             self._go_on(_BY_HAND_S)
@@ -275,7 +278,8 @@ class LiveTable:
         self._move_plug(True)
 
     def _move_plug(self, is_in: bool) -> None:
-        """Move the plug. Where the shoe takes no commands, an input for the shoe's supply shows the plug."""
+        """Put the plug in at the shoe's end, or pull it. Where the shoe takes no commands, an input for the shoe's
+        supply shows the plug."""
         self.shoe.cable.in_shoe = is_in
         if PRESENT_INPUT in self.header.levels:
             self.header.levels[PRESENT_INPUT] = is_in
@@ -292,7 +296,8 @@ class LiveTable:
     # Actions: inputs.
 
     def do_press(self, *names: str) -> None:
-        """Press and let go. Of several inputs, all but the last are held meanwhile."""
+        """Press the inputs of these names and let go. Of several inputs, all but the last are held while the last is
+        pressed."""
         for name in names:
             self.header.levels[name] = True
             self._go_on(_SETTLED_S)
@@ -314,7 +319,7 @@ class LiveTable:
     # Actions: the supervisor.
 
     def do_leave(self, choice: int, by_key: bool) -> None:
-        """Leave the standing fault by one of its exits."""
+        """Do one of the acts that clear the fault by which the table has stopped."""
         if self.runtime is None or self.runtime.face.fault is None:
             return
         fault = self.runtime.face.fault
@@ -339,7 +344,8 @@ class LiveTable:
                 self._ask(CountCards(self.shoe.cards_left, _WHO))
 
     def do_name_missed(self) -> None:
-        """Name every missed card in the order in which it came. Then clear, or count what is left."""
+        """Name every missed card in the order in which the cards came. Then clear the fault, or count the cards that
+        are left."""
         for missed in self.auditor.missed_since(self.shoe.life):
             if self.face is None or self.face.fault is None:
                 return
@@ -367,7 +373,7 @@ class LiveTable:
         self._ask_two(requests[what])
 
     def do_reset(self, seat: int) -> None:
-        """Handle a seat's hit."""
+        """Mark a seat's hits as handled, as a dealer does."""
         self._ask(ResetHits(seat, "dealer"))
 
     def do_correct(self, round_back: int, card: str) -> None:
@@ -381,7 +387,7 @@ class LiveTable:
             self._ask_two(CorrectRound(finished.number, player, done.banker, _WHO))
 
     def do_close_hand(self) -> None:
-        """End the shoe's own game of a hand that the table does not know, as the dealer does."""
+        """End the round that the shoe's own game still plays and that the table does not know, as the dealer does."""
         if self.shoe.in_round:
             self.shoe.report(self.shoe.far.force_quit)
 
@@ -421,21 +427,21 @@ class LiveTable:
     # Actions: words that are none of the pit's, or old ones.
 
     def do_drop(self) -> None:
-        """End the table's connection."""
+        """End the table's connection to the broker."""
         self.network.drop(self.id)
 
     def do_stray_ack(self, seq: int) -> None:
-        """Bring a word of the pit for another epoch of this table, left over from another journal."""
+        """Bring the table an ack for another of its epochs, left over from another journal."""
         said = AckWord(self.id, "0ld0ld0ld0", seq, "ab" * 32, now_text())
         self.network.stray(self.id, "ack", said.payload(KEY))
 
     def do_stray_levels(self, seq: int) -> None:
-        """Bring a message on the meters that is no word."""
+        """Bring the table a message on the meters that breaks the contract, because its number is not above 0."""
         said = MetersWord(-seq, now_text(), {"player_personal": 1})
         self.network.stray(self.id, "meters", said.payload(KEY))
 
     def do_stray_award(self, what: str, number: int) -> None:
-        """Bring a step of an award that is none of this table's, or that was said before."""
+        """Bring the table a step of an award that is none of its own, or that was sent before."""
         said = self.network.pit.steps_said.get(self.id, [])
         steps = said if what == "again" else [self._untrue(what, number)]
         if steps:
@@ -529,7 +535,7 @@ class LiveTable:
         self._go_on(0.01)
 
     def _kill(self) -> None:
-        """End the program between two instructions: nothing that it had begun goes on."""
+        """End the program between two instructions, so that nothing it had begun goes on."""
         assert self._running is not None
         self.header.dead = self._client.dead = True
         self.network.drop(self.id)
@@ -551,7 +557,7 @@ class LiveTable:
         self.loop.stop()
 
     def went_on(self) -> None:
-        """Note that time went by. A program that has ended by itself is a failure."""
+        """Note that time went by. Raises Broken where the program has ended by itself."""
         if self._cut:
             self._cut = False
             self._kill()
@@ -576,7 +582,7 @@ class LiveTable:
             self._wait_for(self.runtime.ask(request, fault=fault.id if fault else None))
 
     def _ask_two(self, request: Request) -> None:
-        """Ask for an act, and have a second person agree where the table waits for one."""
+        """Ask for an act, and let a second person agree where the table waits for one."""
         self._ask(request)
         self._go_on(_SETTLED_S)
         waits = None if self.runtime is None else self.runtime.told.waits_for_second_person()
@@ -589,8 +595,8 @@ class LiveTable:
         self._asked.append(self.loop.create_task(answer))
 
     def _card_on_the_felt(self) -> Card:
-        """The card that a supervisor reads on the felt: the card that waits for its name, or the first that was
-        missed."""
+        """Return the card that a supervisor reads on the felt: the card that waits for its name, or the first card that
+        was missed."""
         table = self.auditor.table
         raised_by = table.fault.raised_by if table.fault else None
         report = getattr(raised_by.fact, "report", None) if raised_by is not None else None
@@ -614,7 +620,7 @@ class LiveTable:
         return self.runtime
 
     def check(self, settled: bool) -> None:
-        """Check everything that must hold. `settled`: the program has had a moment to show what it committed."""
+        """Check everything that must hold. With `settled` the program has had a moment to show what it committed."""
         if settled and self.disk.slow_s:
             self._go_on(0.0)  # what was committed at this very moment is then told, and nothing more is
         self.auditor.read(self.shoe.life)
@@ -626,8 +632,8 @@ class LiveTable:
             self._check_secrets()
 
     def _check_lamps(self) -> None:
-        """Check that every lamp shows what the face and the live values say. The live values may have changed a few
-        times just now."""
+        """Check that every lamp shows what the face and the live values say. The check is repeated a few times, because
+        the live values may have changed just now."""
         tests = self.auditor.lamp_tests
         if tests != self._lamp_tests:
             self._lamp_tests, self._lamp_test_ends_s = tests, self.loop.now_s + _LAMP_TEST_S
@@ -660,7 +666,7 @@ class LiveTable:
         return lamps(public(self.auditor.table), live)
 
     def check_replay(self) -> None:
-        """Check that a replay of the open shoe gives the table as it is."""
+        """Check that a replay of the open shoe gives the table as it is now."""
         if self.runtime is None or self.disk.failing or self.disk.slow_s:
             return
         auditor = self.auditor
@@ -683,7 +689,7 @@ class LiveTable:
     # What the program takes from outside.
 
     def step(self, table: Table, fact: Fact) -> tuple[Table, tuple[Event, ...]]:
-        """The table's step, which may be made to fail."""
+        """Run the table's step over a fact, or raise RuntimeError where the step was to fail."""
         if self._step_fails:
             self._step_fails = False
             self.auditor.step_was_broken = True

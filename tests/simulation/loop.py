@@ -1,4 +1,4 @@
-"""An event loop whose time is simulated: it never waits, but goes on to the next moment at which something is due."""
+"""An event loop in simulated time, which never waits, but goes on to the next moment at which something is due."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ _SPINS = 10_000
 
 
 class PowerCut(BaseException):
-    """A table's computer stops at this place."""
+    """The power of a table's computer is cut where this is raised."""
 
 
 @dataclass
 class Worker:
-    """The thread of one executor: how long its work takes, and what happens when the work ends in a `PowerCut`.
+    """The simulated thread of one executor: how long its work takes, and what happens when the work ends in a
+    `PowerCut`.
 
-    The result of that work is never told. Once the thread is `gone`, nothing is done or told.
+    The result of work that ends so is never given back. Once the thread is `gone`, nothing more is done or given back.
     """
 
     takes_s: float
@@ -28,7 +29,7 @@ class Worker:
 
 
 class SpinningError(Exception):
-    """The program keeps itself busy, and no time goes by."""
+    """The program keeps itself busy without end, and no simulated time goes by."""
 
 
 class _NothingToSelect:
@@ -49,7 +50,8 @@ class _NothingToSelect:
 
 
 async def watch_in_turns(look: Callable[[], bool], noticed: Callable[[], None], every_s: float) -> None:
-    """`controller.daemon.pins.watch.keep_watching` in simulated time: its looks are turns of the loop."""
+    """Do what `controller.daemon.pins.watch.keep_watching` does, in simulated time: each look is a turn of the event
+    loop."""
     while True:
         if look():
             noticed()
@@ -57,8 +59,8 @@ async def watch_in_turns(look: Callable[[], bool], noticed: Callable[[], None], 
 
 
 class VirtualLoop(asyncio.BaseEventLoop):
-    """asyncio with simulated time. Executors work on this thread, each as slowly as its `Worker` says. There is no
-    other thread and no file descriptor."""
+    """An asyncio event loop in simulated time. Executors work on this thread, each as slowly as its `Worker` says.
+    There is no other thread and no file descriptor."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -69,11 +71,11 @@ class VirtualLoop(asyncio.BaseEventLoop):
         self.set_exception_handler(lambda loop, context: None)
 
     def time(self) -> float:
-        """The simulated moment, in seconds."""
+        """Return the simulated time, in seconds."""
         return self.now_s
 
     def run_for(self, seconds: float) -> None:
-        """Let simulated time go by."""
+        """Let this many seconds of simulated time go by."""
         stop = self.call_later(seconds, self.stop)
         self.run_forever()
         stop.cancel()
@@ -81,7 +83,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
     def run_in_executor(  # type: ignore[override]  # the one caller awaits the result
         self, executor: Executor | None, func: Callable[..., Any], *args: Any
     ) -> asyncio.Future[Any]:
-        """Do the work a little later, on this thread."""
+        """Do the work on this thread, later by the time that the executor's `Worker` takes."""
         result = self.create_future()
         assert executor is not None, "the loop has no executor of its own"
         worker = self.workers[executor]
@@ -106,7 +108,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
                 result.set_result(value)
 
     def _process_events(self, event_list: list[Any]) -> None:
-        """Do nothing: there are no files and no events."""
+        """Do nothing, because there are no files and so no events."""
 
     def _write_to_self(self) -> None:
-        """Do nothing: there is no selector to wake."""
+        """Do nothing, because there is no selector to wake."""

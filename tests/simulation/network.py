@@ -1,7 +1,7 @@
-"""The broker between the tables and their pit, and what goes wrong on the way.
+"""The simulated broker between the tables and their pit, and what goes wrong on the way.
 
-It is written from the contract and from nothing of the table's side of it. A seeded generator draws what happens to a
-message, so the same actions meet the same mishaps.
+The broker is written from the contract and from nothing of the table's own code. A seeded generator draws what happens
+to a message, so the same actions meet the same mishaps.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _REFUSED, _NOBODY = 0x87, 0x10
 
 @dataclass
 class Weather:
-    """How likely (0 to 1) each mishap is for one message."""
+    """The probability (0 to 1) of each mishap for one message."""
 
     lost: float = 0.0
     doubled: float = 0.0
@@ -32,7 +32,8 @@ class Weather:
 
 
 class Network:
-    """The broker. `refuses`: its access list refuses the tables' events. `retained` is what it remembers."""
+    """The simulated broker. With `refuses`, its access list refuses the tables' events. `retained` has its retained
+    messages."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, root: str, pit: LedgerPit, seed: str) -> None:
         self._loop = loop
@@ -52,20 +53,21 @@ class Network:
     # Its fortunes.
 
     def restart(self, forgets: bool) -> None:
-        """Restart the broker: every connection ends, and what it retained may be gone. The pit reconnects by itself."""
+        """Restart the broker: every connection ends, and with `forgets` its retained messages are gone. The pit
+        reconnects by itself."""
         self.go_down()
         if forgets:
             self.retained.clear()
         self.come_up()
 
     def go_down(self) -> None:
-        """Take the broker away: no connection stands, and none can be made."""
+        """Stop the broker: every connection ends, and none can be made."""
         self.up = self._pit_connected = False
         for table in tuple(self._clients):
             self.drop(table)
 
     def come_up(self) -> None:
-        """Bring the broker back."""
+        """Start the broker again."""
         if not self.up:
             self.up = True
             self._loop.call_later(_PIT_COMES_BACK_S, self._pit_connects)
@@ -84,16 +86,16 @@ class Network:
         self._pit_connects()
 
     def crash_pit(self) -> None:
-        """End the pit, and lose what it had not committed."""
+        """End the pit's program, and lose what it had not committed."""
         self.pit.crash()
         self._pit_connected = False
 
     def stray(self, table: str, kind: str, payload: bytes) -> None:
-        """Bring a table a message from somebody else, as its `kind` of message."""
+        """Bring a table a message of this kind from somebody else than the pit."""
         self._to_table(table, self._topic(table, kind), payload)
 
     def state(self, table: str) -> dict[str, object]:
-        """What the broker retains of a table's state."""
+        """Return the state of a table that the broker retains."""
         state: dict[str, object] = json.loads(self.retained.get(self._topic(table, "state"), b"{}"))
         return state
 
@@ -106,7 +108,7 @@ class Network:
             self.pit.connected()
 
     def _said(self, table: str | None, kind: str, payload: bytes, retain: bool) -> None:
-        """Publish for the pit, to a table or to all."""
+        """Publish a message of the pit, to one table or to all."""
         if not self._pit_connected:
             return
         topic = self._topic(table, kind)
@@ -127,14 +129,14 @@ class Network:
     # The tables' side.
 
     def connected(self, client: Client) -> None:
-        """Connect a table, and bring it what is retained."""
+        """Connect a table, and bring it the retained messages."""
         self._clients[client.table] = client
         for topic in (self._topic(client.table, "ack"), self._topic(None, "meters")):
             if topic in self.retained:
                 self._to_table(client.table, topic, self.retained[topic], retained=True)
 
     def published(self, client: Client, token: int, topic: str, payload: bytes, retain: bool) -> None:
-        """Publish for a table. States are not lost while a connection stands; events may be."""
+        """Publish a message of a table. States are not lost while a connection stands; events may be."""
         connection = client.connection
         if topic == self._topic(client.table, "state"):
             assert retain
@@ -158,7 +160,7 @@ class Network:
             self.pit.receive(table, kind, payload)
 
     def _fates(self) -> list[float]:
-        """After how many seconds each copy of a message arrives. A lost message has no copy."""
+        """Return after how many seconds each copy of a message arrives. A lost message has no copy."""
         luck, weather = self._luck, self.weather
         if luck.random() < weather.lost:
             return []
@@ -169,7 +171,8 @@ class Network:
 
 
 class Client:
-    """A table's connection, as its runtime sees a broker (`drivers.devices.Broker`). `hearing` notes all of it."""
+    """A table's connection to the simulated broker, with the interface `drivers.devices.Broker`. `hearing` notes all
+    that passes."""
 
     address, has_others = "127.0.0.1:1883", False
 
@@ -187,7 +190,7 @@ class Client:
         self._tokens = 0
 
     async def run(self, listener: BrokerListener) -> None:
-        """Keep connected."""
+        """Connect to the broker, and again after each end of the connection."""
         while True:
             while not self._network.up:  # noqa: ASYNC110  # a real client polls, too
                 await asyncio.sleep(0.3)
@@ -201,7 +204,7 @@ class Client:
             await asyncio.sleep(0.2)
 
     def publish(self, topic: str, payload: bytes, retain: bool = False, event_type: str | None = None) -> int | None:
-        """Publish, when connected."""
+        """Publish a message where the table is connected, and return the message's token; else return None."""
         if self._listener is None or self.dead:
             return None
         if self.dies_at_publish and topic.endswith("event"):
@@ -218,11 +221,11 @@ class Client:
         return self._tokens
 
     def drop(self, why: str, move: bool = False) -> None:
-        """Fail: nothing here gives the table a reason to end the connection."""
+        """Raise AssertionError, because nothing here gives the table a reason to end the connection."""
         raise AssertionError(why)
 
     def often_cut(self) -> str:
-        """Return nothing: the connection is never cut often."""
+        """Return an empty text, because the connection is never cut often."""
         return ""
 
     def end(self) -> None:
@@ -234,13 +237,13 @@ class Client:
         self._ended.set()
 
     def answered(self, connection: int, token: int, reason_code: int) -> None:
-        """Bring the broker's answer to a publish."""
+        """Bring the table the broker's answer to a message that the table published."""
         if self._listener is not None and not self.dead and connection == self.connection:
             self._hearing.answered(reason_code)
             self._listener.broker_answered(token, reason_code)
 
     def message(self, connection: int, topic: str, payload: bytes, retained: bool) -> None:
-        """Bring a message from the broker."""
+        """Bring the table a message from the broker."""
         if self._listener is not None and not self.dead and connection == self.connection:
             self._hearing.message(topic.rpartition("/")[2], payload)
             self._listener.broker_message(topic, payload, retained)

@@ -1,9 +1,9 @@
 """One running table in simulated time, and an onlooker who notes all that leaves it, each thing with its moment.
 
-Real: the runtime with its stream, journal, codec, lamps and watchers, wired as `controller.daemon.app` wires them. What
-leaves it are publishes, lamps, log lines, answers, and the status, asked for and watched. Simulated: clock and event
-loop, the wire and its noise, the header, the broker with a pit behind it, and a disk that can fail. Nothing here is
-random.
+Real are the runtime with its stream, journal, codec, lamps and watchers, wired as `controller.daemon.app` wires them.
+What leaves the table are published messages, lamps, log lines, answers, and the status, both asked for and watched.
+Simulated are the clock and event loop, the wire and its noise, the header, the broker with a pit behind it, and a disk
+that can fail. Nothing here is random.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ _PIT_KEY = Signer(bytes(range(32)))
 
 @dataclass(frozen=True)
 class Step:
-    """What happens at a moment of the script, in seconds from its beginning."""
+    """One step of a script: what happens, and when, in seconds from the script's beginning."""
 
     at_s: float
     what: str
@@ -75,7 +75,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Noise:
-    """Damage to the byte that is on the wire at this moment, if there is one."""
+    """Damage to the byte that is on the wire at a moment, if there is a byte."""
 
     at_s: float
     mask: int
@@ -83,7 +83,8 @@ class Noise:
 
 @dataclass(frozen=True)
 class Left:
-    """What left the table, when and by which way. `size` is its size as it left; `said` has nothing random in it."""
+    """One thing that left the table: when, by which way, and what. `size` is its size as it left; `said` has nothing
+    random in it."""
 
     at_s: float
     way: str
@@ -97,15 +98,15 @@ class Left:
 def seen(
     config: Config, folder: Path, script: Sequence[Step], cards: Sequence[str], noise: Sequence[Noise]
 ) -> list[Left]:
-    """All that leaves the table of `config` while the script is played with these cards, in the order in which it
-    leaves."""
+    """Play the script with these cards at a table of `config`, and return all that leaves the table, in the order in
+    which it leaves."""
     with _Table(config, folder, cards, noise) as table:
         table.play(script)
     return table.left
 
 
 class _Wire:
-    """The line from the shoe, with its noise: byte after byte as fast as its baud rate allows."""
+    """The line from the shoe, with its noise. It carries byte after byte as fast as its baud rate allows."""
 
     def __init__(self, loop: VirtualLoop, baud: int, noise: Sequence[Noise]) -> None:
         self._loop, self._byte_s, self._noise = loop, 10 / baud, noise
@@ -162,13 +163,14 @@ class _Port:
 
 
 def _stamp(loop: VirtualLoop) -> Stamp:
-    """What the wall clock says."""
+    """Return the time by the wall clock."""
     return Stamp(_BEGUN_MS + round(loop.now_s * 1000), synchronised=True)
 
 
 class _Broker:
     """The broker, and a pit that acknowledges what it has committed, and may go back to less. The pit says that it
-    cosigns, and has cosigned nothing: so the table of this `epoch` shows it the last checkpoint on each connection."""
+    cosigns, and has cosigned nothing: so the table, in this `epoch`, shows the pit its last checkpoint on each
+    connection."""
 
     address, has_others = "127.0.0.1:1883", False
 
@@ -182,13 +184,13 @@ class _Broker:
         self._committed: list[dict[str, Any]] = []
 
     async def run(self, listener: BrokerListener) -> None:
-        """Connect, and stay."""
+        """Connect the table, and keep it connected."""
         self._listener = listener
         self.connect(True)
         await asyncio.Event().wait()
 
     def connect(self, up: bool) -> None:
-        """Make the connection stand, or end it."""
+        """Begin the table's connection, or end it."""
         assert self._listener is not None
         self._up = up
         self._connection += 1
@@ -201,24 +203,24 @@ class _Broker:
             self._listener.broker_disconnected("cut")
 
     def drop(self, why: str, move: bool = False) -> None:
-        """Fail: nothing here gives the table a reason to end the connection."""
+        """Raise AssertionError, because nothing here gives the table a reason to end the connection."""
         raise AssertionError(why)
 
     def often_cut(self) -> str:
-        """Return nothing: the connection is never cut often."""
+        """Return an empty text, because the connection is never cut often."""
         return ""
 
     def goes_back(self, events: int) -> None:
-        """Restore the pit from a copy that has so many events fewer."""
+        """Restore the pit from an older copy that lacks the last `events` events."""
         del self._committed[max(0, len(self._committed) - events) :]
         self._say_ack()
 
     def says(self, topic: str, payload: bytes) -> None:
-        """Bring the table a message from somebody."""
+        """Bring the table a message on this topic."""
         self._later(self._message, topic, payload)
 
     def publish(self, topic: str, payload: bytes, retain: bool = False, event_type: str | None = None) -> int | None:
-        """Publish, when connected."""
+        """Publish a message where the table is connected, and return the message's token; else return None."""
         if not self._up:
             return None
         self._leaves(topic, payload)
@@ -261,7 +263,7 @@ class _Broker:
 
 
 class _Journal(Journal):
-    """A journal on a disk that may refuse to be written."""
+    """A journal on a disk that can refuse to be written."""
 
     failing = False
 
@@ -272,7 +274,7 @@ class _Journal(Journal):
 
 
 class _Pins:
-    """A header on which nothing is pressed. Each change of a lamp counts as leaving the table."""
+    """A header on which nothing is pressed. Each change of a lamp counts as something that leaves the table."""
 
     def __init__(self, inputs: Iterator[str], leaves: Callable[[str], None]) -> None:
         self._inputs, self._leaves = tuple(inputs), leaves
@@ -288,7 +290,7 @@ class _Pins:
 
 
 class _Connection(asyncio.Transport):
-    """The far end of a socket that watches."""
+    """The far end of a socket on which somebody watches the table's status."""
 
     def __init__(self, leaves: Callable[[bytes], None]) -> None:
         super().__init__()
@@ -305,7 +307,7 @@ class _Connection(asyncio.Transport):
 
 
 class _LogLines(logging.Handler):
-    """Every line that would be in the daemon's log."""
+    """A log handler that notes every line that would be in the daemon's log."""
 
     def __init__(self, leaves: Callable[[str], None]) -> None:
         super().__init__(logging.INFO)
@@ -317,7 +319,7 @@ class _LogLines(logging.Handler):
 
 @dataclass
 class _Table:
-    """The running table. Use it as a context manager."""
+    """The running table under the onlooker's eyes. Use it as a context manager."""
 
     config: Config
     folder: Path
@@ -371,7 +373,7 @@ class _Table:
             self.loop.run_for(0.1)
 
     def play(self, script: Sequence[Step]) -> None:
-        """Play the script to its end, and a little longer."""
+        """Play the script to its end, and let a little more time go by."""
         began_s = self._began_s = self.loop.now_s
         for place, step in enumerate(script):  # apart: of timers for one moment any might be the first
             self.loop.call_at(began_s + step.at_s + place * _APART_S, self._perform, step)
@@ -406,7 +408,7 @@ class _Table:
                 raise AssertionError(step)
 
     def _wager(self, seat: int, spot: str, cents: int) -> bytes:
-        """A wager as bet recognition sends it, for the round that the table's state says is next."""
+        """Return a wager as bet recognition sends it, for the round that the table's state calls the next."""
         face = self.runtime.face
         self._wagers_said += 1
         message: dict[str, object] = {
@@ -434,7 +436,8 @@ class _Table:
         await watchers.watch(asyncio.StreamWriter(connection, protocol, None, self.loop))
 
     def _leaves(self, way: str, said: bytes) -> None:
-        """Note what leaves the table. What is random, or depends on the test's place, is made the same for all."""
+        """Note a thing that leaves the table. Parts of it that are random, or depend on the test's folder, are replaced
+        by fixed text."""
         text = said.decode().replace(self.journal.epoch, "epoch").replace(str(self.folder), "folder")
         text = re.sub(r'"(chain|signature)":"[^"]*"', r'"\1":"by chance"', text)
         text = re.sub(r'("checkpoint": "\S+ \d+) [^"]*"', r'\1 by chance"', text)

@@ -1,7 +1,7 @@
-"""The pit at the other end: the reference pit's own ledger, meters and awards, served without a network.
+"""The simulated pit: the reference pit's own ledger, meters and awards, served without a network.
 
-The pit's program is imitated, so that it can crash between commit and acknowledgement, say no levels for a while, say
-old ones, and repeat itself. What it says comes from the ledger.
+The program around the ledger is imitated, so that it can crash between commit and acknowledgement, send no levels for a
+while, send old levels, and repeat itself. What it sends comes from the ledger.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ Levels = Literal["well", "silent", "stuck", "old"]
 
 
 class LedgerPit:
-    """A pit of many tables. `levels` is how it says them: "stuck" says the same levels again, "old" its first word
-    again."""
+    """A simulated pit of many tables. `levels` is how it sends the meters' levels: "stuck" repeats the last message,
+    "old" repeats its first message."""
 
     def __init__(self, path: Path, terms: Mapping[str, Terms], later: Callable[..., object]) -> None:
         self.say: Say = lambda table, kind, payload, retain: None
@@ -75,7 +75,7 @@ class LedgerPit:
         self._every(_STEPS_EVERY_S, self.say_steps, self._life)
 
     def crash(self) -> None:
-        """Go back to what is committed."""
+        """End the pit's program, so that only what is committed is left."""
         if self.up:
             self._uncommitted.clear()
             self._life += 1
@@ -83,13 +83,13 @@ class LedgerPit:
             self.ledger.close()
 
     def connected(self) -> None:
-        """Say all that there is to say, as a pit does once it is connected to its broker."""
+        """Send acks, levels and award steps, as a pit does once it is connected to its broker."""
         self._acknowledge(self.ledger.acks())
         self.say_levels()
         self.say_steps()
 
     def receive(self, table: str, kind: str, payload: bytes) -> None:
-        """Take in a state or an event."""
+        """Take in a table's state or event."""
         if kind == "event":
             self._uncommitted.append((table, payload))
             if len(self._uncommitted) == 1:
@@ -103,8 +103,8 @@ class LedgerPit:
             self._acknowledge({table: ack})
 
     def decide(self, award: str, step: Step, by: str) -> Award | None:
-        """Decide on an award as a person does; None where it cannot be decided now. An award in doubt takes a second
-        person."""
+        """Decide on an award as a person does; return None where nobody can decide on it now. An award in doubt takes a
+        second person."""
         doubted = next(each.doubted for each in self.ledger.awards() if each.id == award)
         try:
             decided = self.ledger.take_step(award, step, by)
@@ -142,7 +142,7 @@ class LedgerPit:
             self.say(table, "ack", ack.payload(table, self._moments.next(), KEY), True)
 
     def say_levels(self) -> None:
-        """Say every meter's level."""
+        """Send every meter's level to all tables, in the way that `levels` says."""
         match self.levels:
             case "well":
                 seq = next(self._seqs)
@@ -156,8 +156,8 @@ class LedgerPit:
                 self.say(None, "meters", self._levels_said[0], True)
 
     def say_steps(self) -> None:
-        """Say the first step that each table's stream has not told of, since a table takes no step that is older than
-        one it has."""
+        """Send each table the first award step that its own events do not mention yet. Later steps wait, because a
+        table takes no step that is older than one it has."""
         for table in self.ledger.acks():
             for step in unheard_steps(self.ledger, table)[:1]:
                 payload = step.payload(KEY)

@@ -1,4 +1,4 @@
-"""One seed from its first action to its last; it is played again from a record, and made small when it fails."""
+"""Plays one seed from its first action to its last, plays it again from a record, and makes a failing record small."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Failure:
 
 @dataclass
 class Record:
-    """What was done, and what took effect."""
+    """What was done in a run, and what took effect."""
 
     actions: list[Action] = field(default_factory=list)
     happened: Counter[Happening] = field(default_factory=Counter)
@@ -71,7 +71,7 @@ def play_again(seed: int, actions: Sequence[Action]) -> Failure | None:
 
 
 def smallest(failure: Failure) -> Failure:
-    """The failure with as few actions as can be found by leaving some out, chunk by chunk."""
+    """Return the failure with as few actions as can be found by leaving some out, chunk by chunk."""
     chunk = len(failure.actions) // 2
     while chunk:
         start = 0

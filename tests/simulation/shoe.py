@@ -1,5 +1,5 @@
-"""The shoe: one of the brands of `drivers.sim` on a line in memory, its deck of cards, and a record of all that it
-reported."""
+"""The simulated shoe: one of the brands of `drivers.sim` on a line in memory, its deck of cards, and a record of all
+that it reported."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class Reported:
     believed_from: int = 2  # so many are needed
 
     def came(self, life: int) -> bool:
-        """Whether this run of the program heard enough copies of the report to believe it."""
+        """Tell whether this run of the table's program heard enough copies of the report to believe it."""
         return self.heard_by == life and self.good_copies >= self.believed_from
 
     @property
     def kind(self) -> str:
-        """The report's type letter."""
+        """Return the letter of the report's type."""
         return chr(int(self.frame[4:6], 16))
 
 
@@ -51,16 +51,16 @@ class Port:
         self._cable.to_shoe(data)
 
     async def run(self) -> None:
-        """Keep the port open."""
+        """Keep the port open for good."""
         self.on_link(self._cable.plugged, "as the cable is")
         await asyncio.Event().wait()
 
 
 class Cable:
-    """The line. What is written while nobody listens is lost.
+    """The line between shoe and table. Bytes that are written while nobody listens are lost.
 
-    The cable has two ends: `plugged` at the table's, which the port sees, and `in_shoe` at the shoe's, which it does
-    not.
+    The cable has two ends: `plugged` is the table's end, which the port can see, and `in_shoe` the shoe's end, which
+    the port cannot see.
     """
 
     def __init__(self) -> None:
@@ -79,7 +79,7 @@ class Cable:
             self._shoe_hears(data)
 
     def plug(self, plugged: bool) -> None:
-        """Plug the cable in, or pull it."""
+        """Plug the cable in at the table's end, or pull it."""
         if plugged != self.plugged:
             self.plugged = plugged
             if self.port is not None:
@@ -87,7 +87,7 @@ class Cable:
 
     @property
     def heard(self) -> bool:
-        """Whether bytes arrive."""
+        """Tell whether the shoe's bytes reach the table's program."""
         return self.plugged and self.in_shoe and self.port is not None
 
     def write(self, data: bytes) -> None:
@@ -97,11 +97,11 @@ class Cable:
 
 
 class CardShoe:
-    """The shoe and the cards in it. `life` tells which run of the table's program hears it.
+    """The simulated shoe and the cards in it. `life` is the number of the table's program run that hears it.
 
-    `lucky`, King and 9 as "KS 9H", are pairs that come often in one hand. `numbered`: it is an Angel Eye, which sends
-    each report three times under a number, plays the game itself and tells of the cut card. A BeeTek says each card
-    once, and `on_cut_card` has to tell of the cut card.
+    `lucky` are pairs of King and 9, written "KS 9H", that come often in one hand. `numbered`: the shoe is an Angel Eye,
+    which sends each report three times under a number, plays the game itself and reports the cut card. A BeeTek reports
+    each card once, and `on_cut_card` has to tell of the cut card.
     """
 
     def __init__(
@@ -125,16 +125,16 @@ class CardShoe:
 
     @property
     def cards_left(self) -> int:
-        """How many cards are still in the shoe."""
+        """Return how many cards are still in the shoe."""
         return len(self._cards)
 
     @property
     def in_round(self) -> bool:
-        """Whether the shoe's own game is in the middle of a hand."""
+        """Tell whether the shoe's own game is in the middle of a round."""
         return self.numbered and bool(self.far._player)
 
     def refill(self) -> None:
-        """Put a freshly shuffled shoe in place."""
+        """Put freshly shuffled cards into the shoe."""
         self._shoes += 1
         self._cards = [rank + suit for rank in rules.RANKS for suit in rules.SUITS] * self._decks
         luck = random.Random(f"{self._seed} shoe {self._shoes}")
@@ -148,7 +148,7 @@ class CardShoe:
         self.far.new_shoe()
 
     def draw(self, how: Callable[[str], None], damage: Sequence[str] = ALL_COPIES) -> None:
-        """Draw the next card, and before it the cut card where that lies first. `how` has the shoe report the card.
+        """Draw the next card, and before it the cut card where that lies first. `how` makes the shoe report the card.
 
         `damage` is what becomes of each copy of the card's report: "good", "bad", "alias" or "lost".
         """
@@ -162,13 +162,13 @@ class CardShoe:
             self._real, self._damage = None, ALL_COPIES
 
     def report(self, what: Callable[[], None], damage: Sequence[str] = ALL_COPIES) -> None:
-        """Have the shoe report something else than a card."""
+        """Let the shoe report something else than a card. `damage` is what becomes of each copy of the report."""
         self._damage = damage
         what()
         self._damage = ALL_COPIES
 
     def _on_the_wire(self, copy: int, frame: bytes) -> bytes:
-        """The bytes that arrive of one copy."""
+        """Return the bytes that arrive of one copy of a report, and note the report."""
         if copy == 0:
             believed_from = 2 if self.numbered else 1
             self.reported.append(Reported(frame.hex(), self._real, self.cable.heard, believed_from=believed_from))
@@ -190,7 +190,8 @@ class CardShoe:
 
 
 def _alias(frame: bytes) -> bytes:
-    """A card's frame in which two damaged bits hide from the check: it states another card and another index."""
+    """Return a card's frame with two flipped bits that its checksum does not show. It names another card and another
+    index."""
     changed = bytearray(frame)
     changed[-4] ^= 0x01
     changed[-5] ^= 0x01

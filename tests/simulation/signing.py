@@ -1,5 +1,5 @@
-"""Fast signatures of the simulation, each of one key and one message. Other tests prove that real signatures are
-sound."""
+"""Fast imitated signatures for the simulation, each of one key and one message. Other tests prove that real signatures
+are sound."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from controller.contract.signing import signature_of
 
 
 class Signer:
-    """Signs fast. `public` stands for both halves of the key."""
+    """Signs messages by a fast hash. `public` stands for both halves of the key."""
 
     def __init__(self, public_key: bytes) -> None:
         self.public = public_key
 
     def sign(self, data: bytes) -> bytes:
-        """A signature of 64 bytes, of this key and this data."""
+        """Return a signature of 64 bytes, of this key and this data."""
         return hashlib.sha512(self.public + data).digest()
 
 
 def signature_holds(message: Mapping[str, object], public_key: bytes) -> bool:
-    """Whether the message carries the `Signer`'s signature."""
+    """Tell whether the message carries the signature of the `Signer` with this public key."""
     unsigned = {name: value for name, value in message.items() if name != "signature"}
     return message["signature"] == signature_of(unsigned, Signer(public_key))

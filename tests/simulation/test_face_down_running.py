@@ -1,6 +1,6 @@
-"""Two running tables whose hands differ only in cards that lie face down: all that leaves them is the same.
+"""Checks that two running tables, whose rounds differ only in cards that lie face down, send out exactly the same.
 
-Bytes, their sizes and their moments are compared, whatever happens around the hand.
+Bytes, their sizes and their moments are compared, whatever happens around the round.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ the others damaged bytes were told before the kept cards were committed, while t
 
 
 def _difference(seed: int, folder: Path) -> str | None:
-    """The first difference in what leaves the two tables; None where there is none."""
+    """Return the first difference in what leaves the two tables of this seed; None where there is none."""
     pair = twins(seed)
     tables = [
         seen(pair.config, folder / f"{seed} {name}", pair.script, cards, pair.noise)
@@ -35,7 +35,8 @@ def _difference(seed: int, folder: Path) -> str | None:
 
 
 def _in_order(left: list[Left]) -> list[Left]:
-    """What left, by the moment. What leaves by different ways at one moment has no order."""
+    """Sort what left a table by its moment. Things that leave by different ways at one moment have no order, so they
+    are sorted by their way."""
     return sorted(left, key=lambda each: (each.at_s, each.way))
 
 

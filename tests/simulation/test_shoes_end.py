@@ -1,7 +1,8 @@
-"""The plug is out at the shoe's end for so many cards, at every point of a round, while the port stays open.
+"""Checks what a table does while the plug is out at the shoe's end for a number of cards, at every point of a round.
+The serial port stays open, but nothing arrives from the shoe.
 
-Hands draw one card in 300 ms, as fast as they can. Whatever was dealt unheard, the table stops before another round is
-booked, and no wager that was locked before plays in a round that was dealt after.
+A dealer draws one card in 300 ms, as fast as hands can. Whatever was dealt unheard, the table stops before another
+round is booked. No wager that was locked before then plays in a round that was dealt after.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ _ENOUGH_CARDS = 12  # two rounds
 
 @cache
 def seed_of(shoe: str) -> int:
-    """A seed whose only table has this shoe, a dealer who locks, and six cards in its second round."""
+    """Return a seed whose only table has this shoe, a dealer who locks the wagers, and six cards in its second
+    round."""
     brand, _, wrap = shoe.partition(", ")
     for seed in range(SHOES[shoe], SHOES[shoe] + _SEEDS):
         with World(seed) as world:
@@ -44,7 +46,8 @@ def seed_of(shoe: str) -> int:
 
 @contextmanager
 def _at(seed: int, point: str) -> Iterator[tuple[World, LiveTable]]:
-    """A table at this point of its second round. Where that round is locked, every seat's wager is."""
+    """Yield a world and its table at this point of the table's second round. Where that round's wagers are locked,
+    every seat has a wager."""
     with World(seed) as world:
         table = world.tables[0]
         world.do(Action("wait", (), 2.0))
@@ -65,7 +68,7 @@ def _at(seed: int, point: str) -> Iterator[tuple[World, LiveTable]]:
 
 
 def stops_before_another_round(shoe: str, point: str, unheard: int) -> None:
-    """Check that the table stops: so many cards are drawn while nobody hears them, and then two more rounds are
+    """Check that the table stops after `unheard` cards were drawn while nobody heard them, and then two more rounds are
     heard."""
     with _at(seed_of(shoe), point) as (world, table):
         before = table.face

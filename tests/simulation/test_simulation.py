@@ -1,4 +1,4 @@
-"""A whole table, seed after seed: whatever people, machines and links do, the promises hold."""
+"""Plays a whole simulated house, seed after seed: whatever people, machines and links do, the promises hold."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_the_same_seed_takes_the_same_course() -> None:
 
 
 def test_an_untrue_pit_is_found_and_made_small() -> None:
-    """The simulation can fail: a pit with an event that no table sent is found, and the report has only actions that
+    """The simulation finds a pit that has an event which no table sent, and its report has only the actions that
     matter."""
     actions = [Action("wait"), Action("wagers", (1, 2)), Action("untrue_pit"), Action("wait")]
     failure = play_again(1, actions)

@@ -1,4 +1,4 @@
-"""A win of a meter on the screens of the other tables, in simulated time."""
+"""Checks how a win of a meter appears on the screens of the other tables, in simulated time."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _shown(world: World) -> list[WinShown | None]:
 
 
 def _win(world: World) -> None:
-    """A table that is no live one wins the meter."""
+    """Let a table that exists only as events in the ledger win the meter."""
     ledger, table = world.pit.ledger, TableEvening("t-9", (METER,))
     ledger.adopt(table.table, EPOCH, _SIGNER.public.hex())
     word = MetersWord(1, now_text(), ledger.levels()).payload(KEY)
@@ -46,7 +46,7 @@ def _signed(body: bytes) -> bytes:
 
 
 def _waits(world: World) -> set[str]:
-    """For which tables the award of that win waits."""
+    """Return the tables for which the award of that table's win (`_win`) waits."""
     return {table for award in world.pit.ledger.awards() if award.table == "t-9" for table, _ in award.waits}
 
 
@@ -90,7 +90,7 @@ def test_who_comes_later_is_told_no_old_win() -> None:
 
 
 def _play(world: World, table: LiveTable, cards: int) -> None:
-    """Let the table open a shoe and lock the wagers of every seat, and deal so many cards."""
+    """Let the table open a shoe, lock the wagers of every seat, and deal this many cards."""
     table.do_press("new_shoe")
     while table.face is not None and table.face.phase in ("first_card_due", "burning"):
         table.do_draw()

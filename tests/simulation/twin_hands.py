@@ -1,7 +1,7 @@
-"""Pairs of hands that differ only in cards that lie face down. All else around them happens at the same moments.
+"""Pairs of rounds that differ only in cards that lie face down. All else around them happens at the same moments.
 
-What may be seen of a hand is the same in both: how many cards are drawn, which of them lie face up, what is called. The
-script of a pair ends just before the cards that differ are turned up. The game says to whom each card is due.
+What may be seen of a round is the same in both: how many cards are drawn, which of them lie face up, what is called.
+The script of a pair ends just before the cards that differ are turned up. The game says to whom each card is due.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ _MOST_UNACKNOWLEDGED = 2  # so that a pit that goes back soon finds too many wai
 
 @dataclass(frozen=True)
 class Twins:
-    """Two hands, their table and what happens there. `these` and `those` are the cards in the order in which they are
-    drawn."""
+    """Two rounds that look the same, their table and what happens at it. `these` and `those` are the cards of either
+    round in the order in which they are drawn."""
 
     about: str
     config: Config
@@ -57,7 +57,7 @@ class Twins:
 
 
 def twins(seed: int) -> Twins:
-    """The pair of hands of this seed."""
+    """Return the pair of rounds of this seed."""
     luck = random.Random(f"twins {seed}")
     while (pair := _Making(luck).made()).these == pair.those:
         pass
@@ -129,7 +129,7 @@ class _Making:
         self.hand_begins_s = self.now_s
 
     def _stop(self, config: Config) -> None:
-        """Stop the table with a fault, which holds what comes."""
+        """Stop the table with a fault, so that it holds back what comes."""
         if config.file.shoe.driver.name == "angel_eye":
             self._do("shoe", "raise_error", 7)
             self._do("shoe", "cancel_error", 7)
@@ -138,7 +138,7 @@ class _Making:
             self._do("cable", True)
 
     def _hand(self, config: Config, clear: bool | None = None) -> None:
-        """Deal the hand for as long as both look the same."""
+        """Deal both rounds for as long as they look the same."""
         luck, play = self.luck, config.rules.play
         seating = Seating(_SEATS, Actives(*_SEATS))
         turned_first = luck.choice((0, 0, 1, 2)) if isinstance(play, PuntoBanco) else luck.choice((0, 1))
@@ -186,13 +186,13 @@ class _Making:
         those.append(call)
 
     def _take_back(self) -> None:
-        """Take the last card back where it completes the hand and so turns everything up."""
+        """Take back the last card, where it completes the round and so turns all cards up."""
         self.script.pop()
         self.these.pop()
         self.those.pop()
 
     def _in_error(self, config: Config, begins: str) -> None:
-        """Draw cards that nobody needs yet. They lie face down until there is a hand for them."""
+        """Draw cards that nobody needs yet. They lie face down until a round needs them."""
         self.hand_begins_s = self.now_s
         kept = begins.endswith("next_card")
         for _ in range(self.luck.randint(3, 8) if kept else 4):
@@ -253,18 +253,19 @@ class _Making:
                 assert_never(never)
 
     def _wire_is_free_s(self, at_s: float) -> float:
-        """The moment from which the wire is free: not before the last card's reports have gone, and a result's after
+        """Return the moment from which the wire is free: after the last card's reports, and after a result that follows
         them.
 
-        A result keeps the wire busy, so what the shoe sends meanwhile comes later than it would without a result,
-        whatever the table does. A cut card is drawn as a card is, and never comes so soon after one.
+        A result keeps the wire busy. So what the shoe sends meanwhile comes later than without a result, whatever the
+        table does. A cut card is drawn as a card is, and never comes so soon after a card.
         """
         cards = [step.at_s for step in self.script if step.what == "card" and step.at_s <= at_s]
         return round(max(at_s, cards[-1] + _CARD_AND_RESULT_TAKE_S), 4)
 
 
 def _same(play: Game, seating: Seating, these: Sequence[Play], those: Sequence[Play], hands: Iterable[str]) -> bool:
-    """Whether these hands lie alike in both, so that turning them up tells no difference."""
+    """Tell whether the cards of these hands are the same in both rounds, so that turning them up shows no
+    difference."""
     alike = [{str(lies.hand): lies.cards for lies in play.laid(seating, plays)} for plays in (these, those)]
     return all(alike[0][hand] == alike[1][hand] for hand in hands)
 
@@ -281,7 +282,7 @@ def _stakes(config: Config) -> str:
 
 @functools.cache
 def _config(table: Table) -> Config:
-    """The configuration of the example table of that game."""
+    """Return the configuration of the example table of this game."""
     name = "sugarhouse_midi" if table.startswith("midi") else "sugarhouse" if table == "mini" else table
     config = load(TABLES / f"{name}.toml")
     if table == "midi, hand_end":

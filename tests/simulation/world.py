@@ -1,7 +1,7 @@
 """A whole house in one process: some tables, and the broker and the pit that they share, in simulated time.
 
-A table is `live_table.LiveTable`; the pit is the reference pit's own ledger. `World.do` performs one action. After each
-action, the auditors of the tables and the inspector of the pit look.
+A table is a `live_table.LiveTable`; the pit is the reference pit's own ledger. `World.do` performs one action. After
+each action, the auditors of the tables and the inspector of the pit check what must hold.
 """
 
 from __future__ import annotations
@@ -70,9 +70,9 @@ Happening = Literal[
 
 @dataclass(frozen=True)
 class Action:
-    """One thing that somebody does or that happens, and how long everything then goes on. It is plain data.
+    """One thing that somebody does or that happens, as plain data, and how long everything then goes on.
 
-    `table` is the place of its table, where it happens at a table.
+    `table` is the number of the table at which the action happens, where it happens at a table.
     """
 
     name: str
@@ -85,9 +85,9 @@ class Action:
 
 
 class World:
-    """The house, made from a seed. Use it as a context manager.
+    """The simulated house, made from a seed. Use it as a context manager.
 
-    `happened` counts what took effect, where not every action of its kind has an effect.
+    `happened` counts the actions that took effect, for kinds of action that do not always have an effect.
     """
 
     def __init__(self, seed: int) -> None:
@@ -128,7 +128,7 @@ class World:
     # One step.
 
     def do(self, action: Action) -> None:
-        """Perform the action, let time go by, and check everything. Raises Broken."""
+        """Perform the action, let time go by, and check everything. Raises Broken where a promise does not hold."""
         self.steps += 1
         table = self.tables[action.table]
         table.keep_gaps_visible()
@@ -142,8 +142,8 @@ class World:
             self._check_account()
 
     def settle(self) -> None:
-        """Mend all that is broken, and check that everything is then delivered and acknowledged, and every table's
-        state known."""
+        """Mend all that is broken. Then check that all events are delivered and acknowledged, and that every table's
+        state is known."""
         network, pit = self.network, self.pit
         network.weather, network.refuses = Weather(), False
         pit.commit_takes_s, pit.levels = 0.02, "well"
@@ -166,17 +166,17 @@ class World:
             hold("the table knows how far every award has come", stands == told, (stands, told))
 
     def go_on(self, seconds: float) -> None:
-        """Let time go by for everything."""
+        """Let simulated time go by for the whole house."""
         self.loop.run_for(seconds)
         for table in self.tables:
             table.went_on()
 
     def stamp(self) -> Stamp:
-        """What the wall clock says."""
+        """Return the time by the wall clock."""
         return Stamp(_BEGUN_MS + round(self.loop.now_s * 1000) + self._clock_error_ms, self._clock_synchronised)
 
     def pit_step(self, table: str, seq: int) -> AwardStep | None:
-        """The step of that number that the pit took for a table."""
+        """Return the award step of this number that the pit took for a table; None where it took none."""
         return self.inspector.step(table, seq)
 
     # Actions.
@@ -227,12 +227,13 @@ class World:
                 self.pit.say_steps()
 
     def _do_clock(self, error_ms: int, synchronised: bool) -> None:
-        """Let the wall clock jump."""
+        """Let the wall clock jump to this error, in ms."""
         self.happened["step of the clock"] += error_ms != self._clock_error_ms
         self._clock_error_ms, self._clock_synchronised = error_ms, synchronised
 
     def _do_untrue_pit(self) -> None:
-        """Make the pit commit what it was never sent. Only the simulation's own test chooses this."""
+        """Make the inspector believe that the pit committed an event which it was never sent. Only the simulation's own
+        test chooses this."""
         self.inspector.committed[self.tables[0].id] += 1
 
     # Checks.
@@ -300,7 +301,8 @@ class World:
 
 
 def _terms(luck: random.Random) -> Mapping[str, Terms]:
-    """The meters' terms: small seeds and large shares, some of which never give whole cents."""
+    """Return terms for the meters, chosen by the seed: small seeds and large shares, some of which never give whole
+    cents."""
     share = luck.choice((Fraction(7, 100), Fraction(1, 7), Fraction(7, 333)))
     reserve = luck.choice((Fraction(0), Fraction(2, 100), Fraction(1, 13)))
     return {
@@ -311,8 +313,8 @@ def _terms(luck: random.Random) -> Mapping[str, Terms]:
 
 
 def _config(luck: random.Random, table: str) -> Config:
-    """The configuration of the example table. The seed chooses what a house may set; shoes are small, so that they
-    end."""
+    """Return the configuration of the example table, in which the seed chooses what a house may set. Shoes are small,
+    so that they come to their end."""
     config = _example()
     shoe = replace(
         config.rules.shoe,
@@ -334,8 +336,8 @@ def _config(luck: random.Random, table: str) -> Config:
 
 
 def _with_shoe(config: Config, name: str) -> Config:
-    """The table with a shoe of that brand. Where the shoe takes no commands, an input of the header shows its
-    supply."""
+    """Return the table's configuration with a shoe of this brand. Where the shoe takes no commands, an input of the
+    header shows whether the shoe has power."""
     brand, pins = shoes.brand(name), config.file.pins
     present: Literal["input"] | None = "input" if brand.asking is None else None
     if present is not None:
