@@ -2,8 +2,7 @@
 
 The auditor reads the journal's file like an inspector: row by row, with a connection of its own. It folds the facts
 itself and keeps its own count of the cards, the rounds, the wagers and the reports. It judges rounds by the simulated
-shoe's own statement of the rules (`drivers.sim.rules`), which shares nothing with the table's. What the auditor finds
-is raised as `Broken`.
+shoe's rules (`drivers.sim.rules`), which share nothing with the table's. What the auditor finds is raised as `Broken`.
 """
 
 from __future__ import annotations
@@ -96,9 +95,9 @@ class _ShoeAccount:
 
 
 class Auditor:
-    """Follows a table's journal at `path` and checks it. `reported` is the shoe's own record of its reports, which are
-    `numbered` or not. `verdicts` says, by the moment of a fact in ms, what the table could know of its pit. `pit_step`
-    finds a step that the pit truly took."""
+    """Checks a table's journal at `path`. `reported` is the shoe's own record of its reports, which are `numbered` or
+    not. `verdicts` says what the table could know of its pit, by the moment of a fact in ms. `pit_step` finds a step
+    that the pit truly took."""
 
     def __init__(
         self,
@@ -156,14 +155,12 @@ class Auditor:
         return sum(report.listened for report in self._reported[self._next_report :])
 
     def missed_since(self, life: int) -> list[str]:
-        """Return the cards of the reports that nobody heard since the last report that was heard, as far as the cards
-        are known."""
+        """Return the known cards of the reports that nobody heard since the last report that was heard."""
         since = self._reported[self._next_report :]
         return [*self.missed, *(lost.real for lost in since if lost.real is not None and not lost.came(life))]
 
     def read(self, life: int) -> None:
-        """Read the rows that are new in the journal, and check them. `life` is the number of the table's program run
-        that is alive."""
+        """Read and check the rows that are new in the journal. `life` numbers the run of the program that is alive."""
         rows = self._db.execute(
             "SELECT row, at_ms, clock_synchronised, fact, salt, head, boot_id, since_boot_ms, via FROM fact"
             " WHERE row > ? ORDER BY row",
@@ -342,7 +339,7 @@ class Auditor:
         self._hand = _Hand(shoe, number, seats, shown=self._shown)
 
     def _over(self, message: dict[str, Any]) -> _Hand:
-        """Return the round that this message ends. Checks that no other message has ended it."""
+        """Return the round that this message ends, after the check that no other message has ended it."""
         place = (message["shoe"], message["round"])
         hold("no hand ends twice", place not in self._rounds, message)
         self._rounds.add(place)
@@ -445,8 +442,7 @@ class Auditor:
             self._hand.shown = shown
 
     def _awards(self, fact: Fact, after: Table, messages: Sequence[dict[str, Any]]) -> None:
-        """Check that every step of an award is a step that the pit took, for a hit that this table told of, and is told
-        once."""
+        """Check that each award step is one that the pit took, of a hit that this table told, and is told once."""
         told = [message for message in messages if message["type"] == "award"]
         hold("an award step is told with its fact", len(told) == isinstance(fact, facts.AwardStepped), messages)
         if isinstance(fact, facts.AwardStepped):
@@ -489,8 +485,7 @@ class Auditor:
         self._result_due = None
 
     def _result(self, before: Table, fact: Fact, after: Table) -> None:
-        """Check that the shoe's result of the round just finished is compared with the table's, and that a difference
-        stops the table."""
+        """Check that the shoe's result of a finished round is compared, and that a difference stops the table."""
         due = self._result_due
         if not isinstance(fact, facts.ShoeErrorRaised | facts.ShoeStoodBy | facts.ShoeLockReported):
             self._result_due = None
@@ -501,8 +496,7 @@ class Auditor:
             hold("the shoe's result is compared", code in allowed, (due, fact, code))
 
     def _consume(self, order: Sequence[str]) -> bool:
-        """Take the round's cards, in this order, from the cards that came, never going back. Kept cards wait in a line
-        of their own. Returns False where the cards are not there."""
+        """Take the round's cards from the cards that came, forward only. Kept cards wait in a line of their own."""
         account = self._account
 
         def search(place: int, drawn_at: int, kept_at: int) -> tuple[int, int] | None:
@@ -611,8 +605,8 @@ class Auditor:
             account.drawn[at:] = [drawn for drawn, held in waits if not held.in_doubt]
 
     def _named(self, account: _ShoeAccount, before: Table, card: str) -> None:
-        """Note a card that a supervisor named: the card that waits for its name, or a card that was missed before all
-        cards that wait."""
+        """Note a card that a supervisor named: the one that waits for its name, or one missed before those that
+        wait."""
         assert before.fault is not None
         if card in self.missed:
             self.missed.remove(card)
@@ -667,8 +661,7 @@ def _text(fact: object) -> str | None:
 
 
 def _place_of(waits: object, lane: Sequence[str | None], held: Iterable[Held]) -> int:
-    """Return the place of the waiting card in its line: as many places before the end as cards came after it and wait
-    too."""
+    """Return the place of the waiting card in its line: before as many cards as came after it and wait too."""
     kind = CardKept if isinstance(waits, CardKept) else (CardDrawn | CardDrawnOutsideGame)
     place = len(lane) - 1 - sum(isinstance(later.fact, kind) for later in held)
     assert lane[place] == _text(waits), (lane, place, waits)
@@ -691,8 +684,7 @@ def _on_the_felt(done: Done) -> tuple[Card, ...]:
 
 
 def _as_dealt(player: Sequence[str], banker: Sequence[str]) -> list[str] | None:
-    """Return the round's cards in the order in which they were dealt; None where the rules would not have dealt them
-    so."""
+    """Return the round's cards in the order of dealing; None where the rules would not have dealt them so."""
     order: list[str] = []
     hands: dict[str, list[str]] = {"player": [], "banker": []}
     source = {"player": list(player), "banker": list(banker)}

@@ -152,8 +152,8 @@ class LiveTable:
         return None if self.runtime is None else self.runtime.face
 
     def keep_gaps_visible(self) -> None:
-        """Mend the disk, the program and the cable before ten reports in a row are lost. The number of a report has one
-        digit, so a longer gap could not be seen."""
+        """Mend everything before ten reports in a row are lost, because their numbers of one digit show no longer
+        gap."""
         if not self.shoe.numbered or self.auditor.backlog < _FEWEST_UNHEARD:
             return
         self._mend_disk()
@@ -173,8 +173,7 @@ class LiveTable:
         self._move_plug(True)
 
     def settled(self) -> None:
-        """Check, some time after everything was mended, that all events are delivered and the table's state is
-        known."""
+        """Check, some time after all was mended, that all events are delivered and the table's state is known."""
         self.check(settled=True)
         self.check_replay()
         runtime, auditor, state = self._alive(), self.auditor, self.network.state(self.id)
@@ -192,8 +191,7 @@ class LiveTable:
         return self._alive().stream.told.status(), len(self.auditor.bodies)
 
     def took_note(self, at_ms: int) -> None:
-        """Note what the table can know of its pit at this moment of the wall clock, because a fact came at one of the
-        tables."""
+        """Note what the table can know of its pit at this time of the wall clock, as a fact came at some table."""
         self.verdicts[at_ms] = self._hearing.verdict()
 
     # Actions: the shoe and the dealer's hands on it.
@@ -236,8 +234,7 @@ class LiveTable:
             self.shoe.report(lambda: getattr(self.shoe.far, what)(*args), ("lost", "good", "lost"))
 
     def do_crash_in_copies(self, copy: int, back: bool) -> None:
-        """Let the program die between two copies of a card's report. With `back` the program runs again before the next
-        copy."""
+        """Let the program die between two copies of a card's report. With `back` it runs again before the next copy."""
 
         def die(now: int) -> None:
             if now == (copy if self.shoe.numbered else 0):
@@ -296,8 +293,7 @@ class LiveTable:
     # Actions: inputs.
 
     def do_press(self, *names: str) -> None:
-        """Press the inputs of these names and let go. Of several inputs, all but the last are held while the last is
-        pressed."""
+        """Press these inputs and let go. Of several inputs, all but the last are held while the last is pressed."""
         for name in names:
             self.header.levels[name] = True
             self._go_on(_SETTLED_S)
@@ -344,8 +340,8 @@ class LiveTable:
                 self._ask(CountCards(self.shoe.cards_left, _WHO))
 
     def do_name_missed(self) -> None:
-        """Name every missed card in the order in which the cards came. Then clear the fault, or count the cards that
-        are left."""
+        """Name every missed card in the order in which the cards came. Then clear the fault, or count the cards
+        left."""
         for missed in self.auditor.missed_since(self.shoe.life):
             if self.face is None or self.face.fault is None:
                 return
@@ -595,8 +591,7 @@ class LiveTable:
         self._asked.append(self.loop.create_task(answer))
 
     def _card_on_the_felt(self) -> Card:
-        """Return the card that a supervisor reads on the felt: the card that waits for its name, or the first card that
-        was missed."""
+        """Return the card that a supervisor reads on the felt: one that waits for its name, or the first one missed."""
         table = self.auditor.table
         raised_by = table.fault.raised_by if table.fault else None
         report = getattr(raised_by.fact, "report", None) if raised_by is not None else None

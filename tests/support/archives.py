@@ -1,4 +1,5 @@
-"""Archiving a journal outside of a table, and tests' own actions at each step that it takes on the disk."""
+"""Helpers that archive a journal outside of a table, and that let a test act at each step that archiving takes on the
+disk."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ _STEPS = ((Path, "mkdir"), (os, "open"), (os, "fsync"), (os, "posix_fadvise"), (
 
 
 def archive_all(journal: Journal, keep_shoes: int = 0, at_most_rows: int = 10**6) -> list[Path]:
-    """Archive until nothing more may go, and return the archives."""
+    """Archive rows of the journal until no more may be archived, and return the archives."""
     made = []
     while (run := journal.next_to_archive(keep_shoes, at_most_rows)) is not None:
         made.append(journal.write_archive(run))
@@ -22,7 +23,8 @@ def archive_all(journal: Journal, keep_shoes: int = 0, at_most_rows: int = 10**6
 
 
 class AtStep:
-    """A function that is called before each step, and does `act` at the step after so many."""
+    """A function to be called before each step of the archiving. It lets `passes` steps pass, and does `act` before the
+    next."""
 
     def __init__(self, passes: int, act: Callable[[], None]) -> None:
         self.passes = passes

@@ -1,4 +1,4 @@
-"""The best play that the par sheet found, for the tests that make the calls."""
+"""The best play of Lucky 9 that the par sheet found, for tests that make the seats' calls."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from controller.rules.game.play import Call
 
 
 def lucky9_call(seat: Seat, first: Card, second: Card, up: Card) -> Call:
-    """What a seat of Lucky 9 calls on its first two cards."""
+    """Return what a seat of Lucky 9 calls on its first two cards, when the dealer's card `up` lies face up."""
     return seat.play[seat.turns[_turn(seat, first, second, up)]]
 
 
 def lucky9_splits_again(seat: Seat, pair: Card, up: Card, drawn: Sequence[Card], hands: int) -> bool:
-    """Whether a new pair is split when there are so many hands and the hands further left have drawn these cards."""
+    """Tell whether a seat splits a new pair when it has `hands` hands, and the hands to the left of the pair have drawn
+    these cards."""
     of = seat.turns[_turn(seat, pair, pair, up)].pair
     assert of is not None, "it was split"
     kinds = sorted(NEW_PAIR if card.rank == pair.rank else card.points for card in drawn)

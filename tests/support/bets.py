@@ -1,4 +1,4 @@
-"""The bets of the shipped games, and what a finished round decides on them."""
+"""The bets of the shipped games, and helpers that decide them on a finished round."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ NATURAL = (8, 9)
 
 
 def bets_of(table: str) -> tuple[Bet, ...]:
-    """The bets that an example table takes."""
+    """Return the bets that an example table takes."""
     return load(TABLES / f"{table}.toml").rules.bets
 
 
 def bet(bets: Sequence[Bet], spot: str) -> Bet:
-    """The bet on this spot."""
+    """Return the bet on this spot."""
     found = bet_on(bets, spot)
     assert found is not None, spot
     return found
 
 
 def comes_to(bet: Bet, done: TwoHands, own: PersonalK9 | None = None, others: Sequence[PersonalK9] = ()) -> str:
-    """What a wager comes to: "lose", "push", "half", an award's name, or what it pays to one."""
+    """Return what a wager on the bet comes to: "lose", "push", "half", an award's name, or what it pays to one."""
     return decided(bet, Finished(done, NATURAL, own, others))
 
 
 def decided(bet: Bet, finished: Finished) -> str:
-    """What a wager comes to in a finished round as a seat sees it."""
+    """Return what a wager on the bet comes to in a finished round as a seat sees it, in the words of `comes_to`."""
     row = deciding(bet, finished)
     if row is None:
         return "lose"
@@ -40,5 +40,5 @@ def decided(bet: Bet, finished: Finished) -> str:
 
 
 def dragon_bonus(bets: Sequence[Bet], done: TwoHands) -> tuple[str, str]:
-    """What a wager on Dragon Bonus comes to on Player's hand and on Banker's."""
+    """Return what a wager on Dragon Bonus comes to, first on Player's hand and then on Banker's."""
     return comes_to(bet(bets, "dragon_player"), done), comes_to(bet(bets, "dragon_banker"), done)

@@ -1,4 +1,4 @@
-"""A test's own Mosquitto, and other clients of it, made with paho alone and without the product."""
+"""A test's own Mosquitto broker, and other clients of it, made with paho alone and without the product."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ max_queued_messages 10000
 
 
 class Broker:
-    """A Mosquitto with this configuration, on a port of its own. It remembers nothing over a restart.
+    """A Mosquitto broker with this configuration, on a port of its own. It remembers nothing over a restart.
 
-    `access_list` is what its clients may do, if they may not do everything. Where there is no Mosquitto the test is
-    skipped.
+    `access_list` is what its clients may do, if they may not do everything. Where Mosquitto is not installed the test
+    is skipped.
     """
 
     def __init__(self, folder: Path, config: str = OPEN, access_list: str = "", port: int = 0) -> None:
@@ -73,8 +73,8 @@ class Broker:
 
 
 class Peer:
-    """A connected client of the broker, which hears `topics`. Mosquitto does not tell a client that it may not hear a
-    topic."""
+    """A connected client of the broker, which subscribes to `topics`. Mosquitto does not tell a client that it may not
+    hear a topic."""
 
     def __init__(self, port: int, *topics: str, host: str = "127.0.0.1", context: ssl.SSLContext | None = None) -> None:
         self._messages: queue.SimpleQueue[MQTTMessage] = queue.SimpleQueue()
@@ -100,35 +100,35 @@ class Peer:
         ready.get(timeout=PATIENCE_S)
 
     def publish(self, topic: str, payload: bytes = b"{}", retain: bool = False) -> int:
-        """Publish, and return the reason code of the broker's answer."""
+        """Publish a message, and return the reason code of the broker's answer."""
         published = self._client.publish(topic, payload, qos=1, retain=retain)
         while (answered := self._codes.get(timeout=PATIENCE_S))[0] != published.mid:
             pass  # the answer to something that was only sent
         return answered[1]
 
     def send(self, topic: str, *payloads: bytes) -> None:
-        """Publish without waiting for the broker's answers, as a table does."""
+        """Publish messages without waiting for the broker's answers, as a table does."""
         for payload in payloads:
             self._client.publish(topic, payload, qos=1)
 
     def next(self) -> MQTTMessage:
-        """The next message that comes."""
+        """Wait for the next message, and return it."""
         try:
             return self._messages.get(timeout=PATIENCE_S)
         except queue.Empty:
             pytest.fail("waited in vain for a message")
 
     def hears(self) -> tuple[str, bytes]:
-        """The next message, its topic and payload."""
+        """Wait for the next message, and return its topic and payload."""
         message = self.next()
         return message.topic, bytes(message.payload)
 
     def so_far(self) -> list[MQTTMessage]:
-        """The messages that have come and that the test has not looked at."""
+        """Return the messages that have come and that the test has not looked at."""
         return [self._messages.get_nowait() for _ in range(self._messages.qsize())]
 
     def close(self) -> None:
-        """Leave the broker."""
+        """Disconnect from the broker."""
         self._client.disconnect()
         await_thread(self._client)
 

@@ -1,9 +1,9 @@
-"""Collects the tests of a run once, for all its workers: each is a fork of the process that has collected them, which
-saves two seconds of a core each.
+"""Collects the tests of a run once, for all workers of pytest-xdist: each worker is a fork of the process that has
+collected the tests, which saves two seconds of a core each.
 
-The session that collected becomes the worker's own, with the worker's configuration. What an option changes after the
-collection (`-k`, `-m`, `--deselect`) works as ever. With an option that changes what is found, or where a file of tests
-could not be collected, each worker collects.
+The pytest session that collected becomes the worker's own, with the worker's configuration. Options that choose among
+the collected tests (`-k`, `-m`, `--deselect`) work as ever. With an option that changes what is found, or where a file
+of tests could not be collected, each worker collects for itself.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ _of_the_run: list[pytest.Session] = []
 
 
 def collect(tests: Sequence[str]) -> None:
-    """Collect these tests, and let the one worker that this process or a fork of it becomes take them."""
+    """Collect these tests, so that the one worker which this process or a fork of it becomes can take them."""
     options = ["--collect-only", "-qq", "-p", "no:cacheprovider"]
     pytest.main([*options, *tests], plugins=[_Keeps()])
     cast(Any, pytest.Session).from_config = _session
 
 
 def are_taken(config: pytest.Config) -> bool:
-    """Whether the run with this configuration is a worker's that takes what was collected before it."""
+    """Tell whether this configuration is a worker's that takes the tests collected before it started."""
     return config.pluginmanager.has_plugin(_Takes.__name__)
 
 
 class _Keeps:
-    """A plugin of the run that collects."""
+    """A pytest plugin that keeps the session of the run that collects the tests."""
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         if session.items and not session.testsfailed:  # else each worker collects, and tells what is wrong
@@ -41,7 +41,7 @@ class _Keeps:
 
 
 def _session(config: pytest.Config) -> pytest.Session:
-    """The session of a worker with this configuration."""
+    """Return the session of a worker with this configuration: the one that has collected the tests, or a new one."""
     cast(Any, pytest.Session).from_config = _new_session
     if not _of_the_run or _found_by(config) != _found_by(_of_the_run[0].config):
         return _new_session(config)
@@ -55,7 +55,8 @@ def _session(config: pytest.Config) -> pytest.Session:
 
 
 def _load_conftests(config: pytest.Config, folders: set[Path]) -> None:
-    """Let the hooks of each conftest.py see the tests below its folder, as collecting them would."""
+    """Let the hooks of each conftest.py see the tests below its folder, as they would if the tests were collected
+    now."""
     for folder in folders:
         config.pluginmanager._loadconftestmodules(
             folder,
@@ -70,7 +71,7 @@ def _found_by(config: pytest.Config) -> tuple[object, ...]:
 
 
 class _Takes:
-    """A plugin of a worker whose tests were collected before it."""
+    """A pytest plugin of a worker that takes the tests collected before it started."""
 
     def __init__(self, fixtures: FixtureManager) -> None:
         self._fixtures = fixtures

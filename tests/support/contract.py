@@ -25,14 +25,15 @@ _UNSIGNED_SCHEMA = EVENT_SCHEMA | {
 
 @lru_cache
 def whole_validator(signed: bool) -> Draft202012Validator:
-    """The validator of the event's schema as it is published."""
+    """Return the validator of the event's schema as it is published."""
     return Draft202012Validator(EVENT_SCHEMA if signed else _UNSIGNED_SCHEMA)
 
 
 @lru_cache
 def _validator(type_: str, of_seats: bool, signed: bool) -> Draft202012Validator:
-    """The validator of one event type: the schema written out, without references and without branches for other types.
-    It takes a quarter of the time. `tests/contract/test_event_schema.py` holds both against the same events."""
+    """Return the validator of one event type: the schema written out, without references and without branches for other
+    types. It takes a quarter of the time of the whole validator. `tests/contract/test_event_schema.py` checks both
+    against the same events."""
     schema, of_type = EVENT_SCHEMA if signed else _UNSIGNED_SCHEMA, EVENT_SCHEMA["$defs"][type_]
     if "if" in of_type:
         assert of_type["if"] == {"required": ["dealer"]}
@@ -46,7 +47,7 @@ def _validator(type_: str, of_seats: bool, signed: bool) -> Draft202012Validator
 
 
 def _written_out(schema: Any) -> Any:
-    """The schema with what its references name in their place."""
+    """Return the schema with each reference replaced by what it names."""
     match schema:
         case {"$ref": str(name), **more}:
             assert not more, "a reference stands alone"
@@ -59,7 +60,7 @@ def _written_out(schema: Any) -> Any:
 
 
 def check_event(body: bytes, *, signed: bool = True) -> dict[str, Any]:
-    """The event in `body`, if it keeps the contract. Otherwise raises AssertionError with all that breaks it.
+    """Return the event in `body`, if it keeps the contract. Otherwise raises AssertionError with all that breaks it.
 
     An event that no table signed (a script's) must keep everything else, and have no signature.
     """
@@ -83,7 +84,8 @@ _ANY = (b"0" * 64 + b'"', b'2026-01-01T00:00:00.000Z"', b'1"', b"1", b"A" * 86 +
 
 
 def _alike(body: bytes) -> bytes:
-    """The event with a chain, time, number and signature that are the same for all events."""
+    """Return the event with its chain, time, number and signature replaced by values that are the same for all
+    events."""
     return _OWN.sub(lambda found: found[found.lastindex or 0] + _ANY[(found.lastindex or 0) - 1], body)
 
 
@@ -94,13 +96,14 @@ def _broken(body: bytes, signed: bool) -> list[str]:
 
 
 def validator_of(event: dict[str, Any], signed: bool) -> Draft202012Validator:
-    """The validator of this event's type; of all events where no event has its type."""
+    """Return the validator of this event's type, or the validator of all events where its type is unknown."""
     known = event.get("type") in EVENT_SCHEMA["properties"]["type"]["enum"]
     return _validator(event["type"], "dealer" in event, signed) if known else whole_validator(signed)
 
 
 def check_message(topic: str, body: bytes) -> dict[str, Any]:
-    """The message on a topic, if it keeps the contract. Otherwise raises AssertionError with all that breaks it."""
+    """Return the message on a topic, if it keeps the contract. Otherwise raises AssertionError with all that breaks
+    it."""
     kind = topic.rpartition("/")[2].replace("-", "_")
     if kind == "event":
         return check_event(body)

@@ -1,4 +1,5 @@
-"""Many cases as one test. A test of its own costs some milliseconds of a core, and each worker of a run collects it."""
+"""Runs many cases as one test, because each separate test costs some milliseconds of a core, and each worker of a run
+collects it."""
 
 from __future__ import annotations
 
@@ -13,8 +14,8 @@ _Test = Callable[..., None]
 
 
 def each(names: str, values: Iterable[Any]) -> Callable[[_Test], _Test]:
-    """Run the test with each of these values, in one test. `names` and `values` are those of
-    `pytest.mark.parametrize`, without marks. The case that fails is named."""
+    """Return a decorator that runs the test with each of these values, in one test. `names` and `values` are those of
+    `pytest.mark.parametrize`, without marks. A failure names its case."""
     own = names.split(", ")
     cases = [value if isinstance(value, ParameterSet) else _case(value, len(own)) for value in values]
     assert cases, "no case would run"

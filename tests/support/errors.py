@@ -1,4 +1,4 @@
-"""Checks that the program refuses something with a given code."""
+"""A check that the program refuses something with a given error code."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from controller.basics.errors import TableError
 
 @contextmanager
 def raising(code: str) -> Iterator[pytest.ExceptionInfo[TableError]]:
-    """A block that must raise TableError with this code."""
+    """Check that a block raises TableError with this code."""
     with pytest.raises(TableError) as caught:
         yield caught
     assert caught.value.code == code, caught.value

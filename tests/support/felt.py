@@ -1,4 +1,4 @@
-"""A hand of punto banco as it was truly dealt on the felt, whatever the table heard of it."""
+"""A round of punto banco as it was truly dealt on the felt, whatever the table heard of it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from drivers.sim import rules
 
 @dataclass
 class Hand:
-    """A hand, card by card where the sheet puts each. `cards_left` is the count of a person who watches the shoe."""
+    """A round, with each card on the side to which the sheet's rules deal it. `cards_left` is the count of a person who
+    watches the shoe."""
 
     shoe: int = 0
     round: int = 0
@@ -23,11 +24,11 @@ class Hand:
 
     @property
     def side(self) -> rules.Side | None:
-        """The side that the next card goes to; None once the round is over."""
+        """Return the side that the next card goes to; None once the round is over."""
         return rules.next_side(self.player, self.banker)
 
     def take(self, card: str) -> tuple[rules.Side, int]:
-        """Deal the next card. Returns its side, and its number there, from 1."""
+        """Deal the next card. Returns its side, and its number on that side, from 1."""
         side = self.side
         assert side is not None, f"the hand is over, and nobody draws {card}"
         on = self.player if side == "player" else self.banker
@@ -36,19 +37,21 @@ class Hand:
 
     @property
     def cards(self) -> list[str]:
-        """The hand's cards in the order in which they were drawn: P B P B, then Player's third card and Banker's."""
+        """Return the round's cards in the order in which they were drawn: P B P B, then Player's third card and
+        Banker's."""
         (p1, p2, *p3), (b1, b2, *b3) = ([*cards, "", ""][: max(2, len(cards))] for cards in (self.player, self.banker))
         return [card for card in (p1, b1, p2, b2, *p3, *b3) if card]
 
     def shown(self, hands: Mapping[str, Sequence[str]]) -> int:
-        """How many of the hand's cards a table shows. Each shown card must lie where it was dealt."""
+        """Return how many of the round's cards a table shows in `hands`. Each shown card must lie where it was
+        dealt."""
         assert hands["player"] == self.player[: len(hands["player"])], "Player's hand is shown as it never was"
         assert hands["banker"] == self.banker[: len(hands["banker"])], "Banker's hand is shown as it never was"
         return len(hands["player"]) + len(hands["banker"])
 
 
 def dealt(cards: Iterable[str], says: rules.Drawing = rules.USUAL) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Player's hand and Banker's, as far as the rules of drawing deal these cards."""
+    """Return Player's hand and Banker's, as far as the rules of drawing deal these cards."""
     hands: dict[str, tuple[str, ...]] = {"player": (), "banker": ()}
     for card in cards:
         side = rules.next_side(hands["player"], hands["banker"], says)

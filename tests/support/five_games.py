@@ -1,4 +1,5 @@
-"""The tables of the five sheets, and an onlooker who notes all that can be seen of them, fact by fact."""
+"""The example tables of the five game sheets, and an onlooker who notes after each fact all that can be seen of a
+table."""
 
 from __future__ import annotations
 
@@ -31,38 +32,38 @@ HEALTHY = Live(frozenset(), pit_fresh=True, shoe_up=True, pit_up=True, journal_o
 
 
 def dealt(rules: TableRules, reveal: Literal["dealt", "input", "hand_end"]) -> TableRules:
-    """The same punto banco, whose cards are turned up in another way."""
+    """Return the same rules of punto banco, but with the cards turned up in the way `reveal`."""
     assert isinstance(rules.play, PuntoBanco)
     return replace(rules, play=replace(rules.play, reveal=reveal))
 
 
 def wager(text: str) -> PlaceWager:
-    """The wager in a text: `wager("3b player 1500")` is $15 of the back bettor behind seat 3 on Player."""
+    """Parse a wager: `wager("3b player 1500")` is $15 of the back bettor behind seat 3 on Player."""
     seat, spot, cents = text.split()
     return PlaceWager(Wager(int(seat.removesuffix("b")), spot, int(cents), seat.endswith("b")), "test")
 
 
 def wagers(text: str) -> list[PlaceWager]:
-    """The wagers in a text: `wagers("3 player 1500, 3 tie 500")`."""
+    """Parse several wagers: `wagers("3 player 1500, 3 tie 500")`."""
     return [wager(one) for one in text.split(",")]
 
 
 def seats(*numbers: int) -> TakeSeats:
-    """The request that says that these seats are occupied."""
+    """Return the request that says that these seats are occupied."""
     return TakeSeats(numbers, "test")
 
 
 def call(name: str) -> MakeCall:
-    """The dealer's call of this name: `call("reveal")`."""
+    """Return the dealer's call of this name: `call("reveal")`."""
     return MakeCall(Call(name), "dealer")
 
 
 class Watched(TableUnderTest):
     """A table under test with an onlooker, who notes all that can be seen.
 
-    `seen` has after every fact the public face, the lamps and the events that it made. Left out are the events' chain,
-    which is salted and so tells nothing, and their time: the clock here counts facts, also those that nobody sees. The
-    shoe's reports count and tell their card, as on a wire.
+    `seen` has an entry after every fact: the public face, the lamps and the events that the fact made. Two things of an
+    event are left out. Its chain is salted, and so tells nothing. Its time is left out because the clock here counts
+    facts, even those that nobody sees. The shoe's reports are numbered and tell their card, as on a wire.
     """
 
     def __post_init__(self) -> None:
@@ -86,17 +87,18 @@ class Watched(TableUnderTest):
         return json.dumps([new, to_builtins(self.face), lit], sort_keys=True)
 
     def report(self, card: Card | None, *, missed: int = 0) -> Report:
-        """The next report. Its frame tells the card."""
+        """Return the shoe's next report, whose frame tells the card. `missed` reports before it are left out."""
         self._seq = (self._seq + 1 + missed) % 10
         return Report(self._seq, f"05 {card}")
 
     def drawn(self, card: Card, *, missed: int = 0) -> Self:
-        """Draw a card with its report, and without the shoe's opinion of its place."""
+        """Draw a card with its report, but without the shoe's opinion of where the card goes."""
         return self.believe(CardDrawn(card, report=self.report(card, missed=missed)))
 
 
 def account(event: dict[str, Any]) -> tuple[int, int, int, int, int]:
-    """A settlement's money added up anew from its wagers: staked, returned, the house's, commission taken, owed.
+    """Add up a settlement's money anew from its wagers: staked, returned, gone to the house, commission taken,
+    commission owed.
 
     The house has what the bettors do not get back. Of a wager's commission, what was not taken from the pay is owed.
     """
@@ -113,7 +115,7 @@ def account(event: dict[str, Any]) -> tuple[int, int, int, int, int]:
 
 
 def assert_money_adds_up(event: dict[str, Any]) -> None:
-    """Check that the settlement's totals are those of its wagers: no cent appears or is lost."""
+    """Check that the settlement's totals are those of its wagers, so that no cent appears or is lost."""
     staked, returned, gone, taken, owed = account(event)
     totals = event["settlement"]["totals"]
     assert totals == {
@@ -126,6 +128,6 @@ def assert_money_adds_up(event: dict[str, Any]) -> None:
 
 
 def turns(table: TableUnderTest) -> set[int]:
-    """The seats whose lamps say that the round waits for them."""
+    """Return the seats whose lamps say that the round waits for them."""
     lit = lamps(table.face, HEALTHY)
     return {seat for seat in table.face.seats if lit[f"seat_{seat}"] is Pattern.LONG_FLASH}

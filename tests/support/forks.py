@@ -1,13 +1,13 @@
 """Starts the program's processes as forks of a process that has imported the program, which saves half a second of a
 core, hundreds of times. A worker of pytest-xdist is a fork too, of a process that has collected the tests, which saves
-six seconds of a core each.
+six seconds of a core for each worker.
 
 `subprocess.Popen` is replaced in the tests' own process. While `on`, it forks for the program's commands, for example
-`python -m controller.pit.reference run ...`, and starts anything else as ever. A fork is a process of its own: its
-arguments, environment, open files, umask and session are those that were asked for, it is the tests' child, and has an
+`python -m controller.pit.reference run ...`, and starts anything else as ever. A fork is a process of its own. Its
+arguments, environment, open files, umask and session are those that were asked for. It is the tests' child, and has an
 exit code of its own. Forks of a worker have the same hashes; after a real start a set may have another order. What only
-a real start shows is left to a real start. `make proof` starts everything as it is shipped, and so do the tests with
-the fixture `as_shipped` and any start in another folder or with another environment for Python.
+a real start shows is tested with a real start. `make proof` starts everything as it is shipped, and so do the tests
+with the fixture `as_shipped` and any start in another folder or with another environment for Python.
 
 A forked program that starts programs itself, as the demo does, forks them too: it has a forker of its own.
 """
@@ -68,15 +68,16 @@ _Popen = subprocess.Popen
 
 
 def take_terminal() -> None:
-    """Make the terminal at standard input the new session's own. For `preexec_fn`."""
+    """Make the terminal at standard input the controlling terminal of the new session. For `preexec_fn`."""
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
 class Popen(_Popen[Any]):
-    """`subprocess.Popen`, which forks where it can."""
+    """A `subprocess.Popen` that forks a process which has imported the program, where it can."""
 
     def _execute_child(self, *given: Any) -> None:
-        """Fork where that is possible. This takes the place of CPython's own method, with the same arguments."""
+        """Fork where that is possible, and else start the program. This replaces CPython's own method, with the same
+        arguments."""
         args, executable, preexec, _, pass_fds, cwd, env, _, _, shell, *pipes = given[:16]
         _, gid, gids, uid, umask, new_session, group = given[16:]
         plain = not (executable or pass_fds or shell or gid or gids or uid) and umask == group == -1
@@ -107,7 +108,7 @@ def _is_ours(args: Any, folder: str) -> bool:
 
 
 def _can_be_forked_with(environment: Mapping[str, str]) -> bool:
-    """Whether a forker's Python began with this environment, in all that Python reads only when it starts."""
+    """Tell whether a forker's Python started with this environment, in all that Python reads only when it starts."""
     preload = environment.get("LD_PRELOAD", _SHIM)
     if ":" in preload or Path(preload).name != _SHIM:
         return False
@@ -115,7 +116,7 @@ def _can_be_forked_with(environment: Mapping[str, str]) -> bool:
 
 
 def _umask() -> int:
-    """This process's own umask. `os.umask` would change it for all threads while it asks."""
+    """Return this process's own umask. `os.umask` would change it for all threads while it asks."""
     (line,) = (line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("Umask:"))
     return int(line.split()[1], 8)
 
@@ -126,7 +127,7 @@ def _read_by_a_start(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 class _Forker:
-    """The near end of a process that has imported the program, and forks for each request."""
+    """The near end of the connection to a process that has imported the program, and that forks for each request."""
 
     def __init__(self, channel: socket.socket) -> None:
         self._channel = channel
@@ -135,7 +136,7 @@ class _Forker:
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
     def fork(self, request: Mapping[str, object], files: Sequence[int]) -> int:
-        """Fork, and return the number of the new process, a child of this one, with these open files as its 0, 1 and
+        """Fork, and return the number of the new process, a child of this one. `files` are its open files 0, 1 and
         2."""
         with self._one_at_a_time:
             socket.send_fds(self._channel, [json.dumps(request).encode()], files)
@@ -146,7 +147,7 @@ class _Forker:
 
 
 def _start(*tests: str) -> _Forker:
-    """Start a process that has imported the program, or these tests instead. It ends with this process."""
+    """Start a process that has imported the program, or that has collected these tests. It ends with this process."""
     near, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with far:
         command = [sys.executable, "-m", "tests.support.forks", str(far.fileno()), *tests]
@@ -162,7 +163,7 @@ _one_forker_at_a_time = threading.Lock()
 
 
 def _forker(of_workers: bool) -> _Forker:
-    """The forker of workers, or else of the program. It starts when it is first asked for."""
+    """Return the forker of workers, or else the forker of the program. It is started when it is first asked for."""
     with _one_forker_at_a_time:
         if of_workers:
             _forkers_of_workers[:] = _forkers_of_workers or [_start(*tests_of_workers)]
@@ -172,7 +173,7 @@ def _forker(of_workers: bool) -> _Forker:
 
 
 def _is_a_fork(pid: int) -> bool:
-    """Whether the process is still a fork of this one: all forks have the same command line."""
+    """Tell whether the process is still a fork of this one. All forks have the same command line."""
     try:
         return Path(f"/proc/{pid}/cmdline").read_bytes() == Path("/proc/self/cmdline").read_bytes()
     except OSError:
@@ -182,8 +183,8 @@ def _is_a_fork(pid: int) -> bool:
 def _serve(channel: socket.socket) -> dict[str, Any]:
     """Fork for each request, until nobody is left to ask. Returns in each fork, with what was asked for.
 
-    What still runs then was left by tests that were killed, and is killed too. Otherwise it would go on for good, and a
-    table whose shoe's pty has gone would open the pty of a later test under the same number.
+    Forks that still run at that point were left by tests that were killed, and are killed too. Otherwise they would go
+    on for good, and a table whose shoe's pty has gone would open the pty of a later test under the same number.
     """
     forks: list[int] = []
     while True:
@@ -212,8 +213,8 @@ def _serve(channel: socket.socket) -> dict[str, Any]:
 
 
 def _asked(channel: socket.socket) -> dict[str, Any]:
-    """Serve requests, and return in each fork as `_serve` does. Where the fork starts other programs, it has a forker
-    of its own by then."""
+    """Serve requests, and return in each fork as `_serve` does. A fork that starts other programs has a forker of its
+    own by the time this returns."""
     global on
     asked = _serve(channel)
     while _START_OTHERS & {*asked["arguments"][1:3]}:
@@ -234,7 +235,7 @@ def _asked(channel: socket.socket) -> dict[str, Any]:
 
 
 def _import(tests: Sequence[str]) -> None:
-    """Import the program, or the tests: then they are collected for the workers."""
+    """Import the program, or collect these tests for the workers."""
     if tests:
         with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere), redirect_stderr(nowhere):
             import_module("tests.support.collected").collect(tests)
@@ -258,7 +259,8 @@ def _import(tests: Sequence[str]) -> None:
 
 
 def _work_types_out() -> None:
-    """Let msgspec work out the types of facts and events, and argparse its words, before anybody forks."""
+    """Let msgspec work out the types of facts and events, and argparse the words of the commands, before anybody
+    forks."""
     from msgspec import ValidationError, convert
 
     from controller.contract import event_reading
@@ -315,7 +317,8 @@ def _main() -> None:
 
 
 def _end(code: int) -> None:
-    """End as Python does, but leave the memory to the kernel. To clear it, a fork would first copy most of it."""
+    """End the process as Python does, but without clearing its memory. To clear it, a fork would first copy most of
+    it."""
     cast(Any, threading)._shutdown()
     cast(Any, atexit)._run_exitfuncs()
     with suppress(OSError, ValueError):  # what cannot be written, Python tells in its own way

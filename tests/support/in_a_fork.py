@@ -1,4 +1,4 @@
-"""Work in a process of its own, which need not import anything: a fork of this one."""
+"""Runs work in a fork of this process, which need not import anything."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 
 def exit_code(work: Callable[[], object]) -> int:
-    """Do the work in a fork, and return how the fork ended: 0, or 1 where the work raised, or minus the signal that
-    killed the fork."""
+    """Do the work in a fork, and return how the fork ended: 0, or 1 where the work raised, or minus the number of the
+    signal that killed the fork."""
     child = os.fork()
     if child == 0:
         code = 1

@@ -1,4 +1,5 @@
-"""systemd's journal as a test hears it: a socket of its own, and a stream that counts as connected to the journal."""
+"""An imitation of systemd's journal for tests: a socket that hears log lines, and a stream that counts as connected to
+the journal."""
 
 from __future__ import annotations
 
@@ -16,13 +17,13 @@ from controller.basics import journald
 
 
 class Heard:
-    """What was sent to the journal."""
+    """The log lines that were sent to the imitated journal of systemd."""
 
     def __init__(self, at: socket.socket) -> None:
         self._at = at
 
     def lines(self) -> list[dict[str, str]]:
-        """The fields of each line since the last call."""
+        """Return the fields of each log line that came since the last call."""
         lines = []
         while True:
             try:
@@ -33,7 +34,7 @@ class Heard:
 
 @contextmanager
 def journal(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Heard]:
-    """Let standard output and error count as connected to a journal, which yields what it heard."""
+    """Let standard output and error count as connected to systemd's journal. Yields what this journal hears."""
     at, stream = folder / "journal", (folder / "stream").open("w", encoding="utf-8")
     with stream, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as heard, monkeypatch.context() as patch:
         heard.bind(str(at))
@@ -47,7 +48,8 @@ def journal(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Heard]:
 
 
 def fields_of(datagram: bytes) -> dict[str, str]:
-    """Journald's protocol, read as its documentation says: NAME=VALUE, or the name alone, a length and the value."""
+    """Parse a datagram of journald's protocol as its documentation says: NAME=VALUE, or the name alone, a length and
+    the value."""
     fields = {}
     while datagram:
         head, _, datagram = datagram.partition(b"\n")

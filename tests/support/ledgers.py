@@ -1,4 +1,4 @@
-"""What tests ask of a pit's ledger, and no pit does."""
+"""Operations on a pit's ledger that only tests need."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from controller.pit.reference.terms import Change
 
 
 def meet(ledger: Ledger, table: str, payload: bytes, adopt_new: bool) -> bool:
-    """Judge the state of one table, and return whether its epoch was adopted just now. Raises the RefusedError."""
+    """Judge the state of one table, and return whether its epoch was adopted in this call. Raises the RefusedError, if
+    any."""
     adopted, refused = ledger.meet_all([(table, payload)], adopt_new)
     for _, refusal in refused:
         raise refusal
@@ -20,13 +21,13 @@ def meet(ledger: Ledger, table: str, payload: bytes, adopt_new: bool) -> bool:
 
 
 def unheard_steps(ledger: Ledger, table: str) -> list[AwardStep]:
-    """The steps of a table's awards that the table's stream has not told of, in order."""
+    """Return the steps of a table's awards that the table's own events do not mention yet, in order."""
     with nonsense_explained(ledger._db):
         return ledger._awards.unheard(table)
 
 
 def change_at_once(ledger: Ledger, meters: Mapping[str, Terms]) -> None:
-    """Let these terms run at once, as earlier versions did also where people had played for the meter."""
+    """Put these terms into force at once, as earlier versions did even where people had played for the meter."""
     terms = ledger._books.meter_terms
     with ledger._db.transaction():
         changes = [Change(each.meter, each.terms, each.before, waits=False) for each in terms.differing(meters)]

@@ -1,9 +1,9 @@
-"""A table's end of the wire, light enough for a thousand of them in one process.
+"""A table's end of the connection to the broker, light enough for a thousand of them in one process.
 
-Its stream is delivered as a table's is, by the very `Delivery`: nothing before the pit's last word is known, a window,
-and events sent again where the pit is silent. Nothing is kept on a disk, and the packets are written here: a client
-library would take more of the machine than the pit. It has no thread of its own: whoever has many of them calls `turn`
-for their sockets.
+Its events are delivered as a table's are, by the very `Delivery` of the product: nothing is sent before the pit's last
+ack is known, a window limits what is under way, and events are sent again where the pit is silent. Nothing is kept on a
+disk, and the MQTT packets are written here, because a client library would take more of the machine than the pit. It
+has no thread of its own: whoever has many of them calls `turn` for their sockets.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ _READ_BYTES = 65_536
 
 
 class LightWire:
-    """The end of `table`, which speaks in `epoch`. `waiting` has its events without an ack, by number: type and body.
+    """The connection of `table`, which sends events in `epoch`. `waiting` has its events without an ack, by number:
+    type and body.
 
     `sent` counts the events that went to the broker, and how many of them went again.
     """
@@ -43,11 +44,11 @@ class LightWire:
     # What another kind of table does in its own way.
 
     def state(self) -> bytes:
-        """The table's state for the pit."""
+        """Return the table's state message for the pit. A subclass must implement this."""
         raise NotImplementedError
 
     def heard(self, kind: str, payload: bytes, retained: bool) -> None:
-        """Take in a word of the pit. `kind` is the last word of its topic."""
+        """Take in a message of the pit. `kind` is the last part of its topic."""
         if kind == "pit-key" and not retained:
             self.delivery.pit_came(time.monotonic())
             self.keep()
@@ -55,7 +56,7 @@ class LightWire:
     # The connection.
 
     def connect(self, host: str, port: int) -> None:
-        """Connect to the broker. Raises OSError."""
+        """Connect to the broker. Raises OSError where that fails."""
         self._unread, self._packets, self._state_number = b"", 0, 0
         self._on_the_way: dict[int, int] = {}  # by a packet's number, the event's
         self.socket = socket.create_connection((host, port), timeout=_CONNECT_S)
@@ -65,14 +66,14 @@ class LightWire:
         self._say(packet(CONNECT, protocol + text(f"table-{self.table}".encode())))
 
     def close(self) -> None:
-        """Leave the broker."""
+        """Close the connection to the broker."""
         if self.socket is not None:
             self.socket.close()
             self.socket = None
             self.delivery.disconnected(time.monotonic())
 
     def turn(self) -> None:
-        """Take in what has come. Raises OSError where the connection has ended."""
+        """Take in what the broker has sent. Raises OSError where the connection has ended."""
         assert self.socket is not None
         if not (came := self.socket.recv(_READ_BYTES)):
             raise ConnectionError(f"the broker ended the connection of {self.table}")
@@ -93,7 +94,7 @@ class LightWire:
                     self._hear(first, body)
 
     def keep(self) -> None:
-        """Do what is due by time alone. Call this some times a second. Raises OSError where the connection has
+        """Send the events that are due by now. Call this some times a second. Raises OSError where the connection has
         ended."""
         for seq in self.delivery.due(time.monotonic()):
             type_, body = self.waiting[seq]
@@ -102,13 +103,13 @@ class LightWire:
             self._on_the_way[number] = seq
 
     def add(self, type_: str, body: bytes) -> None:
-        """Add one more event of the table. It goes out with the next `keep`."""
+        """Add one more event of the table. The next `keep` sends it."""
         seq = self.delivery.head_seq + 1
         self.waiting[seq] = type_, body
         self.delivery.committed(seq, time.monotonic())
 
     def say_state(self) -> int:
-        """Say the table's state. Returns the packet's number."""
+        """Publish the table's state. Returns the packet's number."""
         return self._publish(self.topics.state, self.state(), retain=True)
 
     def _answered(self, number: int, reason_code: int) -> None:
@@ -133,7 +134,7 @@ class LightWire:
             self.socket.sendall(data)
 
     def _packets_read(self) -> Iterator[tuple[int, bytes]]:
-        """The whole packets that have come: their first bytes and their bodies."""
+        """Yield the whole MQTT packets that have come, each as its first byte and its body."""
         while len(self._unread) > 1:
             size, at = 0, 1
             while True:

@@ -1,4 +1,5 @@
-"""A reader of Prometheus's text format; and the names that the Grafana board and the alert rules ask for."""
+"""A reader of Prometheus's text format, and of the metrics' names that the Grafana board and the alert rules ask
+for."""
 
 from __future__ import annotations
 
@@ -14,12 +15,12 @@ _SAMPLE = re.compile(r"([a-z0-9_]+)(\{.*\})? (\S+)")
 
 
 def told_names(text: str) -> set[str]:
-    """The metrics that the text has, with samples or without."""
+    """Return the names of the metrics that the text has, with samples or without."""
     return {line.split()[2] for line in text.splitlines() if line.startswith("# TYPE ")}
 
 
 def samples_of(text: str, name: str) -> dict[str, float]:
-    """A metric's samples by their labels. Every line of the text must have the format."""
+    """Return a metric's samples by their labels. Every line of the text must have the format."""
     samples: dict[str, float] = {}
     for line in text.splitlines():
         if line.startswith("#"):
@@ -32,7 +33,7 @@ def samples_of(text: str, name: str) -> dict[str, float]:
 
 
 def asked_names(prefix: str) -> set[str]:
-    """Every metric of that prefix that the board or the rules ask for."""
+    """Return the name of every metric with this prefix that the board or the rules ask for."""
     asked = re.findall(r"^\s+expr: (.+)$", RULES.read_text("utf-8"), re.MULTILINE)
     asked += [target["expr"] for panel in json.loads(BOARD.read_text("utf-8"))["panels"] for target in panel["targets"]]
     return {name for expression in asked for name in _NAME.findall(expression) if name.startswith(prefix)}

@@ -1,4 +1,4 @@
-"""Machines as network namespaces on one bridge. Packets can be dropped from any machine to any other.
+"""Imitated machines, as network namespaces on one bridge. Packets can be dropped from any machine to any other.
 
 Nobody is told of a dropped packet: no end of a connection hears a reset. This needs root and Debian's iproute2.
 """
@@ -26,8 +26,8 @@ _ports = count()
 
 
 class Network:
-    """A network of these machines. Each has the interface `eth0`, with its place in their order, from 1 on, as its
-    number.
+    """A network of imitated machines. Each has the interface `eth0`, whose address ends with the machine's place in the
+    list, from 1 on.
 
     The machine `HERE` has its interface in the namespace of the test. `network` is the first three numbers of the
     addresses; without it the network is one of those that RFC 2544 keeps for tests.
@@ -61,16 +61,16 @@ class Network:
         _ip("netns", "delete", self._name)  # with the bridge and the far end of each interface
 
     def address(self, machine: str) -> str:
-        """The address of the machine."""
+        """Return the IP address of the machine."""
         return f"{self._network}.{self._machines.index(machine) + 1}"
 
     def on(self, machine: str) -> list[str]:
-        """The words in front of a command that run the command on the machine."""
+        """Return the words that, put before a command, run the command on the machine."""
         return [] if machine == HERE else ["ip", "netns", "exec", self._space(machine)]
 
     @contextmanager
     def cut(self, *ways: tuple[str, str]) -> Iterator[None]:
-        """A block in which the packets from each of these senders to its receiver are dropped."""
+        """Drop the packets from each of these senders to its receiver while a block runs."""
         for sender, receiver in ways:
             to = f"{self.address(receiver)}/32"
             self._tc(sender, "filter", "add", "parent", "1:", "protocol", "ip", "prio", self._prio(receiver),
@@ -82,12 +82,12 @@ class Network:
                 self._tc(sender, "filter", "delete", "parent", "1:", "prio", self._prio(receiver))
 
     def cut_off(self, machine: str) -> AbstractContextManager[None]:
-        """A block in which all that the machine sends, and all that is sent to it, is dropped."""
+        """Drop all that the machine sends, and all that is sent to it, while a block runs."""
         others = (other for other in self._machines if other != machine)
         return self.cut(*(way for other in others for way in both_ways(machine, other)))
 
     def _prepare_drops(self, machine: str) -> None:
-        """Make a class of packets that are dropped. No packet is of that class yet."""
+        """Make a class of packets that are dropped on the machine. No packet belongs to that class yet."""
         self._tc(machine, "qdisc", "add", "root", "handle", "1:", "htb", "r2q", "100000")
         self._tc(machine, "class", "add", "parent", "1:", "classid", "1:1", "htb", "rate", "1gbit")
         self._tc(machine, "qdisc", "add", "parent", "1:1", "blackhole")
@@ -109,7 +109,7 @@ class Network:
 
 
 def both_ways(one: str, other: str) -> Sequence[tuple[str, str]]:
-    """Both ways between two machines, each a sender and a receiver."""
+    """Return both ways between two machines, each as a sender and a receiver."""
     return (one, other), (other, one)
 
 

@@ -1,4 +1,4 @@
-"""What takes long to make, made once for all workers of a run."""
+"""Files that take long to make, made once for all workers of a test run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ import pytest
 
 
 def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:
-    """Return a folder of the run that `make` has filled. The first worker that asks makes it, and the others wait."""
+    """Return a folder of the test run that `make` has filled. The first worker that asks makes the folder, and the
+    others wait."""
     own = factory.getbasetemp()  # a worker's is in that of the run
     folder = (own.parent if os.environ.get("PYTEST_XDIST_WORKER") else own) / name
     whole = folder.with_name(f"{name}.whole")

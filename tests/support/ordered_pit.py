@@ -1,4 +1,4 @@
-"""The tests' pit without a wire: it does with a table's stream what any pit does, and nothing else."""
+"""The tests' pit without a network: it does with a table's events what any pit does, and nothing else."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ _Event = TypeVar("_Event")
 
 @dataclass
 class OrderedPit(Generic[_Event]):
-    """Commits each event after the event before. `ledger` is what it committed; a test may remove some of it."""
+    """A pit that commits each event only after the event before it. `ledger` is what it committed; a test may remove
+    some of it."""
 
     ledger: list[_Event] = field(default_factory=list)
 
     def commit(self, seq: int, event: _Event) -> None:
-        """Take in an event, and commit it where it is the next. Raises AssertionError where a committed event comes
+        """Take in an event, and commit it where it is the next one. Raises AssertionError where a committed event comes
         again with another body."""
         if seq == len(self.ledger) + 1:
             self.ledger.append(event)

@@ -15,7 +15,7 @@ _ROOT = Path(__file__).resolve().parents[2]
 
 
 class PitProcess:
-    """A process `pitctl run` at the broker. `out` and `err` are its lines as they come."""
+    """A process `pitctl run`, connected to the broker. `out` and `err` are the lines that it prints, as they come."""
 
     def __init__(
         self,
@@ -30,7 +30,7 @@ class PitProcess:
         self.start()
 
     def start(self) -> None:
-        """Start the pit, for the first time or after its end."""
+        """Start the pit, for the first time or after it ended."""
         pipe = subprocess.PIPE
         self.process = subprocess.Popen(self._run, cwd=_ROOT, stdout=pipe, stderr=pipe, text=True)
         assert self.process.stdout is not None
@@ -39,7 +39,7 @@ class PitProcess:
         self.err = lines_of(self.process.stderr)
 
     def says(self, *words: str) -> str:
-        """What a command of `pitctl` prints about this pit's ledger."""
+        """Return what a command of `pitctl` prints about this pit's ledger."""
         command = [*self._pitctl, *words, "--ledger", self._ledger]
         return subprocess.run(command, cwd=_ROOT, capture_output=True, text=True, check=True).stdout
 

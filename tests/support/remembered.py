@@ -1,5 +1,6 @@
-"""Pure works that tests ask for with the same bytes again and again, done once: reading TOML and a game's file, which
-take milliseconds, and finding that a signature holds. `make proof` remembers nothing."""
+"""Makes tests faster by remembering the results of pure functions that they call again and again with the same bytes:
+reading TOML and a game's file, which take milliseconds, and finding that a signature holds. `make proof` remembers
+nothing."""
 
 from __future__ import annotations
 
@@ -20,21 +21,22 @@ _read_game = config._read_game
 
 
 def remember() -> None:
-    """Let this process remember, and what is forked of it."""
+    """Let this process, and the processes forked from it, remember such results."""
     cast(Any, tomllib).loads = _read
     cast(Any, keys).Ed25519PublicKey = _PublicKey
     cast(Any, config)._read_game = _game
 
 
 def _read(text: str) -> dict[str, Any]:
-    """What `tomllib.loads` reads, with a copy for each caller."""
+    """Return what `tomllib.loads` reads, as a new copy for each caller."""
     packed = _packed(text)
     return _loads(text) if packed is None else cast(dict[str, Any], marshal.loads(packed))
 
 
 @cache
 def _packed(text: str) -> bytes | None:
-    """None where the text tells a time, which `marshal` does not take."""
+    """Return the values that the TOML text holds, packed by `marshal`; None where the text has a time, which `marshal`
+    does not take."""
     values = _loads(text)
     try:
         return marshal.dumps(values)
@@ -43,7 +45,7 @@ def _packed(text: str) -> bytes | None:
 
 
 def _game(path: Path) -> object:
-    """A game's file, as the program reads it."""
+    """Return the content of a game's file, as the program reads it."""
     try:
         content = path.read_bytes()
     except (OSError, ValueError):
@@ -61,18 +63,18 @@ _held: set[tuple[bytes, bytes, bytes]] = set()
 
 
 class _PublicKey:
-    """Stands for `Ed25519PublicKey` in `controller.contract.keys`."""
+    """A key that stands for `Ed25519PublicKey` in `controller.contract.keys`, and remembers which signatures held."""
 
     def __init__(self, raw: bytes) -> None:
         self._raw = raw
 
     @classmethod
     def from_public_bytes(cls, raw: bytes) -> _PublicKey:
-        """The key of these 32 bytes."""
+        """Return the public key of these 32 bytes."""
         return cls(raw)
 
     def verify(self, signature: bytes, data: bytes) -> None:
-        """Raise InvalidSignature or ValueError, as the true key does."""
+        """Raise InvalidSignature or ValueError where the true key does, and return where the signature holds."""
         asked = (self._raw, signature, blake2b(data).digest())
         if asked not in _held:
             Ed25519PublicKey.from_public_bytes(self._raw).verify(signature, data)

@@ -1,4 +1,5 @@
-"""The second person of an act that waits: another account, or, where the tests are not root, the key at the table."""
+"""The second person who confirms a waiting act: another account, or, where the tests are not root, the key at the
+table."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from tests.support.other_user import NOBODY, ask_as
 
 
 def agree(waits: Waits | None, control: Path, by_key: Callable[[str], None]) -> None:
-    """Agree to the act that waits, if one does. `by_key` turns the key and holds the button of this name."""
+    """Confirm the act that waits, if one does. `by_key` turns the key and holds the button of this name."""
     if waits is None:
         return
     if os.getuid() == 0:

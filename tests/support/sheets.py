@@ -1,5 +1,5 @@
-"""Dragon Bonus and Royal 9 in words of their own, as the sheets print them. The bets that are written as rows are
-compared with them.
+"""The bets Dragon Bonus and Royal 9 written anew in Python, as the casino's sheets print them. Tests compare the
+product's rows of those bets with these functions.
 
 Cards are text, rank then suit; a hand is a sequence of them in the order in which they were drawn.
 """
@@ -28,8 +28,8 @@ DRAGON_PAYS = {9: 30, 8: 10, 7: 6, 6: 4, 5: 2, 4: 1}
 
 
 def dragon_bonus(mine: Sequence[str], theirs: Sequence[str]) -> tuple[Literal["win", "push", "lose"], int | None]:
-    """What becomes of a wager on the Dragon Bonus on the hand `mine` against the other, and what a winner is paid to
-    one."""
+    """Return what becomes of a wager on the Dragon Bonus on the hand `mine` against `theirs`, and what a winner is paid
+    to one."""
     margin = rules.total(mine) - rules.total(theirs)
     if rules.is_natural(mine):
         if margin > 0:
@@ -40,7 +40,7 @@ def dragon_bonus(mine: Sequence[str], theirs: Sequence[str]) -> tuple[Literal["w
 
 
 def royal9_tier(seat: int, printed: Mapping[int, str], player: Sequence[str], banker: Sequence[str]) -> str | None:
-    """The best Royal 9 award of a wager at `seat`, or None.
+    """Return the best Royal 9 award of a wager at `seat`, or None.
 
     `printed` has every seat of the table and its combination, as `KS 9H`. Only a hand's first two cards count, in
     either order.

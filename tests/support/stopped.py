@@ -1,4 +1,4 @@
-"""A table that does not run, whose journal holds what a test says."""
+"""A table whose daemon does not run, and whose journal holds the facts that a test gives."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from controller.table.step import step
 
 
 def stopped_table(folder: Path, facts: Sequence[Fact]) -> Path:
-    """Write the files of the table into `folder`, and return the path of the table's file."""
+    """Write the table's files, with these facts in its journal, into `folder`. Returns the path of the table file."""
     table = simulated_table(folder, 1)
     journal = opened(table)
     folded = Table(load(table).rules)
@@ -29,6 +29,6 @@ def stopped_table(folder: Path, facts: Sequence[Fact]) -> Path:
 
 
 def opened(table: Path, archive: Path | None = None) -> Journal:
-    """The table's journal, as its daemon opens it. Its archives go to the folder `archive`."""
+    """Open the table's journal as its daemon does, and return it. Its archives go to the folder `archive`."""
     file = load(table).file
     return open_journal(Path(file.journal.path), Path(file.journal.signing_key), file.table.id, archive)[1]

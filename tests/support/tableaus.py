@@ -1,6 +1,7 @@
-"""Rules of drawing as a casino prints them: a picture, which can write a game file and judge a round.
+"""The rules of drawing as a casino prints them, as a picture of letters that can be written into a game file and can
+judge a round.
 
-The picture is a statement of its own: nothing here asks the program, or the simulated house, who draws.
+The picture states the rules independently: nothing here asks the program, or the simulated house, who draws.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ WORTH = dict(zip(range(10), ("QH", "AS", "2H", "3D", "4C", "5S", "6H", "7D", "8C
 
 @dataclass(frozen=True)
 class Picture:
-    """Who draws on which total. A letter D stands for draws. Totals above the last letter are naturals.
+    """The rules of who draws on which total. A letter D stands for draws. Totals above the last letter are naturals.
 
     `player` has a letter for each total of Player's. `banker` has a row for each total of Banker's: its first letter is
     for a Player who stood, the others are for the value of Player's third card.
@@ -26,7 +27,7 @@ class Picture:
     banker: tuple[str, ...]
 
     def section(self) -> dict[str, Any]:
-        """The tableau as TOML gives it in a game file."""
+        """Return the tableau as TOML gives it in a game file."""
         return {
             "natural": list(range(len(self.player), 10)),
             "player_draws_on": _draws(self.player),
@@ -35,7 +36,7 @@ class Picture:
         }
 
     def next(self, player: Sequence[int], banker: Sequence[int]) -> str | None:
-        """Who draws next, once both hands have two cards or more of these values; None where nobody does."""
+        """Return who draws next, where both hands have two or more cards of these values; None where nobody does."""
         one, other = sum(player[:2]) % 10, sum(banker[:2]) % 10
         if max(one, other) >= len(self.player) or len(banker) == 3:
             return None
@@ -45,7 +46,8 @@ class Picture:
         return "banker" if self.banker[other][column] == "D" else None
 
     def flipped(self, place: str) -> Picture:
-        """The picture with one letter changed: `"player 5"`, `"banker 3 s"` or `"banker 3 8"`."""
+        """Return the picture with one letter changed, for example at `"player 5"`, `"banker 3 s"` (Player stood) or
+        `"banker 3 8"`."""
         who, total, *third = place.split()
         if who == "player":
             return Picture(_flip(self.player, int(total)), self.banker)
@@ -77,7 +79,7 @@ CELLS = (
 
 
 def at_random(seed: int) -> Picture:
-    """A random legal picture: any letters, and naturals that begin at 6 or above, or no naturals."""
+    """Return a random legal picture: any letters, and naturals that begin at 6 or above, or no naturals."""
     luck = Random(f"{seed} tableau")
     totals = luck.choice((6, 7, 8, 8, 9, 10))
     letters = luck.choice(("D.", "DDD.", "D..."))
@@ -87,7 +89,8 @@ def at_random(seed: int) -> Picture:
 
 
 def positions() -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """Every place of a round at which somebody may draw, by the values of both hands' cards. Each total comes once."""
+    """Yield every point of a round at which somebody may draw, as the values of both hands' cards. Each total comes
+    once."""
     for one in range(10):
         for other in range(10):
             yield (0, one), (0, other)

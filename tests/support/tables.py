@@ -1,7 +1,7 @@
 """A table under test: facts and requests go in as the daemon feeds them, and all that the table tells is checked.
 
-Every fact is read back from its JSON before it is believed, every event is sealed and checked against the contract, and
-the journal's rows are kept, so that any test can ask for the replay.
+Every fact is read back from its JSON before the table takes it, every event is sealed and checked against the contract,
+and the journal's rows are kept, so that any test can ask for the replay.
 """
 
 from __future__ import annotations
@@ -60,18 +60,18 @@ EPOCH = "0"
 
 
 def house(rules: TableRules = ROYAL9, *, lock_on: LockOn | None = None, **shoe: Any) -> TableRules:
-    """The rules of a house with these changes: `house(decks=1, drawn_in_error="burn")`."""
+    """Return the rules with these changes, as a house may make them: `house(decks=1, drawn_in_error="burn")`."""
     changed = replace(rules, shoe=replace(rules.shoe, **shoe))
     return changed if lock_on is None else replace(changed, lock_on=lock_on)
 
 
 def cards(text: str) -> list[Card]:
-    """The cards in a text: `cards("KS 9H")`."""
+    """Parse cards: `cards("KS 9H")`."""
     return [Card.parse(word) for word in text.split()]
 
 
 def hand(face: Public, name: str) -> PublicHand:
-    """The hand of that name, which must be on the layout: `hand(face, "banker")`."""
+    """Return the hand of that name, which must be on the layout: `hand(face, "banker")`."""
     return {hand.hand: hand for hand in face.hands}[name]
 
 
@@ -80,7 +80,7 @@ _read = lru_cache(10_000)(fact_from_json)  # tables under test live through the 
 
 @dataclass
 class TableUnderTest:
-    """A table, what it has told, and the rows of its journal."""
+    """A table under test, with all events that it has told and the rows of its journal."""
 
     rules: TableRules = ROYAL9
     pit_fresh: bool = True
@@ -98,7 +98,7 @@ class TableUnderTest:
     # What happens to it.
 
     def believe(self, *facts: Fact) -> Self:
-        """Let these facts happen, each with the facts that it brings along, as the daemon folds them."""
+        """Let these facts happen at the table, each with the facts that it brings along, as the daemon does."""
         for fact in facts:
             for believed in (*before(self.table, fact, self.ambient), fact):
                 self._step(believed)
@@ -107,7 +107,7 @@ class TableUnderTest:
         return self
 
     def ask(self, request: Request) -> str | None:
-        """Ask the table for something. Returns None when it was done, otherwise the code of the refusal."""
+        """Ask the table for something. Returns None where it was done, otherwise the code of the refusal."""
         fact = decide(self.table, request, self.ambient)
         if isinstance(fact, Refuse):
             return fact.code
@@ -115,14 +115,14 @@ class TableUnderTest:
         return None
 
     def do(self, *requests: Request) -> Self:
-        """Ask the table for what must be allowed."""
+        """Ask the table for things that must be allowed. Raises AssertionError where the table refuses one."""
         for request in requests:
             assert (refused := self.ask(request)) is None, f"{request} was refused: {refused}"
         return self
 
     def draw(self, text: str) -> Self:
-        """Draw cards as in a script: `CUT` is the cut card, `??` a card that cannot be read. The shoe has no
-        opinions."""
+        """Draw cards as in a script: `CUT` is the cut card, `??` a card that cannot be read. The shoe gives no opinion
+        of where a card goes."""
         for word in text.split():
             self.believe(
                 CutCardDrawn("shoe") if word == "CUT" else CardDrawn(None if word == "??" else Card.parse(word))
@@ -130,11 +130,12 @@ class TableUnderTest:
         return self
 
     def to(self, target: Target, index: int, card: str, seq: int | None = None) -> Self:
-        """Draw a card with the shoe's opinion of its place, and with its Seq where the test is about that."""
+        """Draw a card with the shoe's opinion of where it goes, and with the number `seq` of its report where the test
+        needs one."""
         return self.believe(CardDrawn(Card.parse(card), target, index, None if seq is None else seen(seq)))
 
     def open_shoe(self, burn: str = "AS 2D") -> Self:
-        """Announce a shoe and burn: `burn` is the first card, and as many more as it is worth."""
+        """Announce a shoe and burn. `burn` is the first card, and as many more cards as the first card is worth."""
         if self.rows or type(self) is not TableUnderTest:
             return self.do(NewShoe()).draw(burn)
         alike = (id(self.rules), self.pit_fresh, *sorted(self.wagers), *sorted(self.levels.items()), burn)
@@ -146,7 +147,7 @@ class TableUnderTest:
         return self
 
     def lock(self, *seats: int) -> Self:
-        """Put Royal 9 wagers at `seats`, and press the dealer's `deal`."""
+        """Put Royal 9 wagers at these seats, and lock the wagers as the dealer's button `deal` does."""
         self.wagers = set(seats)
         return self.do(LockWagers())
 
@@ -163,7 +164,8 @@ class TableUnderTest:
         return self.do(NewShoe("Smith"))
 
     def fail_on(self, fact: Fact) -> Self:
-        """Let the step over `fact` fail: the fact is journalled without an effect, and the failure beside it."""
+        """Let the table's step over `fact` fail: the journal keeps the fact, which has no effect, and the failure
+        beside it."""
         self._journal(fact, ())
         self._step(StepFailed(f"ValueError in {type(fact).__name__}", getattr(fact, "report", None)))
         return self
@@ -199,41 +201,42 @@ class TableUnderTest:
 
     @property
     def details(self) -> dict[str, str | int]:
-        """The details of the standing fault."""
+        """Return the details of the fault by which the table has stopped."""
         assert self.face.fault is not None
         return self.face.fault.details
 
     @property
     def fault(self) -> str | None:
-        """The standing fault's code."""
+        """Return the code of the fault by which the table has stopped; None without a fault."""
         return self.table.fault.code if self.table.fault else None
 
     @property
     def exits(self) -> set[str]:
-        """The acts by which the standing fault can be left now."""
+        """Return the acts by which the table's present fault can be cleared now."""
         return {exit_.value for exit_ in exits(self.table)}
 
     def told(self) -> list[dict[str, Any]]:
-        """The events since the last call."""
+        """Return the events that the table has told since the last call."""
         new, self._read = self.events[self._read :], len(self.events)
         return new
 
     def told_types(self) -> list[str]:
-        """The types of the events since the last call. A fault's type comes with its code."""
+        """Return the types of the events since the last call. A fault's type comes with its code."""
         return [f"fault {event['code']}" if event["type"] == "fault" else event["type"] for event in self.told()]
 
     def of_type(self, type_: str) -> list[dict[str, Any]]:
-        """Every event of a type so far."""
+        """Return every event of this type so far."""
         return [event for event in self.events if event["type"] == type_]
 
     def replayed(self) -> tuple[Table, int | None]:
-        """The table made again from the open shoe's rows, and the first row that came out otherwise."""
+        """Return the table made again from the open shoe's rows, and the first row that came out differently; None
+        where none did."""
         opened = [place for place, row in enumerate(self.rows) if isinstance(row.fact, ShoeOpened)]
         return replay(self.rows[opened[-1] if opened else 0 :], self.rules, self.rules.table, EPOCH)
 
 
 def _unused(table: TableUnderTest) -> TableUnderTest:
-    """Another table to which nothing has happened, of the same rules, wagers and meters."""
+    """Return another table with the same rules, wagers and meters, to which nothing has happened."""
     return TableUnderTest(table.rules, table.pit_fresh, {*table.wagers}, {**table.levels})
 
 
@@ -243,10 +246,10 @@ thousand tests begin with such a table."""
 
 
 def seen(seq: int | None) -> Report:
-    """A report with that sequence digit; None from a shoe without numbers."""
+    """Return a report of the shoe with this sequence digit; None stands for a shoe without numbers."""
     return Report(seq, "05")
 
 
 def between() -> TableUnderTest:
-    """A table with an open shoe and open wagers, from which two cards are gone."""
+    """Return a table with an open shoe and open wagers. Two cards of the shoe are gone."""
     return TableUnderTest().open_shoe()

@@ -1,4 +1,4 @@
-"""A healthy table's status, and what a reader gets of a type of the face over a socket."""
+"""The status of a healthy table for tests, and helpers that read a value back as from a socket."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _Told = TypeVar("_Told", bound=msgspec.Struct)
 
 
 def read_back(told: _Told) -> _Told:
-    """The same value as a reader at the other end of a socket gets it."""
+    """Return the same value as a reader at the other end of a socket gets it."""
     return msgspec.json.decode(line(told), type=type(told))
 
 
 def healthy(face: Public, /, **changed: Any) -> Status:
-    """The status of a table with this face, as a reader gets it. `changed` are fields that differ from a healthy
-    table's. A mapping changes fields inside a field."""
+    """Return the status of a healthy table with this face, as a reader gets it, but with the fields in `changed`. A
+    mapping changes fields inside a field."""
     status = Status(
         version="1.2.3",
         program_digest="aa" * 32,
@@ -62,7 +62,7 @@ def healthy(face: Public, /, **changed: Any) -> Status:
 
 
 def but(told: _Told, **changed: Any) -> _Told:
-    """The value with these fields changed. A mapping changes fields inside a field."""
+    """Return the value with these fields changed. A mapping changes fields inside a field."""
     for name, value in changed.items():
         now = getattr(told, name)
         told = replace(told, **{name: but(now, **value) if isinstance(value, Mapping) and _is_type(now) else value})

@@ -1,4 +1,5 @@
-"""A Merkle tree over leaves in memory, for tests: its whole subtrees, and a log that signs its checkpoints."""
+"""A Merkle tree over leaves in memory, for tests: the hashes of its whole subtrees, and a log that signs its
+checkpoints."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from controller.daemon.record.checkpoints import signed_checkpoint
 
 
 def whole_of(leaves: Sequence[bytes]) -> Whole:
-    """The hashes of the whole subtrees over these leaves."""
+    """Return a function that gives the hash of a whole subtree over these leaves, by the subtree's level and place."""
 
     def whole(level: int, place: int) -> bytes:
         edge = Edge()
@@ -23,14 +24,16 @@ def whole_of(leaves: Sequence[bytes]) -> Whole:
 
 
 class Log:
-    """A table's journal as a witness sees it: of each row it has a leaf. `story` tells logs of one name apart."""
+    """A table's journal as a witness sees it, with one leaf for each row. Two logs of one name but with another `story`
+    begin with the same four rows and then differ."""
 
     def __init__(self, origin: str, key: SigningKey, rows: int, story: bytes = b"") -> None:
         self.origin, self._key = origin, key
         self._leaves = [leaf_hash(b"%s %d" % (story if row > 3 else b"", row)) for row in range(rows)]
 
     def shown(self, size: int, old: int = 0) -> bytes:
-        """The message that shows the checkpoint of the first `size` rows, with the proof from `old`."""
+        """Return the message that shows the checkpoint of the first `size` rows, with the proof from the first `old`
+        rows."""
         whole = whole_of(self._leaves)
         note = signed_checkpoint(self.origin, edge_of(size, whole), self._key, self._key.public)
         return ShownCheckpoint.of(note, old, consistency_proof(old, size, whole)).payload()

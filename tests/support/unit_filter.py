@@ -1,4 +1,4 @@
-"""Runs a program under the system calls that a unit allows it, as systemd would:
+"""Runs a program under the system calls that a systemd unit allows it, as systemd would:
 
 python -m tests.support.unit_filter UNIT PROGRAM ARGUMENT...
 
@@ -31,7 +31,7 @@ class _Unit(ConfigParser):
 
 
 def read_unit(path: Path) -> ConfigParser:
-    """The unit's file by section and key. A key that is given several times has a line for each time."""
+    """Read a systemd unit's file by section and key. A key that is given several times has a line for each time."""
     lines: list[str] = []
     values: dict[str, list[str]] = {}
     for line in path.read_text("utf-8").splitlines():
@@ -50,8 +50,8 @@ def read_unit(path: Path) -> ConfigParser:
 
 
 def allowed_calls(filters: str) -> set[str]:
-    """The names of the system calls that `SystemCallFilter=` allows. `filters` has a line for each time that it is
-    given."""
+    """Return the names of the system calls that `SystemCallFilter=` allows. `filters` has one line for each time that
+    the unit gives the key."""
     first, *rest = filters.splitlines()
     assert not first.startswith("~"), "a filter begins with what is allowed"
     allowed = _calls(f"@default {first}")  # systemd's own: what every program needs to begin and to end
@@ -78,7 +78,7 @@ def _calls(words: str) -> set[str]:
 
 
 def set_filter(service: dict[str, str]) -> None:
-    """Allow this process and its children, for good, no more than the unit's section `[Service]` allows."""
+    """Allow this process and its children, for good, no more than the section `[Service]` of a systemd unit allows."""
     number = service.get("SystemCallErrorNumber")
     otherwise = _KILL if number is None else _ERRNO | getattr(errno, number)
     seccomp = ctypes.CDLL("libseccomp.so.2", use_errno=True)

@@ -1,4 +1,4 @@
-"""Waiting for a process, a wire or a thread, as every test does it."""
+"""Functions with which every test waits for a process, a wire or a thread."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _T = TypeVar("_T")
 
 
 def run(work: Coroutine[Any, Any, _T]) -> _T:
-    """Run a test's coroutine on a loop of its own."""
+    """Run a test's coroutine on an event loop of its own, with a time limit."""
 
     async def in_time() -> _T:
         async with asyncio.timeout(3 * PATIENCE_S):
@@ -28,7 +28,7 @@ def run(work: Coroutine[Any, Any, _T]) -> _T:
 
 
 async def eventually(holds: Callable[[], object], what: str = "") -> None:
-    """Look again and again until `holds()` is true."""
+    """Call `holds` again and again until it returns true. Raises AssertionError after the tests' patience."""
     began_s = time.monotonic()
     while not holds():
         waited_s = time.monotonic() - began_s
@@ -37,7 +37,8 @@ async def eventually(holds: Callable[[], object], what: str = "") -> None:
 
 
 def eventually_now(holds: Callable[[], object], what: str = "", within_s: float = PATIENCE_S) -> None:
-    """Look again and again until `holds()` is true, where there is no loop."""
+    """Call `holds` again and again until it returns true, where no event loop runs. Raises AssertionError after
+    `within_s` seconds."""
     began_s = time.monotonic()
     while not holds():
         waited_s = time.monotonic() - began_s
@@ -46,7 +47,7 @@ def eventually_now(holds: Callable[[], object], what: str = "", within_s: float 
 
 
 def lines_of(stream: IO[str]) -> queue.Queue[str]:
-    """The stream's lines, as they come."""
+    """Return a queue that a thread fills with the stream's lines, as they come."""
     lines: queue.Queue[str] = queue.Queue()
 
     def read() -> None:
@@ -58,7 +59,8 @@ def lines_of(stream: IO[str]) -> queue.Queue[str]:
 
 
 def until(lines: queue.Queue[str], wanted: str) -> list[str]:
-    """The lines up to the first that contains the wanted text, and that line."""
+    """Return the lines up to and including the first that contains the wanted text. Fails the test where no such line
+    comes in time."""
     seen: list[str] = []
     while not seen or wanted not in seen[-1]:
         try:

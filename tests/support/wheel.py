@@ -1,4 +1,4 @@
-"""The package's wheel in an environment of its own, far from the checkout."""
+"""The package's wheel, installed into an environment of its own, far from the checkout."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PATIENCE_S = 120
 
 
 def built_wheel(folder: Path) -> Path:
-    """Build the wheel of the checkout in `folder`, with the project's build backend."""
+    """Build the wheel of the checkout in `folder`, with the project's build backend, and return its path."""
     for name in ("controller", "drivers", "config"):
         shutil.copytree(ROOT / name, folder / "source" / name, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "pyproject.toml", folder / "source")
@@ -28,8 +28,8 @@ def built_wheel(folder: Path) -> Path:
 
 
 def installed_wheel(folder: Path) -> Path:
-    """Make an environment in `folder` with the wheel in it, and return its folder of programs. The libraries come from
-    the environment of the tests."""
+    """Make an environment in `folder` with the wheel installed, and return its folder of programs. The libraries come
+    from the environment of the tests."""
     venv.create(folder / "venv")
     pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
     python = str(folder / "venv" / "bin" / "python")
@@ -38,13 +38,13 @@ def installed_wheel(folder: Path) -> Path:
 
 
 def environment() -> dict[str, str]:
-    """The environment in which a program of that wheel runs."""
+    """Return the environment variables with which a program of the installed wheel runs."""
     inherited = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST_")}
     return inherited | {"PYTHONPATH": sysconfig.get_path("purelib")}
 
 
 def run(*command: str, folder: Path | None = None) -> str:
-    """Run the command in `folder`, and return what it prints. It must succeed."""
+    """Run the command in `folder`, and return what it prints. Raises AssertionError where the command fails."""
     done = subprocess.run(
         command, cwd=folder, env=environment(), capture_output=True, text=True, timeout=_PATIENCE_S, check=False
     )
