@@ -152,8 +152,7 @@ class LiveTable:
         return None if self.runtime is None else self.runtime.face
 
     def keep_gaps_visible(self) -> None:
-        """Mend everything before ten reports in a row are lost, because their numbers of one digit show no longer
-        gap."""
+        """Mend everything before ten reports in a row are lost, because one-digit numbers show no longer gap."""
         if not self.shoe.numbered or self.auditor.backlog < _FEWEST_UNHEARD:
             return
         self._mend_disk()

@@ -1,4 +1,4 @@
-"""The pit's settings file: the terms of every meter, what the house watches at its tables, and the rules of its paper.
+"""The pit's settings file: the meters' terms, what the house watches at its tables, its day, its tax forms and roles.
 
 `config/pit.toml` is the example. Its meters are what a new ledger without settings has.
 

@@ -84,7 +84,7 @@ class HandTold(Struct, frozen=True):
 
 
 class HitTold(Struct, frozen=True):
-    """What the table told of the hit: when it happened by the table's clock, and the two hands."""
+    """What the table told of a hit: when it happened by the table's clock, and Player's and Banker's hands."""
 
     at: str
     player: HandTold | None = None
@@ -92,7 +92,8 @@ class HitTold(Struct, frozen=True):
 
 
 class ToPrint(Struct, frozen=True):
-    """Everything that stands on a slip. `share` is what the hit won of the `level_cents` at which the meter stood."""
+    """Everything that is printed on a slip. `share` is the part that the hit won of `level_cents`, at which the meter
+    stood."""
 
     slip: Slip
     award: Award

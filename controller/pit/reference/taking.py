@@ -53,7 +53,7 @@ class Taken(Struct):
 
 
 class Taking:
-    """Takes events into the ledger, inside the ledger's transaction."""
+    """Takes tables' events into the ledger. Every method works inside the ledger's transaction."""
 
     def __init__(self, db: Store, events: Events, strangers: Strangers, intake: Intake, books: Books) -> None:
         self._db = db

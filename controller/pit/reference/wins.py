@@ -31,7 +31,7 @@ _WIN = (
 
 
 class Wins:
-    """The wins in a ledger. Every method works inside the ledger's transaction."""
+    """The wins of meters in a ledger. Every method works inside the ledger's transaction."""
 
     def __init__(self, db: Store, level_cents: Callable[[str], int]) -> None:
         """Keep the ledger, and `level_cents`, which returns what a meter shows by the meter's name."""
