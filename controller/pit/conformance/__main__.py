@@ -1,4 +1,4 @@
-"""`python -m controller.pit.conformance`."""
+"""Runs the conformance kit: `python -m controller.pit.conformance`."""
 
 import sys
 

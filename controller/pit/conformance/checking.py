@@ -1,4 +1,5 @@
-"""What both kits share: how a check says that a clause is broken, and the register of checks by clause."""
+"""Shared by the kit for pits and the kit for tables: the error for a broken clause, and the register of checks by
+clause."""
 
 from __future__ import annotations
 
@@ -22,19 +23,19 @@ _Kit = TypeVar("_Kit")
 
 
 class BrokenError(Exception):
-    """A clause is not kept: what was awaited, and what came."""
+    """Raised where a pit or a table breaks a clause. The text says what was expected, and what came."""
 
 
 class Checks(dict[str, Callable[[_Kit], None]], Generic[_Kit]):
-    """One check for each clause, by the clause's number.
+    """The checks of the conformance kit, one for each clause, by the clause's number.
 
-    A check raises BrokenError, or NotTriedError where there is nobody for a deed. A clause is broken too where a deed
-    is refused, or where a message lacks what its check reads there. A clause is kept where its check ends without any
-    of that.
+    A check raises BrokenError where the clause is broken, and NotTriedError where nobody can do an act that the check
+    needs. A clause counts as broken too where the pit or the table refuses such an act, or where a message lacks a
+    field that the check reads. A clause is kept where its check ends without an error.
     """
 
     def clause(self, number: str) -> Callable[[Callable[[_Kit], None]], Callable[[_Kit], None]]:
-        """This function checks the clause of that number."""
+        """Return a decorator that registers a function as the check of the clause `number`."""
 
         def register(check: Callable[[_Kit], None]) -> Callable[[_Kit], None]:
             self[number] = check
@@ -43,7 +44,8 @@ class Checks(dict[str, Callable[[_Kit], None]], Generic[_Kit]):
         return register
 
     def lines(self, kit: _Kit, wanted: Sequence[Clause], hear: Callable[[Line], None]) -> list[Line]:
-        """Try each of these clauses; `hear` is given each line as it comes."""
+        """Try the clauses in `wanted`, one after the other, and return a line of the report for each. Each line is
+        passed to `hear` as soon as its clause was tried."""
         lines: list[Line] = []
         for clause in wanted:
             lines.append(self._tried(kit, clause))

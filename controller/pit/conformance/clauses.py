@@ -1,4 +1,4 @@
-"""The clauses of the contract: number and text, as `asyncapi.json` has them, in its order."""
+"""The clauses of the contract between table and pit: number and text, in the order and words of `asyncapi.json`."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _DOCUMENT = Path(controller.contract.__file__).with_name("asyncapi.json")
 
 
 class Clause(Struct, frozen=True):
-    """One promise. `number` keeps its meaning from the first release of its version on: P… is a pit's, T… a table's.
-    `text` says what that side does.
+    """One promise of the contract. `number` begins with P for a pit and with T for a table, and keeps its meaning from
+    the first release of its version on. `text` says what the pit or the table does.
 
-    `since` is the version of the contract that first asks it.
+    `since` is the version of the contract that was the first to ask for the clause.
     """
 
     number: str
@@ -26,7 +26,8 @@ class Clause(Struct, frozen=True):
 
 
 def clauses(of: str = "") -> tuple[Clause, ...]:
-    """Every clause in the contract's order; with `of`, those whose number begins so: P of a pit, T of a table."""
+    """Return the clauses in the contract's order: all of them, or those whose number begins with `of` (P for a pit's
+    clauses, T for a table's)."""
     listed = json.loads(_DOCUMENT.read_text("utf-8"))["x-clauses"]
     return tuple(each for each in convert(listed, list[Clause]) if each.number.startswith(of))
 

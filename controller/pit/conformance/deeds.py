@@ -1,7 +1,7 @@
-"""What people do at the pit or at the table, not over the wire: they adopt a table, deal a round, or end a program.
+"""The deeds: what people do at the pit or at the table itself, such as adopt a table, deal a round, or end a program.
 
-Each pit and each table has its own commands for these deeds. The kit runs the command in a file, or asks a person at
-the terminal.
+Each pit and each table has its own commands for these deeds. The kit runs the command that a file gives for a deed, or
+asks a person at the terminal to do the deed.
 """
 
 from __future__ import annotations
@@ -47,16 +47,17 @@ _WITHIN_S = 600  # a command that hangs is ended; one for sixty events takes min
 
 
 class NotTriedError(Exception):
-    """A clause cannot be tried. The text says why."""
+    """Raised where a clause cannot be tried. The text says why."""
 
 
 class DeedFailedError(Exception):
-    """A deed that must be possible was refused, or its command failed. The text says how."""
+    """Raised where a deed (an act of people) was refused although it must be possible, or where its command failed. The
+    text says how."""
 
 
 class Deeds:
-    """The commands of one pit or table; `known` are its deeds. With `asks`, a person is asked to do a deed that has no
-    command."""
+    """The deeds (acts of people) at one pit or table, and their commands. `known` has the name of each deed, and what a
+    person is asked to do. With `asks`, a person is asked to do a deed that has no command."""
 
     def __init__(self, known: Mapping[str, str], commands: Mapping[str, str], asks: bool) -> None:
         self._known = known
@@ -64,25 +65,25 @@ class Deeds:
         self._asks = asks
 
     def has(self, deed: str) -> bool:
-        """Whether the deed has a command."""
+        """Tell whether a command was given for the deed."""
         return deed in self._commands
 
     def need(self, deed: str) -> None:
-        """Raise NotTriedError where nobody can do the deed."""
+        """Raise NotTriedError where the deed has no command and there is no person to ask."""
         if not self.has(deed) and not self._asks:
             raise NotTriedError(f"no command for {deed!r} was given, and there is nobody to ask")
 
     def do(self, deed: str, **names: str) -> None:
-        """Let the deed be done. Raises NotTriedError where no command was given and nobody is asked, and
-        DeedFailedError where the deed was tried and refused.
+        """Have the deed done, by its command or by a person. Raises NotTriedError where no command was given and nobody
+        is asked, and DeedFailedError where the deed was tried and refused.
 
-        The two errors differ, since a refusal is the program's own: people must be able to do each deed there.
+        The two errors differ, because a refusal is the fault of the program: people must be able to do each deed.
         """
         if (refusal := self.refusal(deed, **names)) is not None:
             raise DeedFailedError(refusal)
 
     def refusal(self, deed: str, **names: str) -> str | None:
-        """Let the deed be tried. Returns why the deed was refused; None where the deed was done.
+        """Have the deed tried. Returns why the deed was refused, or None where it was done.
 
         Raises NotTriedError where nobody can try the deed.
         """
@@ -106,7 +107,8 @@ class Deeds:
 
 
 def read_commands(path: Path, known: Mapping[str, str]) -> dict[str, str]:
-    """The commands in a TOML file, by deed. Raises TableError `deeds_unusable`."""
+    """Read the commands from a TOML file. Returns each deed's command by the deed's name. Raises TableError
+    `deeds_unusable` where the file cannot be read, or where it names a deed that is not in `known`."""
     try:
         found = tomllib.loads(path.read_text("utf-8"))
     except (OSError, ValueError) as error:

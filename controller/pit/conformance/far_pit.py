@@ -1,7 +1,7 @@
-"""A pit's end of the wire without a pit: it takes a table's events in order and acknowledges, or does what a check
-says.
+"""A stand-in for a pit, at which a table is tried: it takes the table's events in order and acknowledges them, unless a
+check has it do otherwise.
 
-The pit keeps no books. It says levels for the meters that the table's own events name.
+The stand-in keeps no books. It announces levels for the meters that the table's own events name.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ _METERS_EVERY_S = 0.4
 
 
 class FarPit:
-    """The pit of one table. `taken` are the events that it has committed: event n at place n-1.
+    """A stand-in for the pit of one table. `taken` has the events that it has committed: event n at place n-1.
 
-    `heard` is every message of the table that came, repeats too. While `acks` is False the pit listens and acknowledges
-    nothing; while `says_meters` is False the pit says no levels. `changed` are the numbers of events that came again
-    with other bytes.
+    `heard` has every message of the table that came, repeats included. While `acks` is False, the stand-in acknowledges
+    nothing. While `says_meters` is False, it announces no levels of meters. `changed` has the numbers of the events
+    that came again with other bytes.
     """
 
     def __init__(self, address: Address, table: str) -> None:
@@ -49,56 +49,60 @@ class FarPit:
         self._metering.start()
 
     def come(self) -> None:
-        """Connect, and say the key and the last ack, as at each start of a pit's program."""
+        """Connect to the broker, and announce the pit's key and the last ack, as a pit does each time its program
+        starts."""
         topics = (self.topics.state, self.topics.event, self.topics.checkpoint)
         self.wire = Wire(self._address, topics, qos=2, stands=self._stands, hears=self._hears)
         self._here.set()
 
     def go(self) -> None:
-        """Leave the broker."""
+        """Disconnect from the broker. `come` connects again."""
         self._here.clear()
         self.wire.close()
 
     def close(self) -> None:
-        """Leave the broker for good."""
+        """Disconnect from the broker for good."""
         self._closing.set()
         self._metering.join()
         self.go()
 
     def wait(self, holds: Callable[[], bool], within_s: float) -> bool:
-        """Whether `holds` comes true in time. `holds` is asked after each message."""
+        """Wait until `holds` returns True, for at most `within_s` seconds, and return whether it did. `holds` is called
+        after each message."""
         return self.wire.wait(holds, within_s)
 
     # What the table said.
 
     @property
     def states(self) -> list[Message]:
-        """Every state of the table that came."""
+        """Every state of the table that came, repeats included, in the order of arrival."""
         return [heard.message for heard in self.heard if heard.topic == self.topics.state]
 
     @property
     def state(self) -> Message:
-        """The table's last state; empty before the first."""
+        """The last state of the table that came; empty before the first one."""
         return next((each.message for each in reversed(self.heard) if each.topic == self.topics.state), {})
 
     def sent(self, since: int = 0) -> list[Message]:
-        """The events that came, repeats too, from message number `since` on."""
+        """Return the events that came, repeats included, from place `since` of the messages in `heard` on."""
         return [heard.message for heard in self.heard[since:] if heard.topic == self.topics.event]
 
     def numbers(self, since: int = 0) -> list[int]:
-        """The numbers of the events that came, from message number `since` on."""
+        """Return the numbers of the events that came, repeats included, from place `since` of the messages in `heard`
+        on."""
         return [seq for event in self.sent(since) if isinstance(seq := event.get("seq"), int)]
 
     def events_of(self, type_: str, after: int = 0) -> list[Message]:
-        """The committed events of one type, after event number `after`."""
+        """Return the committed events of the type `type_` that come after event number `after`."""
         return [event for event in self.taken[after:] if event.get("type") == type_]
 
     def bodies(self, numbers: range) -> list[bytes]:
-        """The bytes of these committed events."""
+        """Return the bytes of the committed events with these numbers."""
         return self._bodies[numbers.start - 1 : numbers.stop - 1]
 
     def forget(self, count: int) -> list[bytes]:
-        """Lose the last events, as a pit does whose books were put back. Returns their bytes."""
+        """Lose the last `count` events, as a pit does whose books were restored from a backup. Returns the bytes of
+        these events."""
         lost = self._bodies[-count:]
         del self.taken[-count:], self._bodies[-count:]
         return lost
@@ -106,23 +110,23 @@ class FarPit:
     # What the pit says.
 
     def ack(self, seq: int | None = None) -> AckWord:
-        """The ack of event `seq`, or of the last committed event."""
+        """Return an ack of event `seq`, or of the last committed event where no `seq` is given. The ack is not sent."""
         seq = len(self.taken) if seq is None else seq
         chain = str(self.taken[seq - 1].get("chain")) if 0 < seq <= len(self.taken) else NO_CHAIN
         return AckWord(self.table, str(self.state.get("epoch", "")), seq, chain, now_text())
 
     def speak(self) -> None:
-        """Say acks and levels from now on, and an ack at once."""
+        """Send acks and levels from now on, and send one ack immediately."""
         self.acks = self.says_meters = True
         self.say_ack()
 
     def say_ack(self, word: AckWord | None = None) -> None:
-        """Say this ack, or that of the last committed event."""
+        """Send `word`, or an ack of the last committed event where no `word` is given."""
         word = word or self.ack()
         self.say(self.topics.ack, word, retain=True)
 
     def step(self, event: Message, amount_cents: int, step: str = "pending") -> AwardStep:
-        """A step of the award of the hit in this event, under the next number."""
+        """Return a step of the award for the hit in `event`, with the next number. The step is not sent."""
         progressive = event["progressive"]
         meter = progressive["meter"] if isinstance(progressive, dict) else None
         seq = self._next_seq()
@@ -141,34 +145,38 @@ class FarPit:
         )
 
     def say(self, topic: str, word: Word, key: SigningKey | None = None, retain: bool = False) -> None:
-        """Say a word, signed by the pit's key or by another key."""
+        """Publish `word` on the topic, signed by the pit's key, or by `key` where one is given."""
         self.wire.say(topic, word.payload(key or self.key), retain)
 
     def meters_word(self) -> MetersWord:
-        """The levels, with the next number."""
+        """Return a message with the levels of the meters, under the next number. The message is not sent."""
         seq = self._next_seq()
         return MetersWord(seq, at_text(seq), dict(self.levels), self.win)
 
     def wins(self, meter: str, cents: int) -> Win:
-        """A win of the meter at another table, under the next number. From now on each word on the meters names it."""
+        """Let another table win the meter, and return that win, with the next number. From now on each message on the
+        meters names it."""
         seq = self._next_seq()
         self.win = Win(seq, at_text(seq), f"{self.table}-other", f"{self.table}-other.1", "kit", "kit", meter, cents, 1)
         return self.win
 
     def say_key(self, key: SigningKey | None = None) -> None:
-        """Offer the pit's key. With `key`: offer that key instead, in a word that this key has signed."""
+        """Announce the pit's public key. Where `key` is given, announce that key instead, in a message that `key` has
+        signed."""
         offered, rotations = (self.key, self.rotations) if key is None else (key, ())
         word = PitKeyWord(offered.public.hex(), now_text(), rotations)
         self.say(self.topics.pit_key, word, offered, retain=True)
 
     def hand_over(self) -> SigningKey:
-        """Take a new key, to which the former key hands over, and say so. Returns the former key."""
+        """Replace the pit's key, let the former key sign that it hands over to the new one, and announce this. Returns
+        the former key."""
         former = self.rotate()
         self.say_key()
         return former
 
     def rotate(self) -> SigningKey:
-        """Take a new key, to which the former key hands over. The pit says so once it comes. Returns the former key."""
+        """Replace the pit's key, and let the former key sign that it hands over to the new one. The pit announces this
+        only when it connects next. Returns the former key."""
         former, new = self.key, SigningKey(os.urandom(32))
         self.rotations += (Rotation.by(former.public.hex(), former, new.public.hex()),)
         self.key = new

@@ -1,7 +1,7 @@
-"""Bet recognition's end of the wire: it tells one table of wagers, and hears which of them the table refuses.
+"""A stand-in for bet recognition: it tells one table of wagers, and hears which of them the table refuses.
 
-Its wagers lie on a spot that no game has. So a table that believes a word must refuse the wager, and no chips are left
-behind for the next round.
+Its wagers lie on a spot that no game has. For this reason a table that believes such a message must refuse the wager,
+and no chips are left for the next round.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _CHIPS = {"seat": 1, "back": False, "spot": "no_spot_of_any_game", "cents": 500}
 
 
 class FarRecognition:
-    """The bet recognition of one table."""
+    """A stand-in for the bet recognition of one table."""
 
     def __init__(self, address: Address, table: str) -> None:
         self.topics = Topics(address.root, table)
@@ -28,19 +28,20 @@ class FarRecognition:
         self._seq = 0
 
     def word(self, place: Mapping[str, object]) -> Message:
-        """The next word, without its signature: of chips for the round at this table, epoch, shoe and round."""
+        """Return the next message about a wager, without a signature. `place` has the table, the epoch, the shoe and
+        the round for which the chips are laid."""
         now_ms = time.time_ns() // 1_000_000
         self._seq = max(self._seq + 1, now_ms)
         return {**place, **_CHIPS, "seq": self._seq, "at": at_text(now_ms)}
 
     def say(self, word: Message, key: SigningKey | None = None) -> None:
-        """Say a word, signed by bet recognition's key or by another."""
+        """Publish a message about a wager, signed by bet recognition's key, or by `key` where one is given."""
         self.wire.say(self.topics.wager, signed(word, key or self.key))
 
     def answers(self, word: Message) -> list[Message]:
-        """What the table has answered to the word."""
+        """Return the table's refusals of the wager in `word`."""
         return [each.message for each in self.wire.heard if each.message.get("seq") == word["seq"]]
 
     def close(self) -> None:
-        """Leave the broker."""
+        """Disconnect from the broker."""
         self.wire.close()

@@ -1,4 +1,4 @@
-"""A table's end of the wire without a table: it says what a check wants said, signed as a table's events are.
+"""A stand-in for a table, at which a pit is tried: it sends what a check asks for, signed as a table signs its events.
 
 The events are the contract's own examples, with the fields that a check replaces.
 """
@@ -29,9 +29,9 @@ SPOT = "kit"
 
 
 class FarTable:
-    """A table on the wire: its id, its epoch, its key, and the events that it has made so far.
+    """A stand-in for a table: its id, its epoch, its key, and the events that it has made so far.
 
-    `next_seq` numbers the next event. `chain_of(seq)` is the chain of the event that was made with that number.
+    `next_seq` is the number of the next event. `chain_of(seq)` is the value of the field `chain` in event `seq`.
     """
 
     def __init__(self, address: Address, table: str, key: SigningKey | None = None) -> None:
@@ -47,32 +47,35 @@ class FarTable:
 
     @property
     def next_seq(self) -> int:
-        """The number of the event that is made next."""
+        """The number that the next event will have."""
         return len(self.made) + 1
 
     def come(self) -> None:
-        """Connect, and say the table's state, as at each start of a table's program."""
+        """Connect to the broker with the next boot number, and publish the table's state, as a table does each time its
+        program starts."""
         self._boot += 1
         self.connect()
 
     def connect(self) -> None:
-        """Connect, and say the table's state, as after a cut of the network: the program is the same."""
+        """Connect to the broker, and publish the table's state with the same boot number, as a table does after its
+        network was cut."""
         on = self.topics
         topics = (on.ack, on.award, on.meters, on.pit_key, on.cosigned)
         self.wire = Wire(self._address, topics, (self.topics.state, offline_state(self.table, self.epoch, self._boot)))
         self.say_state()
 
     def go(self) -> None:
-        """Say goodbye and leave."""
+        """Publish that the table is offline, and disconnect from the broker."""
         self.wire.say(self.topics.state, offline_state(self.table, self.epoch, self._boot), retain=True)
         self.wire.close()
 
     def say_state(self, key: SigningKey | None = None) -> None:
-        """Say the state; with another key, as a thief of the table's name would."""
+        """Publish the table's state. With `key`, the state names that key, as an impostor's state would."""
         self.wire.say(self.topics.state, self.state(key), retain=True)
 
     def state(self, key: SigningKey | None = None) -> bytes:
-        """The state as it is now; with another key, as a thief of the table's name would say it."""
+        """Return the bytes of the table's present state. With `key`, the state names that key, as an impostor's state
+        would."""
         now = State(
             version="conformance",
             program_digest=NO_CHAIN,
@@ -104,9 +107,10 @@ class FarTable:
     def event(
         self, body: Mapping[str, object], seq: int | None = None, signer: SigningKey | None = None, **other: object
     ) -> bytes:
-        """The bytes of the next event, or of event `seq`, not sent and not remembered. `other` replaces fields.
+        """Return the bytes of the next event, or of event `seq`. The event is neither sent nor kept. `other` replaces
+        fields.
 
-        With `signer`, another key signs than the table's own.
+        The event is signed by the table's key, or by `signer` where one is given.
         """
         seq = seq or self.next_seq
         message: Message = {
@@ -125,16 +129,16 @@ class FarTable:
         return signed({**message, **other}, signer or self.key)
 
     def make(self, body: Mapping[str, object], **other: object) -> bytes:
-        """The next event's bytes, remembered as made."""
+        """Return the bytes of the next event, and keep them in `made`. The event is not sent."""
         self.made.append(self.event({**body, **other}))
         return self.made[-1]
 
     def chain_of(self, seq: int) -> str:
-        """The chain of event `seq`; 64 zeros at 0."""
+        """Return the value of the field `chain` in event `seq`, in hexadecimal; 64 zeros where `seq` is 0."""
         return hashlib.sha256(f"{self.table}/{self.epoch}/{seq}".encode()).hexdigest() if seq else NO_CHAIN
 
     def reset(self) -> Message:
-        """An event that moves nothing: somebody saw to the hit of seat 1."""
+        """Return the body of an event that moves no meter: a person reset the hit of seat 1."""
         return {"type": "hit_reset", "seats": [1], "by": "Kit"}
 
     def lock(
@@ -146,9 +150,10 @@ class FarTable:
         also: Sequence[str] = (),
         spots: Sequence[str] = (SPOT,),
     ) -> Message:
-        """Wagers of the next round are locked: these seats wager on a bet that feeds this meter, others are refused.
+        """Begin the next round, and return the body of the event that locks its wagers. The wagers of `seats`, at
+        `price_cents` each, feed the meter; the wagers of `refused` are refused.
 
-        The bet feeds the meters `also` too. With several `spots`, there is such a bet at each.
+        The bet feeds the meters in `also` too. Each of the `spots` has such a bet.
         """
         self.round += 1
         bet = {"price_cents": price_cents, "meters": [meter, *also], "refused_seats": list(refused)}
@@ -166,7 +171,8 @@ class FarTable:
         }
 
     def shoe_closed(self) -> Message:
-        """The shoe is over: no award waits for this table's locks any more."""
+        """Return the body of the event that closes the shoe. From then on no award waits for this table's locked
+        wagers."""
         return {
             "type": "shoe_closed",
             "reason": "closed_early",
@@ -178,7 +184,7 @@ class FarTable:
         }
 
     def void(self, seats: Sequence[int]) -> Message:
-        """The round is over without an outcome: these seats' wagers go back."""
+        """Return the body of the event that ends the round without an outcome. The wagers of `seats` go back."""
         return {
             "type": "void",
             "round": self.round,
@@ -195,7 +201,8 @@ class FarTable:
         }
 
     def dealt(self, seats: Sequence[int], winners: Sequence[int]) -> Message:
-        """The round is dealt: Banker wins with a natural, and the bets of `winners` win."""
+        """Return the body of the event that ends a dealt round: Banker wins with a natural, and the bets of the seats
+        in `winners` win."""
         return {
             "type": "round",
             "round": self.round,
@@ -216,7 +223,8 @@ class FarTable:
         }
 
     def hit(self, seat: int, won: tuple[str, str, int] | int) -> Message:
-        """A hit of the round: of a meter (its name, the share, what was shown), or of a fixed amount in cents."""
+        """Return the body of the event of a hit in this round. `won` is a fixed amount in cents, or names a meter, the
+        share of it that was won, and the level in cents that was shown."""
         progressive, fixed = None, None
         if isinstance(won, int):
             fixed = {"cents": won}
@@ -227,28 +235,30 @@ class FarTable:
         return {"type": "hit", "round": self.round, **_HANDS, **bet, "not_read": [], "doubts": []}
 
     def award(self, step: AwardStep) -> Message:
-        """The table's echo of an award's step: the step is in the table's journal."""
+        """Return the body of the event by which the table repeats a step of an award, and so shows that the step is in
+        its journal."""
         fields = ("award", "hit", "seat", "tier", "meter", "cents", "step", "by")
         return {"type": "award", "round": self.round, "spot": SPOT, **{name: getattr(step, name) for name in fields}}
 
     # Sending them, and hearing.
 
     def send(self, *bodies: Mapping[str, object]) -> int:
-        """Make these events and send them; the number of the last."""
+        """Make an event of each body, and send them. Returns the number of the last event."""
         self.wire.send(self.topics.event, [self.make(body) for body in bodies])
         return len(self.made)
 
     def send_bytes(self, *payloads: bytes) -> None:
-        """Send bytes that are no event of this table's stream, or an event of the stream again."""
+        """Send these bytes on the topic of events, as they are. They may be no event at all, or an event that was sent
+        before."""
         self.wire.send(self.topics.event, payloads)
 
     def acks(self, since: int = 0) -> list[AckWord]:
-        """The acks of this epoch that came, from message number `since` on."""
+        """Return the acks of this table's epoch that came, from place `since` of the heard messages on."""
         came = [AckWord.read(heard.message) for heard in self.wire.heard[since:] if heard.topic == self.topics.ack]
         return [ack for ack in came if ack is not None and ack.epoch == self.epoch]
 
     def acked(self) -> int:
-        """The number of the event that the last ack of this epoch names; 0 where none came."""
+        """Return the event number in the last ack of this table's epoch; 0 where no ack came."""
         for heard in reversed(self.wire.heard):
             ack = AckWord.read(heard.message) if heard.topic == self.topics.ack else None
             if ack is not None and ack.epoch == self.epoch:
@@ -256,27 +266,27 @@ class FarTable:
         return 0
 
     def steps(self, since: int = 0) -> list[AwardStep]:
-        """The awards' steps that came, from message number `since` on."""
+        """Return the steps of awards that came, from place `since` of the heard messages on."""
         came = [AwardStep.read(heard.message) for heard in self.wire.heard[since:] if heard.topic == self.topics.award]
         return [step for step in came if step is not None]
 
     def meters(self, since: int = 0) -> list[MetersWord]:
-        """The words on the meters that came, from message number `since` on."""
+        """Return the pit's messages on the meters that came, from place `since` of the heard messages on."""
         came = [
             MetersWord.read(heard.message) for heard in self.wire.heard[since:] if heard.topic == self.topics.meters
         ]
         return [word for word in came if word is not None]
 
     def heard_on(self, topic: str, since: int = 0) -> list[Heard]:
-        """Every message that came on a topic, from message number `since` on."""
+        """Return every message that came on `topic`, from place `since` of the heard messages on."""
         return [heard for heard in self.wire.heard[since:] if heard.topic == topic]
 
 
 def in_words_of(contract: int, body: Message) -> Message:
-    """The body of an event as a table said it under an earlier version of the contract.
+    """Return an event's body as tables wrote it under the version `contract` of the contract, which is an earlier one.
 
-    Until version 2 the one progressive bet was `royal9`, and its hits won whole meters. Until version 3 `final_round`
-    was `last_hand`.
+    Up to version 2, the only progressive bet was `royal9`, and its hits won whole meters. Up to version 3,
+    `final_round` was called `last_hand`.
     """
     was: dict[str, Any] = {
         "last_hand" if name == "final_round" else name: value

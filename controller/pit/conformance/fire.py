@@ -1,13 +1,14 @@
-"""The kit under fire: tables play at any pit while links are cut, frozen and slowed and the pit's program is killed.
+"""A trial of any pit under fire: tables play while links are cut, frozen and slowed, and the pit's program is killed.
 
-The fire burns in stages. In a stage three tables play rounds, and send their events as a table may: lost, twice, out of
-order, and whole windows again. One of them wins awards and voids rounds; a person decides on the awards meanwhile.
-Then all is calm. The tables send until all is acknowledged, people decide on what they could not decide on, the program
-ends once more, and the pit is judged by what it acknowledged, what it finally says, and what its commands for people
-answered. The first stage in which a clause is broken is the last: what follows would follow from that.
+The fire burns in stages. In a stage three tables play rounds. Their events arrive as a network may deliver them: lost,
+twice, out of order, or whole windows again. One of the tables wins awards and voids rounds, and a person decides on the
+awards. Then the links are left alone. The tables send until all is acknowledged, people make the decisions that failed
+before, and the program is ended once more. The pit is judged by what it acknowledged, by what it finally says, and by
+what its commands for people answered. The fire ends after the first stage in which a clause is broken, because later
+findings would only follow from that one.
 
-No two wagers have the same price. So a meter that is wrong by one of them says by which. Where what the kit sees can
-be either of two clauses, the verdict names both: `P20 or P26`.
+No two wagers have the same price. For this reason the error of a meter shows which wager is wrong. Where the error may
+come from either of two clauses, the verdict names both: `P20 or P26`.
 """
 
 from __future__ import annotations
@@ -89,9 +90,10 @@ _SAYS = {"verify": "verified", "pay": "paid", "reject": "rejected"}
 
 
 class Player:
-    """A table that plays and sends as a table may, each turn on the caller's thread. It notes what the pit said.
+    """A table in the fire, which plays rounds and sends events as a table may. It notes what the pit says. Each turn
+    runs on the caller's thread.
 
-    Its methods raise JudgedError as soon as what the pit says contradicts what the pit said before.
+    Its methods raise JudgedError as soon as the pit contradicts what the pit said before.
     """
 
     def __init__(self, table: FarTable, meter: str, share: Fraction, prices: Iterator[int], wins: bool) -> None:
@@ -109,7 +111,8 @@ class Player:
         self._moved_s = time.monotonic()  # when an ack came last, or all was sent again
 
     def turn(self, plays: bool) -> None:
-        """Hear what came; play a round, where the table plays; and send what is due."""
+        """Take one turn of the table: read what came, play a round where `plays` is set, and send the events that are
+        due."""
         self._hear(plays)
         if self._held is not None and (not plays or time.monotonic() > self._held[1]):
             self._tell_held()
@@ -122,11 +125,12 @@ class Player:
         self._send(plays)
 
     def calm(self) -> bool:
-        """Whether all is acknowledged, each hit has its award, and the pit has said its ack after its last end."""
+        """Tell whether every event is acknowledged, each hit has its award, and the pit has repeated its ack since its
+        program last ended."""
         return self.acked == len(self.table.made) and self.won.keys() <= self._award_of.keys() and self.told_again
 
     def last(self) -> dict[str, AwardStep]:
-        """The last step of each award."""
+        """Return the last step of each award, by the award's name."""
         return {award: steps[max([*steps])] for award, steps in self.steps.copy().items()}
 
     def _hear(self, plays: bool) -> None:
@@ -158,7 +162,8 @@ class Player:
         self.acked, self._acked_ms = ack.seq, at_ms
 
     def _hear_step(self, step: AwardStep, plays: bool) -> None:
-        """Judge a step that the pit says, and tell of it: most at once, some only when the pit says them again."""
+        """Judge a step of an award that the pit says, and confirm the step in an event. Most steps are confirmed
+        immediately, some only when the pit repeats them."""
         if (hit := self.won.get(step.hit)) is None:
             raise JudgedError("P31", f"The award {step.award} is of the event {step.hit}, which is no hit.")
         known = self.steps.get(step.award, {})
@@ -178,7 +183,8 @@ class Player:
             self.table.make({**self.table.award(step), "round": self.won[step.hit].round})
 
     def _play(self) -> None:
-        """A round: most are dealt without a hit. Where this table wins, some are voided, and some have a hit or two."""
+        """Play a round. Most rounds have no hit. At the table that may win, some rounds are voided, and some have one
+        or two hits."""
         table, price_cents = self.table, next(self._prices)
         luck = random.random() if self._wins else 1.0
         seats = (1, 2) if 0.1 <= luck < 0.13 else (1,)
@@ -199,7 +205,8 @@ class Player:
             self.won[self._id(table.next_seq - 1)] = Won(table.round, seat, one if isinstance(one, int) else None)
 
     def measured(self, share: Fraction, corrected: bool) -> None:
-        """The table's first two events were a wager that measured the meter's share, and its void."""
+        """Note that the table's first two events were a wager, by which the meter's share was measured, and its void.
+        With `corrected`, people have taken the voided wager off the meter."""
         fed = share * MUCH_CENTS
         what = f"1 wager of {MUCH_CENTS} cents"
         self._wagered(1, what, fed, 1)
@@ -225,7 +232,8 @@ class Player:
         self.table.send_bytes(*sends)
 
     def _troubled(self, due: list[bytes]) -> list[bytes]:
-        """What a network may make of these events: out of order, twice, one lost, or after events of long ago."""
+        """Return these events as a network may deliver them: out of order, twice, with one lost, or mixed with much
+        older events."""
         of_long_ago = self.table.made[max(0, self.acked - 2 * _WINDOW) : self.acked]
         return random.choice((due[::-1], due + due, due[1:], of_long_ago + due, due + of_long_ago[-5:]))
 
@@ -234,7 +242,7 @@ class Player:
 
 
 class Fire:
-    """One fire: its links, tables and people. `told` counts what happened."""
+    """One trial of a pit under fire, with its links, tables and people. `told` counts what happened."""
 
     def __init__(self, kit: PitKit, deeds: Deeds, links: Sequence[TroubledLink]) -> None:
         self._deeds, self._links = deeds, links
@@ -258,8 +266,8 @@ class Fire:
         self._can = [deed for deed in _SAYS if deeds.has(deed)]
 
     def burn(self, begun_s: float, asked_s: float, hear: Callable[[str], None]) -> None:
-        """Burn in stages until so long after the begin. One stage burns however long the tables took to come. `where`
-        says how far it came. Raises as a stage does."""
+        """Run stages until `asked_s` seconds after `begun_s`, and at least one stage, however long the tables took to
+        connect. `where` says how far the fire has come. Raises the errors of `stage`."""
         left_s, stages = asked_s, itertools.count(1)
         while left_s > 0:
             self.where = f"in stage {next(stages)}, after {time.monotonic() - begun_s:.0f} of {asked_s:.0f} s"
@@ -268,7 +276,8 @@ class Fire:
             left_s = begun_s + asked_s - time.monotonic()
 
     def stage(self, lasts_s: float) -> None:
-        """One stage, and the judgement. Raises JudgedError, BrokenError or DeedFailedError."""
+        """Run one stage of `lasts_s` seconds, and judge the pit afterwards. Raises JudgedError, BrokenError or
+        DeedFailedError."""
         ends = threading.Event()
         threads = [threading.Thread(target=self._while_it_burns, args=(ends, act)) for act in self._acts()]
         self._calm(False)
@@ -317,7 +326,8 @@ class Fire:
         self.told.update(["ends of the program under fire"])
 
     def _decides(self) -> None:
-        """A person decides on an award. Now and then somebody pays one that is paid, and the pit must refuse that."""
+        """Let a person decide on one award. Now and then the person pays an award that is paid already, which the pit
+        must refuse."""
         open_ = [step for step in self._last().values() if not self._awaits(step)]
         for stands, (chance, deeds) in _DEEDS.items():
             those = [step for step in open_ if step.step == stands]
@@ -337,15 +347,17 @@ class Fire:
         self.told.update([f"awards {_SAYS[deed]}"])
 
     def _decide_what_was_refused(self) -> None:
-        """All is calm, and every table has told all. So people can decide on each open award that they tried."""
+        """Decide again on each award on which the pit refused a decision during the fire. The links are calm and every
+        table has sent everything, so that each such award that is still open can be decided on."""
         refused, self._refused = self._refused, {}
         for award in refused:
             if (step := self._last().get(award)) is not None:
                 self._decide_in_the_calm(step)
 
     def _decide_in_the_calm(self, step: AwardStep) -> None:
-        """Judge only where the pit says no other step: another may tell what was decided, by a command that failed.
-        Such an award is tried again after the next stage."""
+        """Decide on an award, and raise JudgedError where the pit keeps refusing. The award is not judged where the pit
+        says another step of it meanwhile, because a command that seemed to fail may have taken effect. Such an award is
+        tried again after the next stage."""
         can = [deed for deed in _DEEDS.get(step.step, (0, ()))[1] if deed in self._can]
         if step.step == "paid" or not can or self._awaits(step):
             return
@@ -365,7 +377,7 @@ class Fire:
                 )
 
     def _awaits(self, step: AwardStep) -> bool:
-        """Whether a person decided on the award, and the pit has yet to say so."""
+        """Tell whether a person has decided on the award, and the pit has not said so yet."""
         said = {each.step for each in self._steps(step.award)}
         return any(award == step.award and says not in said for (award, _), says in self._decided.items())
 
@@ -376,7 +388,7 @@ class Fire:
         return {award: step for player in self.players for award, step in player.last().items()}
 
     def _settle(self) -> None:
-        """Let the tables send until all is acknowledged and every award was told."""
+        """Let the tables send until every event is acknowledged, every hit has its award, and nothing new comes."""
         ends_s, quiet_s, before = time.monotonic() + _CALM_WITHIN_S, time.monotonic(), -1
         while True:
             for player in self.players:
@@ -465,10 +477,11 @@ class Fire:
 def try_pit_under_fire(
     address: Address, deeds: Deeds, minutes: float, pit_port: int | None, hear: Callable[[str], None]
 ) -> Report:
-    """Let the pit on this broker stand in the fire. `hear` is told how each stage went.
+    """Try the pit on this broker under fire for so many minutes, and return the report. `hear` is given a line about
+    each stage.
 
-    With `pit_port` the pit's own connection comes to that port of this machine, and is troubled too.
-    Raises TableError `fire_without_time` and `port_unusable`.
+    With `pit_port`, the pit itself connects to that port of this machine, and its connection is troubled too. Raises
+    TableError `fire_without_time` and `port_unusable`.
     """
     if not minutes > 0:
         raise TableError("fire_without_time", f"A fire of {minutes:g} minutes tries nothing.", "Give --fire 10.")
@@ -503,7 +516,8 @@ def try_pit_under_fire(
 
 
 def _lit(kit: PitKit, deeds: Deeds, links: Sequence[TroubledLink]) -> Fire:
-    """A fire at a pit that came, over the second link where there is one."""
+    """Prepare a fire, once the pit has announced its key and has connected to the second link, where a second link
+    exists. Raises BrokenError where no pit announces its key in time."""
     deeds.need("restart")
     if first_heard(kit.address, f"{kit.address.root}/pit-key", _COMES_WITHIN_S) is None:
         raise BrokenError(f"No pit said its key within {_COMES_WITHIN_S:.0f} s.")
@@ -513,7 +527,8 @@ def _lit(kit: PitKit, deeds: Deeds, links: Sequence[TroubledLink]) -> Fire:
 
 
 def _await_pit(link: TroubledLink) -> None:
-    """The broker keeps a pit's key, so its key is no sign that the pit is there. Raises NotTriedError."""
+    """Wait until the pit connects to the link. Raises NotTriedError where it does not connect in time. The pit's key is
+    no sign that the pit runs, because the broker retains the key."""
     ends_s = time.monotonic() + _COMES_WITHIN_S
     while not link.came:
         if time.monotonic() > ends_s:
@@ -523,7 +538,8 @@ def _await_pit(link: TroubledLink) -> None:
 
 
 def _refuse_thin_fire(burned_s: float, asked_s: float) -> None:
-    """Raise NotTriedError where the pit's commands and its silence took nearly all of the time."""
+    """Raise NotTriedError where the pit's commands and its silence left too little time under fire: less than a sixth
+    of the time that was asked for."""
     if burned_s < asked_s / _BURNS:
         what = (
             f"the fire burned for {burned_s:.0f} of {asked_s:.0f} s: the pit's commands and its silence took the rest"
@@ -541,8 +557,9 @@ def _ended_early(number: str, where: str, lines: Sequence[Line]) -> str:
 def _line(
     clause: Clause, ended: tuple[str, Result, str] | None, where: str, tally: Mapping[str, int], seconds: float
 ) -> Line:
-    """The line of a clause. Of a fire that ended early, only the clauses that ended it are judged, and `where` says how
-    far it came; of another fire, each clause for which the fire had what it must have had."""
+    """Return the report's line of one clause. Where the fire ended early, only the clauses that ended it are judged,
+    and `where` says how far the fire came. Otherwise a clause is kept where the fire had everything that the clause
+    needs for a trial."""
     if ended is None:
         missing = [what for what in _JUDGED[clause.number] if not tally.get(what)]
         why = f"the fire had no {' and no '.join(missing)}" if missing else ""

@@ -1,6 +1,7 @@
-"""What a fire has shown, judged: an award beside its hit, and a meter beside all that could have moved it.
+"""Judges what a pit said under fire: whether an award fits its hit, and whether a meter fits all that could have moved
+it.
 
-Where what the kit sees can be either of two clauses, the verdict names both: `P20 or P26`.
+Where an error may come from either of two clauses, the verdict names both: `P20 or P26`.
 """
 
 from __future__ import annotations
@@ -15,10 +16,11 @@ from controller.contract.pit_words import AwardStep
 
 
 class Move(Struct, frozen=True):
-    """What an event must do to the meter, and the clause of its kind.
+    """What one event must do to the meter, in cents, and the clauses that are broken where the event is lost or counts
+    twice.
 
-    `bears` is of a void: what its wagers gave. That stays on the meter, and the house bears it. `wagers` are as many
-    equal wagers, each of which may go wrong alone.
+    A void has `bears`: the cents that its wagers gave, which stay on the meter at the house's cost. An event has
+    `wagers` equal wagers, each of which may go wrong by itself.
     """
 
     event: str
@@ -31,7 +33,7 @@ class Move(Struct, frozen=True):
 
 
 class Won(Struct, frozen=True):
-    """A hit that a table told: its round and seat; its amount where that is fixed."""
+    """A hit that a table reported: its round, its seat, and the amount in cents where the amount is fixed."""
 
     round: int
     seat: int
@@ -39,15 +41,17 @@ class Won(Struct, frozen=True):
 
 
 class JudgedError(Exception):
-    """A clause is broken: its number (`P20`, or `P20 or P26`), and what happened in a sentence."""
+    """Raised where a clause is broken, with the clause's number (`P20`, or `P20 or P26`) and a sentence on what
+    happened."""
 
     def __init__(self, number: str, why: str) -> None:
         super().__init__(number, why)
 
 
 def judge_step(step: AwardStep, hit: Won, award: str, of_hit: str) -> None:
-    """A hit has one award, the `award` that was said of it first, of its seat and its amount at each step. An award is
-    of one hit, `of_hit`, of which it was said first."""
+    """Raise JudgedError where a step of an award contradicts what is known of its hit. The hit has one award, which is
+    `award`, and the award belongs to one hit, which is `of_hit`. Each step has the hit's seat and, where it is fixed,
+    its amount."""
     if step.award != award:
         raise JudgedError("P31", f"The hit {step.hit} has two awards, {award} and {step.award}.")
     if step.hit != of_hit:
@@ -59,7 +63,7 @@ def judge_step(step: AwardStep, hit: Won, award: str, of_hit: str) -> None:
 
 
 def judge_again(before: AwardStep, step: AwardStep) -> None:
-    """A step that is said again is as it was, but for when it is said."""
+    """Raise JudgedError where a step that the pit repeats differs from before in more than its time."""
     first, later = asdict(replace(before, at=step.at)), asdict(step)
     differ = [f"{name} {said!r} and later {later[name]!r}" for name, said in first.items() if said != later[name]]
     if differ:
@@ -67,7 +71,7 @@ def judge_again(before: AwardStep, step: AwardStep) -> None:
 
 
 def judge_shares(won: dict[str, Won], last: dict[str, AwardStep]) -> None:
-    """Two hits of a round share what they won."""
+    """Raise JudgedError where two hits of one round, which share a meter, won amounts that differ by more than a cent."""
     of_round: dict[int, list[AwardStep]] = {}
     for step in last.values():
         if won[step.hit].cents is None and step.step != "rejected":
@@ -81,8 +85,9 @@ def judge_shares(won: dict[str, Won], last: dict[str, AwardStep]) -> None:
 def explained(
     off_cents: Fraction, moves: Sequence[Move], of_meter: Sequence[AwardStep], long_before: Sequence[Move] = ()
 ) -> tuple[str, str]:
-    """Which clause is broken where the meter holds so many cents too many, and what alone would explain it. The clauses
-    of all that would. Events of `long_before` are thought of where nothing else would."""
+    """Return the clause that is broken where the meter holds `off_cents` too much, and the single errors that explain
+    it. Where errors against several clauses fit, all those clauses are returned. The events of `long_before` are
+    considered only where nothing else fits."""
     found = [*_by_events(off_cents, moves), *_by_awards(off_cents, of_meter)] or [*_by_events(off_cents, long_before)]
     if not found:
         return "P24", " No event alone explains that."

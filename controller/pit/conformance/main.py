@@ -1,4 +1,4 @@
-"""`table-controller-conformance`: play tables at a pit, or a pit at a table, and report clause by clause."""
+"""The command `table-controller-conformance`: plays tables at a pit, or a pit at a table, and reports on each clause."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ ALL_KEPT, SOME_BROKEN, SOME_NOT_TRIED = 0, 1, 3
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the kit. Returns the exit code: 0 all clauses kept, 1 a clause broken or the kit could not run, 3 some
-    clauses not tried."""
+    """Run the conformance kit. Returns the exit code: 0 where all clauses are kept, 1 where a clause is broken or the
+    kit could not run, 3 where some clauses were not tried."""
     options = parser().parse_args(arguments)
     try:
         return _run(options)
@@ -70,7 +70,8 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _refuse_what_would_be_ignored(options: argparse.Namespace) -> None:
-    """Raise TableError `options_apart` where options stand together of which one would do nothing."""
+    """Raise TableError `options_apart` where two options are combined, or an option stands alone, so that it would do
+    nothing."""
     do = "Leave one of them out: a fire tries a pit, in all the clauses that a fire can try."
     for name, given in (("--table", options.table), ("--only", options.only)):
         if options.fire is not None and given:
@@ -80,7 +81,8 @@ def _refuse_what_would_be_ignored(options: argparse.Namespace) -> None:
 
 
 def try_pit(address: Address, deeds: Deeds, wanted: Sequence[Clause], hear: Callable[[Line], None]) -> Report:
-    """Try each of these clauses at the pit on this broker; `hear` is given each line as it comes."""
+    """Try each of the clauses in `wanted` at the pit on this broker, and return the report. Each line of the report is
+    passed to `hear` as soon as its clause was tried."""
     with closing(PitKit(address, deeds)) as kit:
         return Report.of("the pit", _where(address), PIT_CHECKS.lines(kit, wanted, hear))
 
@@ -93,7 +95,8 @@ def try_table(
     wanted: Sequence[Clause],
     hear: Callable[[Line], None],
 ) -> Report:
-    """Try each of these clauses at the table of this name. `stale_after_s` is the table's limit for a silent pit."""
+    """Try each of the clauses in `wanted` at the table of this name, and return the report. `stale_after_s` is how long
+    the table tolerates a silent pit."""
     with closing(TableKit(address, deeds, table, stale_after_s)) as kit:
         return Report.of(f"the table {table}", _where(address), TABLE_CHECKS.lines(kit, wanted, hear))
 
@@ -122,7 +125,7 @@ def _write(report: Report, options: argparse.Namespace) -> None:
 
 
 def parser() -> argparse.ArgumentParser:
-    """The parser of the command line."""
+    """Return the parser of the command line."""
     made = OptionParser(
         prog="table-controller-conformance",
         description="Plays tables at a pit that runs, or with --table a pit at a table that runs, and reports which "

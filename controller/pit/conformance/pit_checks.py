@@ -1,6 +1,7 @@
-"""One check for each clause that a pit keeps: what the kit does as its tables, and what it must hear.
+"""One check for each clause that a pit must keep: what the kit does in the part of the tables, and what it must hear.
 
-`asyncapi.json` has the numbers. Checks share a table as long as its stream is sound.
+The numbers of the clauses are in `asyncapi.json`. Checks share a table as long as the table's stream of events is
+sound.
 """
 
 from __future__ import annotations

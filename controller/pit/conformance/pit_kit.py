@@ -1,4 +1,4 @@
-"""What the checks of a pit use: tables that the pit has adopted, what a meter holds, hits, and ends of the program."""
+"""Tools for the checks of a pit: tables that the pit has adopted, levels of meters, hits, and restarts of the pit."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ _STREAMED = 20  # events that are acknowledged before the program's end comes
 
 
 class PitKit:
-    """What every check needs: the broker's address, the deeds, a table that the pit has adopted, the pit's key."""
+    """What every check of a pit needs: the broker's address, the acts of people, a table that the pit has adopted, and
+    the pit's key."""
 
     def __init__(self, address: Address, deeds: Deeds) -> None:
         self.address = address
@@ -40,12 +41,13 @@ class PitKit:
         self.limited: tuple[FarTable, str, int, Fraction] | None = None  # a meter that people gave a limit
 
     def close(self) -> None:
-        """Leave the broker."""
+        """Disconnect every table of the kit from the broker."""
         for table in self._tables:
             table.wire.close()
 
     def table(self) -> FarTable:
-        """A table whose events the pit has all committed. A new table replaces one whose stream is unsound."""
+        """Return a table whose events the pit has all committed. Where the last table's stream is unsound, a new table
+        replaces it."""
         if self._tables:
             last = self._tables[-1]
             acks = last.acks()
@@ -54,35 +56,39 @@ class PitKit:
         return self.new_table()
 
     def new_table(self) -> FarTable:
-        """A table that nobody has heard before, adopted by the pit."""
+        """Return a new table, of a name that was never used, which the pit has adopted."""
         table = self.keep(FarTable(self.address, f"{self._name}-{len(self._tables) + 1}"))
         self.adopt(table)
         return table
 
     def keep(self, table: FarTable) -> FarTable:
-        """Keep the table connected to the end: without an adopted table a pit may refuse to decide on awards."""
+        """Keep the table connected until the kit ends, and return it. A pit may refuse to decide on awards while it has
+        no adopted table."""
         self._tables.append(table)
         return table
 
     def adopt(self, table: FarTable) -> None:
-        """Have a person at the pit adopt the table's epoch and key, and wait for the first ack."""
+        """Have a person at the pit adopt the table's epoch and key, and wait for the first ack. Raises BrokenError
+        where none comes."""
         self.deeds.do("adopt", **_adoption(table))
         if not table.wire.wait(lambda: bool(table.acks()), ANSWERS_WITHIN_S):
             raise BrokenError(f"No ack of epoch {table.epoch} came on {table.topics.ack} after its adoption.")
 
     def adopt_again(self, table: FarTable) -> None:
-        """Have a person adopt what is adopted already. The pit may refuse that."""
+        """Have a person at the pit adopt a table that is adopted already. The pit may refuse this."""
         self.deeds.refusal("adopt", **_adoption(table))
 
     def decide(self, deed: str, table: FarTable, award: AwardStep) -> None:
-        """Have a person at the pit verify, pay or reject an award. A pit that has just started may refuse at first."""
+        """Have a person at the pit verify, pay or reject an award. A refusal is tried again for some seconds, because a
+        pit that has just started may refuse at first. Raises DeedFailedError where the pit refuses to the end."""
         ends_s = time.monotonic() + ANSWERS_WITHIN_S
         while (refusal := self._refusal(deed, table, award)) is not None:
             if time.monotonic() > ends_s:
                 raise DeedFailedError(refusal)
 
     def must_refuse(self, table: FarTable, award: AwardStep, *deeds: str, which: str) -> None:
-        """A person at the pit tries each of these deeds, which the pit must refuse. `which` says how the award is."""
+        """Have a person at the pit try each of these deeds (such as pay) on the award. Raises BrokenError where the pit
+        allows one of them. `which` describes the award in the error's text."""
         for deed in deeds:
             if self._refusal(deed, table, award) is None:
                 raise BrokenError(f"The pit let a person {deed} the award {award.award}, which {which}.")
@@ -91,7 +97,8 @@ class PitKit:
         return self.deeds.refusal(deed, table=table.table, award=award.award)
 
     def correct(self, table: FarTable, void: int) -> bool:
-        """Have two people correct the meters after the void that is this event. Returns whether the pit let them."""
+        """Have two people take off the meters what a void has left there; `void` is the number of the void's event.
+        Returns whether the pit let them."""
         if self.deeds.refusal("correct", event=f"{table.table}/{table.epoch}/{void}") is not None:
             return False
         table.send(table.reset())  # a level that is said after this event's ack is a level after the correction
@@ -99,19 +106,21 @@ class PitKit:
         return True
 
     def restart(self, table: FarTable) -> None:
-        """Have the pit's program end as by a power cut and start again, and wait for its ack of the table."""
+        """Have the pit's program end as by a power cut and start again, and wait until it repeats its ack to the table."""
         since = len(table.wire.heard)
         self.deeds.do("restart")
         repeated(table, since, "its restart")
 
     def set_clock(self, table: FarTable, behind_s: int) -> None:
-        """Have the pit start again with a clock that stands so far behind, and wait for its ack of the table."""
+        """Have the pit start again with a clock that is `behind_s` seconds slow, and wait until it repeats its ack to
+        the table."""
         since = len(table.wire.heard)
         self.deeds.do("clock", behind_s=str(behind_s))
         repeated(table, since, f"a start with its clock {behind_s} s behind")
 
     def share(self, table: FarTable, meter: str) -> Fraction:
-        """The part of a wager on a bet of the meter that goes on the meter: 12/100. The meter is left as it was."""
+        """Return the part of a wager that goes on the meter, such as 12/100. A large wager measures the part the first
+        time, and is voided afterwards, so that people can correct the meter."""
         if self._share is None:
             before_cents = level(table, meter)
             table.send(table.lock(meter, (1,), MUCH_CENTS))
@@ -123,7 +132,7 @@ class PitKit:
         return self._share
 
     def pit_key(self) -> bytes:
-        """The key that the pit names as its own."""
+        """Return the public key that the pit announces. Raises BrokenError where it announces none."""
         heard = first_heard(self.address, f"{self.address.root}/pit-key", ANSWERS_WITHIN_S)
         word = None if heard is None else PitKeyWord.read(heard.message)
         if word is None:
@@ -135,7 +144,7 @@ def over_starts(kit: PitKit, table: FarTable, look: Callable[[], None]) -> None:
     """Call `look` after a restart of the pit, after a start with a clock that is behind, and after a start with a right
     clock.
 
-    Where nobody can start the pit so, raises NotTriedError after all that can be tried.
+    Raises NotTriedError where nobody can start the pit in one of these ways, after everything before it was tried.
     """
     try:
         kit.restart(table)
@@ -160,7 +169,8 @@ def _adoption(table: FarTable) -> dict[str, str]:
 
 
 def committed(table: FarTable, since: int = 0) -> AckWord:
-    """Wait until the pit has acknowledged every event of the table, the last event with its own chain."""
+    """Wait until the pit has acknowledged the table's last event, and return the ack. Raises BrokenError where no such
+    ack comes in time, or where it has another number or chain."""
     wanted = len(table.made)
     if not table.wire.wait(lambda: any(ack.seq >= wanted for ack in table.acks(since)), ANSWERS_WITHIN_S):
         acks = table.acks()
@@ -177,7 +187,8 @@ def committed(table: FarTable, since: int = 0) -> AckWord:
 
 
 def repeated(table: FarTable, since: int, what: str) -> None:
-    """Wait until the pit says its last ack again after `what`, which it must not commit."""
+    """Wait until the pit repeats its last ack after `what` happened. Raises BrokenError where no ack comes, or where an
+    ack shows that the pit has committed something else."""
     head = len(table.made)
     if not table.wire.wait(lambda: bool(table.acks(since)), ANSWERS_WITHIN_S):
         raise BrokenError(f"After {what} the pit did not say its last ack again.")
@@ -187,7 +198,8 @@ def repeated(table: FarTable, since: int, what: str) -> None:
 
 
 def not_committed(table: FarTable, payload: bytes, what: str) -> None:
-    """Send bytes that must not be committed, then a good event. Only the good event may be committed."""
+    """Send bytes that the pit must not commit, then a good event. Raises BrokenError unless the pit acknowledges the
+    good event alone."""
     table.send_bytes(payload)
     since = len(table.wire.heard)
     table.send(table.reset())
@@ -198,10 +210,11 @@ def not_committed(table: FarTable, payload: bytes, what: str) -> None:
 
 
 def levels(table: FarTable) -> dict[str, int]:
-    """The amount on each meter, in cents, after all that the pit has committed so far.
+    """Return the amount on each meter, in cents, after all that the pit has committed so far.
 
-    That is the first word on the meters that comes after the last ack, with a later `at`. Neither alone suffices: a
-    word may be on its way when the pit commits, and the `at` of the meters may be ahead of the clock.
+    The amounts come from the newest message on the meters that arrived after the last ack and has a later `at`. Both
+    conditions are needed: a message may be on its way when the pit commits, and the `at` of the meters may be ahead of
+    the clock.
     """
     acked = max((place for place, heard in enumerate(table.wire.heard) if heard.topic == table.topics.ack), default=0)
     committed_ms = max((moment_ms(ack.at) or 0 for ack in table.acks(acked)), default=0)
@@ -215,16 +228,16 @@ def levels(table: FarTable) -> dict[str, int]:
 
 
 def level(table: FarTable, meter: str) -> int:
-    """The amount on one meter, as `levels` has it."""
+    """Return the amount on one meter, in cents, after all that the pit has committed so far."""
     return levels(table)[meter]
 
 
 class Holding:
-    """What a meter must hold by the kit's own count: the whole cents that the pit says, and a part of a cent.
+    """What a meter must hold by the kit's own count: the whole cents that the pit announces, and a part of a cent.
 
-    The pit says no part of a cent. The kit knows bounds of the part, which every move of the meter narrows. Example: a
-    tenth of a cent was added, and the level grew by 1. So the part was 9/10 at least, and is below 1/10 now. Where no
-    part explains what the pit says, the pit has lost or made up money.
+    The pit announces no parts of a cent. The kit knows bounds of the part, and every move of the meter narrows them.
+    Example: a tenth of a cent was added, and the level grew by 1. So the part was 9/10 at least, and is below 1/10 now.
+    Where no part explains what the pit announces, the pit has lost or made up money.
     """
 
     def __init__(self, table: FarTable, meter: str) -> None:
@@ -234,7 +247,8 @@ class Holding:
         self.least, self.below = Fraction(0), Fraction(1)
 
     def moved(self, by_cents: Fraction | int, what: str) -> None:
-        """After `what` the meter must have moved by exactly so many cents."""
+        """Check that the meter has moved by exactly `by_cents` after `what` happened. Raises BrokenError where the
+        pit's level does not fit."""
         now_cents = level(self._table, self._meter)
         to_whole = by_cents - (now_cents - self.cents)
         least, below = max(Fraction(0), self.least + to_whole), min(Fraction(1), self.below + to_whole)
@@ -248,15 +262,16 @@ class Holding:
 
 
 def take_back(kit: PitKit, table: FarTable, seats: Sequence[int]) -> bool:
-    """Void these seats of the last round, and correct the meters where people can, so that what follows finds them as
-    they were. Returns whether they were corrected."""
+    """Void the wagers of these seats in the last round, and have people correct the meters, so that later checks find
+    the meters as they were. Returns whether the meters were corrected."""
     table.send(table.void(seats))
     committed(table)
     return last_void_corrected(kit, table)
 
 
 def last_void_corrected(kit: PitKit, table: FarTable) -> bool:
-    """Correct the meters after the void that is the table's last event. Returns False where nobody can do that."""
+    """Have people correct the meters after the void that is the table's last event. Returns False where nobody can do
+    that."""
     with suppress(NotTriedError):
         corrected(kit, table, len(table.made))
         return True
@@ -264,7 +279,9 @@ def last_void_corrected(kit: PitKit, table: FarTable) -> bool:
 
 
 def corrected(kit: PitKit, table: FarTable, void: int) -> None:
-    """Two people correct the meters after this void. A pit that has just started may refuse at first."""
+    """Have two people correct the meters after the void that is event number `void`. Refusals are tried again for some
+    seconds, because a pit that has just started may refuse at first. Raises BrokenError where the pit refuses to the
+    end."""
     ends_s = time.monotonic() + ANSWERS_WITHIN_S
     while not kit.correct(table, void):
         if time.monotonic() > ends_s:
@@ -273,7 +290,8 @@ def corrected(kit: PitKit, table: FarTable, void: int) -> None:
 
 @contextmanager
 def _streaming(table: FarTable, body: Callable[[], Message]) -> Iterator[None]:
-    """A block during which the table sends such events, at most a window of them without an ack."""
+    """Let the table send an event from `body` every few milliseconds, on a thread of its own, while the `with` block
+    runs. At most a window of events (50) waits for an ack."""
     ends = threading.Event()
 
     def stream() -> None:
@@ -291,10 +309,10 @@ def _streaming(table: FarTable, body: Callable[[], Message]) -> Iterator[None]:
 
 
 def restart_while_streaming(kit: PitKit, table: FarTable, body: Callable[[], Message]) -> None:
-    """The pit's program ends as by a power cut while the table sends such events, and starts again.
+    """End the pit's program as a power cut would while the table streams events, and start the program again.
 
-    The table sends its events again as tables do: after 2 s, and at once after the pit's word on its key. All of them
-    must be acknowledged in the end, and no ack may go back.
+    The table sends unacknowledged events again as tables do: after 2 s, and immediately when the pit announces its key.
+    Raises BrokenError unless all of them are acknowledged in the end, and where an ack goes back.
     """
     since, begun = len(table.wire.heard), len(table.made)
     with _streaming(table, body):
@@ -308,11 +326,13 @@ def restart_while_streaming(kit: PitKit, table: FarTable, body: Callable[[], Mes
 
 
 def _send_until_acknowledged(table: FarTable, heard: int) -> None:
-    """Send what is not acknowledged as a table does, from message number `heard` on."""
+    """Send the events that are not acknowledged, again and again, as a table does, until the pit has acknowledged them
+    all. `heard` is the place in the heard messages from which the pit's key counts as new. Raises BrokenError where
+    time runs out."""
     ends_s = time.monotonic() + ANSWERS_WITHIN_S
 
     def due() -> bool:
-        """Whether everything is acknowledged, or the pit has begun to listen."""
+        """Tell whether everything is acknowledged, or the pit has announced its key and so has begun to listen."""
         return table.acked() == len(table.made) or bool(table.heard_on(table.topics.pit_key, heard))
 
     while (acked := table.acked()) < len(table.made):
@@ -324,7 +344,8 @@ def _send_until_acknowledged(table: FarTable, heard: int) -> None:
 
 
 def _never_back(table: FarTable, since: int) -> None:
-    """Check that no ack is of an earlier event than the ack before, and that each has the chain of its own event."""
+    """Check that no ack names an earlier event than the ack before it, and that each ack has the chain of its own
+    event."""
     acks = table.acks(since)
     for before, after in pairwise(acks):
         if after.seq < before.seq:
@@ -338,7 +359,7 @@ def _never_back(table: FarTable, since: int) -> None:
 
 
 def a_meter(table: FarTable) -> str:
-    """The name of one of the pit's meters: the first by name."""
+    """Return the name of the pit's first meter in alphabetical order. Raises NotTriedError where the pit has no meter."""
     table.wire.wait(lambda: bool(table.meters()), ANSWERS_WITHIN_S)
     for word in table.meters():
         if word.meters:
@@ -349,11 +370,11 @@ def a_meter(table: FarTable) -> str:
 def hits(
     kit: PitKit, won: Sequence[tuple[str, str] | int], restarts: bool = False
 ) -> tuple[FarTable, int, list[AwardStep]]:
-    """A round in which the first seats hit, each a share of a meter or an amount. Returns the
-    table, the level of its meter before the hits, and the awards.
+    """Play a round in which the first seats hit. Each entry of `won` is a meter with the share that is won, or an
+    amount in cents. Returns the table, the level of its meter before the hits, and the awards.
 
-    Several hits find a level that they cannot share equally: one cent is lacking. With `restarts` the pit's program
-    ends, and starts again, before the last hit comes.
+    The level is one cent short of what several hits could share equally. With `restarts`, the pit's program is ended
+    and started again before the last hit comes.
     """
     table = kit.table()
     meter = a_meter(table)
@@ -380,7 +401,7 @@ def hits(
 
 
 def win(table: FarTable, meter: str, share: str = "1:1") -> AwardStep:
-    """Seat 1 of the round that is locked wins this share of the meter. Returns its award."""
+    """Let seat 1 win this share of the meter in the round that is locked. Returns the award."""
     since = len(table.wire.heard)
     hit = table.send(table.dealt((1,), (1,)), table.hit(1, (meter, share, 0)))
     committed(table)
@@ -389,11 +410,11 @@ def win(table: FarTable, meter: str, share: str = "1:1") -> AwardStep:
 
 
 def echo(table: FarTable, since: int, wanted: set[str]) -> None:
-    """Tell every step of the awards that comes, as a table does, until each of these hits has its award and no
-    more steps come.
+    """Confirm each step of an award that comes in an event, as a table does, until each of the `wanted` hits has its
+    award and no more steps come. Raises BrokenError where a hit gets no award, or where a first step is not pending.
 
-    A pit may say a table's steps one at a time, each after the stream has told the step before. It says a pending award
-    again where another hit of the same round made that award smaller.
+    A pit may send a table's steps one at a time, each after an event has confirmed the step before. A pit sends a
+    pending award again where another hit of the same round made that award smaller.
     """
     taken = 0
     told: set[str] = set()

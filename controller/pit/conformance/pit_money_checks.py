@@ -1,4 +1,4 @@
-"""What a pit does with money: its meters, hits and awards."""
+"""The checks of what a pit does with money: its meters, hits and awards."""
 
 from __future__ import annotations
 
@@ -103,7 +103,8 @@ def _to_the_cent(kit: PitKit) -> None:
     others = _but(levels(table), meter)
 
     def wagered(what: str, spots: Sequence[str] = (SPOT,), **other: object) -> None:
-        """Rounds with three wagers on each of these bets. `other` are fields of the events."""
+        """Play rounds with three wagers on the bet at each of the `spots`, and check what the meter gained. `other`
+        replaces fields of the events."""
         locks = [table.lock(meter, (1, 3, 6), _ODD_PRICE_CENTS, spots=spots) for _ in range(_ODD_LOCKS)]
         table.send_bytes(*[table.make(lock, **other) for lock in locks])
         committed(table)
@@ -129,7 +130,7 @@ def _but(levels_cents: dict[str, int], meter: str) -> dict[str, int]:
 
 
 def _each_meter_of_a_bet(kit: PitKit, table: FarTable, meter: str, other: str) -> None:
-    """A bet of two meters must feed both meters, as a bet of one meter feeds that meter."""
+    """Check that a bet that feeds two meters feeds the second as much as a bet of that meter alone does."""
     grown_cents = []
     for first, also in ((other, ()), (meter, (other,))):
         before_cents = level(table, other)
@@ -146,12 +147,13 @@ def _each_meter_of_a_bet(kit: PitKit, table: FarTable, meter: str, other: str) -
 
 
 def _no_part_lost_at_a_restart(kit: PitKit, table: FarTable, meter: str) -> None:
-    """The meter carries nearly a cent when the pit's program ends. A small part of a cent makes that a whole cent."""
+    """Check that the pit keeps parts of a cent over a restart. The meter holds nearly a whole cent when the pit's
+    program ends, and a small part more must make a whole cent afterwards."""
     share, holds = kit.share(table, meter), Holding(table, meter)
     grain = share.denominator  # a wager adds so many parts of a cent, or a multiple of them
 
     def add(parts: int) -> None:
-        """Wager what adds `parts`/`grain` of a cent, and whole cents beside."""
+        """Make a wager that adds `parts`/`grain` of a cent to the meter, besides whole cents."""
         price_cents = grain + parts * pow(share.numerator, -1, grain) % grain
         table.send(table.lock(meter, (1,), price_cents))
         committed(table)
@@ -218,9 +220,9 @@ def _void(kit: PitKit) -> None:
 
 
 def _voided_after_a_hit(kit: PitKit, price_cents: int, won: str) -> tuple[FarTable, Holding, AwardStep, int]:
-    """Two wagers are locked, a hit of the next round wins this share of the meter, and the wagers are voided.
+    """Lock two wagers, let a hit of the next round win this share of the meter, and void the two wagers afterwards.
 
-    Returns the table, what its meter held after the hit, the hit's award, and the number of the void.
+    Returns the table, what its meter holds after the hit, the hit's award, and the number of the void's event.
     """
     table = kit.table()
     meter = a_meter(table)
@@ -322,7 +324,7 @@ def _said_until_told(kit: PitKit) -> None:
     table = kit.table()
 
     def hit(cents: int) -> str:
-        """The id of a hit that was committed now."""
+        """Play a round with a hit of so many cents, wait until the pit has committed it, and return the hit's id."""
         table.send(table.lock(a_meter(table), (1,)), table.dealt((1,), (1,)), table.hit(1, cents))
         committed(table)
         return f"{table.table}/{table.epoch}/{len(table.made)}"
@@ -363,7 +365,7 @@ def _said_until_told(kit: PitKit) -> None:
 
 
 def _come_back(table: FarTable) -> None:
-    """The table's program ends and starts again. What was heard before is forgotten."""
+    """End the table's program and start it again, which forgets all messages that were heard before."""
     table.go()
     table.come()
 
@@ -395,7 +397,8 @@ def _decided(kit: PitKit) -> None:
 
 
 def _all_hits_come_first(kit: PitKit) -> None:
-    """The first of two hits that share a level has the whole of it, until the second comes."""
+    """Check that nobody can decide on the award of the first of two hits that share a meter before the second hit has
+    come. Until then the first award has the whole level."""
     table = kit.table()
     meter, since = a_meter(table), len(table.wire.heard)
     table.send(table.lock(meter, (1, 2)), table.dealt((1, 2), (1, 2)), table.hit(1, (meter, "1:1", 0)))
@@ -439,7 +442,7 @@ def _rejected(kit: PitKit) -> None:
 
 
 def reject(kit: PitKit, table: FarTable, award: AwardStep) -> AwardStep:
-    """Have a person reject the award, and tell the step. Returns the step."""
+    """Have a person at the pit reject the award, and confirm the step in an event of the table. Returns the step."""
     kit.decide("reject", table, award)
     return _next_step(table, award, "rejected")
 
@@ -451,7 +454,8 @@ def _must_hold(table: FarTable, due_cents: int, when: str) -> None:
 
 
 def _rejected_of_a_shared_level(kit: PitKit) -> None:
-    """The part of a rejected hit goes to the hit that shares the level; where that hit is paid, back on the meter."""
+    """Check that the part of a rejected hit goes to the hit that shares the level, or back on the meter where that
+    second hit is paid already."""
     table, before_cents, (first, second) = hits(kit, [("", "1:1"), ("", "1:1")])
     begun_cents = level(table, a_meter(table))
     reject(kit, table, first)
@@ -481,7 +485,8 @@ def _rejected_of_a_shared_level(kit: PitKit) -> None:
 
 
 def _rejected_before_a_later_level(kit: PitKit) -> None:
-    """The seed of a rejected hit stays on the meter as long as a later hit stands that has won a part of it."""
+    """Check that the meter's seed (the amount with which it began anew) stays on the meter when a hit is rejected, as
+    long as a later hit stands that has won a part of that seed."""
     table, before_cents, (first,) = hits(kit, [("", "1:1")])
     begun_cents = level(table, a_meter(table))
     table, later_cents, (second,) = hits(kit, [("", "1:1")])

@@ -1,4 +1,4 @@
-"""What a pit does where people change a meter's terms, and where they close a meter."""
+"""The checks of what a pit does where people change a meter's terms, and where they close a meter."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def _terms_wait(kit: PitKit) -> None:
 
 
 def _limited(kit: PitKit) -> tuple[FarTable, str, int, Fraction]:
-    """Let people give a meter in play a limit, which must wait until the meter is won, and win the meter.
+    """Have people give a meter a limit, check that the limit waits until the meter is won, and win the meter.
 
-    Returns a table, the meter, its limit, and the part of a wager that goes on the meter.
+    Returns the table, the meter, the limit in cents, and the part of a wager that goes on the meter.
     """
     table = kit.new_table()
     meter = a_meter(table)
@@ -47,7 +47,8 @@ def _limited(kit: PitKit) -> tuple[FarTable, str, int, Fraction]:
     kit.deeds.do("limit", meter=meter, limit_cents=str(limit_cents))
 
     def beyond(what: str) -> None:
-        """A wager that fills the meter beyond the limit must feed it as before."""
+        """Check that a wager that fills the meter beyond the new limit still feeds the meter as before. `what` names
+        the event after which this is tried."""
         holds = Holding(table, meter)
         price_cents = ceil((max(0, limit_cents - level(table, meter)) + _MORE_CENTS) / share)
         table.send(table.lock(meter, (1,), price_cents))
@@ -131,13 +132,13 @@ def _closed(kit: PitKit) -> None:
 
 
 def _win(table: FarTable, meter: str, share: str = "1:1") -> AwardStep:
-    """Seat 1 wins this share of the meter in a round of its own. Returns its award."""
+    """Lock a round of its own, and let seat 1 win this share of the meter in it. Returns the award."""
     table.send(table.lock(meter, (1,)))
     return win(table, meter, share)
 
 
 def _must_wait(table: FarTable, body: Message, what: str) -> None:
-    """Neither this event nor the event after it may be committed."""
+    """Send this event and the event after it. Raises BrokenError where the pit commits either of them."""
     for payload in (table.event(body), table.event(table.reset(), table.next_seq + 1)):
         since = len(table.wire.heard)
         table.send_bytes(payload)

@@ -1,4 +1,4 @@
-"""What a pit tells of wins, and what it pays where another table was before."""
+"""The checks of what a pit announces of wins, and of what it pays where another table won the meter shortly before."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ def _wins_are_named(kit: PitKit) -> None:
 
 
 def _win_named(table: FarTable, award: AwardStep) -> Win:
-    """The win of this award in the words on the meters, which must name it and go on naming it."""
+    """Return the win of this award from the pit's messages on the meters. Raises BrokenError unless at least two
+    messages name the win, with the right amounts."""
 
     def named() -> list[tuple[Win, dict[str, int]]]:
         return [(word.win, word.meters) for word in table.meters() if word.win and word.win.award == award.award]
@@ -112,14 +113,15 @@ def _waits_for_an_earlier_lock(kit: PitKit) -> None:
 
 
 def _leave(*tables: FarTable) -> None:
-    """Close the shoes of tables that locked by a word of the pit: an award waits for such a table until then."""
+    """Close the shoes of these tables. Until then an award of another table waits for a table that has locked wagers."""
     for table in tables:
         table.send(table.shoe_closed())
         committed(table)
 
 
 def _locked_one_after_the_other(early: FarTable, late: FarTable) -> tuple[str, int]:
-    """Both tables lock by one word of the pit, the second a second later. Returns the meter, and what it showed."""
+    """Lock wagers at both tables under the same message of the pit, at the table `late` a second later. Returns the
+    meter, and the level in cents in that message."""
     meter = a_meter(early)
     early.send(early.lock(meter, _SEATS, _PRICE_CENTS), early.dealt(_SEATS, ()))
     committed(early)

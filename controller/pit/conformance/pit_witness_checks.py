@@ -1,4 +1,5 @@
-"""What a pit cosigns of a journal: what only grew, and nothing else. A pit need not cosign at all."""
+"""Checks that a pit cosigns a table's journal only where the journal grew since the last signature, and was not
+rewritten. A pit that does not cosign at all is allowed."""
 
 from __future__ import annotations
 
@@ -46,7 +47,8 @@ def _cosigns_one_history(kit: PitKit) -> None:
 
 
 def _refuses(kit: PitKit, table: FarTable) -> None:
-    """Show what does not follow from the tree of 5 rows that the pit has cosigned last."""
+    """Show the pit checkpoints that do not follow from the 5 rows that it has cosigned last. Raises BrokenError unless
+    the pit refuses each, with the right code."""
     for size, old, story, code in (
         (8, 0, b"", "not_from_last"),
         (4, 0, b"", "smaller"),
@@ -60,7 +62,8 @@ def _refuses(kit: PitKit, table: FarTable) -> None:
 
 
 def _witnessed(kit: PitKit) -> FarTable:
-    """A new table of a pit that cosigns, which says size 0 at first. Raises NotTriedError at a pit that does not."""
+    """Return a new table at a pit that cosigns, after the pit has said that it has cosigned 0 rows. Raises
+    NotTriedError where the pit does not cosign."""
     table = kit.new_table()
     if not table.wire.wait(lambda: bool(table.heard_on(table.topics.cosigned)), 3 * QUIET_S):
         raise NotTriedError("the pit says no `cosigned`: it is no witness of the tables' journals, and need not be one")
@@ -71,7 +74,7 @@ def _witnessed(kit: PitKit) -> FarTable:
 
 
 def _cosigns(kit: PitKit, table: FarTable, note: Note, old: int) -> None:
-    """Show this note with its proof, which the pit must cosign."""
+    """Show the pit this checkpoint with the proof from `old` rows. Raises BrokenError unless the pit cosigns it."""
     point = note.checkpoint()
     assert point is not None, "the kit makes checkpoints"
     word = _answer(kit, table, ShownCheckpoint.of(note, old, _proof(old, point.size)))
@@ -105,7 +108,8 @@ def _read(kit: PitKit, table: FarTable, since: int) -> CosignedWord:
 
 
 def _whole(story: bytes) -> Whole:
-    """A journal's tree: of each row it has a leaf. Histories are one in their first three rows."""
+    """Return a function that computes any node of the Merkle tree over a made-up journal, with one leaf for each row.
+    Journals of different stories have the same first three rows."""
 
     def whole(level: int, place: int) -> bytes:
         edge = Edge()

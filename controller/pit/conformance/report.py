@@ -1,4 +1,4 @@
-"""The result of a run of the kit: as text, as JUnit XML, as a page, and as a signed JSON object for the files."""
+"""The report on a run of the conformance kit, as text, as JUnit XML, as an HTML page, and as a signed JSON object."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from controller.pit.conformance.wire import now_text
 
 
 class Result(Enum):
-    """What became of a clause."""
+    """The outcome of one clause in a run."""
 
     KEPT = "kept"
     BROKEN = "broken"
@@ -25,7 +25,7 @@ class Result(Enum):
 
 
 class Line(Struct, frozen=True):
-    """One clause of a run. `why` says what was awaited and what came, or why the clause was not tried."""
+    """The report's line on one clause. `why` says what was expected and what came, or why the clause was not tried."""
 
     clause: Clause
     result: Result
@@ -34,8 +34,8 @@ class Line(Struct, frozen=True):
 
 
 class Report(Struct, frozen=True):
-    """A whole run: what was tried (`the pit`, or `the table NAME`), on which broker, when the run ended (UTC), and a
-    line a clause in the contract's order."""
+    """The report on a whole run: what was tried (`the pit`, or `the table NAME`), on which broker, when the run ended
+    (UTC), and one line for each clause in the contract's order."""
 
     tried: str
     broker: str
@@ -44,24 +44,24 @@ class Report(Struct, frozen=True):
 
     @classmethod
     def of(cls, tried: str, broker: str, lines: Sequence[Line]) -> Report:
-        """The report of a run that ends now."""
+        """Return the report of a run that ends now."""
         return cls(tried, broker, now_text(), tuple(lines))
 
     def count(self, result: Result) -> int:
-        """How many clauses have this result."""
+        """Return how many clauses have this result."""
         return sum(line.result is result for line in self.lines)
 
     @property
     def summary(self) -> str:
-        """The run in one line."""
+        """The number of clauses with each result, in one line."""
         return ", ".join(f"{self.count(result)} {result.value}" for result in Result)
 
     def heading(self) -> str:
-        """What was tried, and with which versions."""
+        """Return a line with the versions of the contract, the kit and Python, and the time of the run."""
         return f"The contract, {CONTRACT}; conformance kit {__version__}; Python {platform.python_version()}; {self.at}"
 
     def text(self) -> str:
-        """The report for a terminal."""
+        """Return the report as text for a terminal."""
         lines = [self.heading(), f"Tried: {self.tried} on the broker {self.broker}", ""]
         for line in self.lines:
             asked = f"since version {line.clause.since}"
@@ -71,7 +71,7 @@ class Report(Struct, frozen=True):
         return "\n".join([*lines, "", self.summary, ""])
 
     def junit(self) -> bytes:
-        """The report for a program that collects test results."""
+        """Return the report as JUnit XML, for a program that collects test results."""
         suite = ElementTree.Element(
             "testsuite",
             name=f"conformance of {self.tried}, contract {CONTRACT}",
@@ -92,7 +92,7 @@ class Report(Struct, frozen=True):
         return whole
 
     def page(self) -> str:
-        """One HTML page that needs no other file, to read and to print."""
+        """Return the report as one HTML page that needs no other file, to read and to print."""
         rows = "".join(
             f'<tr class="{line.result.name.lower()}"><td>{line.clause.number}</td><td>{line.clause.since}</td>'
             f"<td>{html.escape(line.clause.text)}</td><td>{line.result.value}</td><td>{html.escape(line.why)}</td></tr>\n"
@@ -107,7 +107,8 @@ class Report(Struct, frozen=True):
         )
 
     def signed(self, signer: Signer, public_key: str) -> bytes:
-        """The report as canonical JSON with the kit's key and signature, signed as a table signs an event."""
+        """Return the report as canonical JSON, with the kit's public key and a signature, signed in the way a table
+        signs an event."""
         lines = [
             {**to_builtins(line.clause), "result": line.result.value, "why": line.why, "ms": round(line.seconds * 1000)}
             for line in self.lines

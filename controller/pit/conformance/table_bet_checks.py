@@ -1,4 +1,4 @@
-"""What a table does with the progressive bets and with the wagers of bet recognition."""
+"""The checks of what a table does with progressive bets, and with the wagers that bet recognition reports."""
 
 from __future__ import annotations
 
@@ -239,7 +239,8 @@ def _void(kit: TableKit) -> None:
 
 
 def place(pit: FarPit) -> dict[str, int | str]:
-    """The round that the table deals next, by its state."""
+    """Return the table, epoch, shoe and number of the round that the table deals next, from the table's state. Raises
+    BrokenError where the state does not name the round."""
     shoe, round_ = pit.state.get("shoe"), pit.state.get("next_round")
     if not isinstance(shoe, int) or not isinstance(round_, int):
         raise BrokenError(f"Between two rounds the table's state has shoe {shoe!r} and next_round {round_!r}.")
@@ -247,7 +248,9 @@ def place(pit: FarPit) -> dict[str, int | str]:
 
 
 def judged(recognition: FarRecognition, word: Message, what: str, code: str | None = None, times: int = 1) -> None:
-    """The table must have refused the word's wager, so often: with this code, or without it by the game's rules."""
+    """Raise BrokenError unless the table has refused the wager in `word` at least `times` times. The last of these
+    refusals has the code `code`, or, where none is given, any code by which the table judged the wager by the rules of
+    its game."""
     wire = recognition.wire
     if not wire.wait(lambda: len(recognition.answers(word)) >= times, ANSWERS_WITHIN_S):
         raise BrokenError(f"{what} is not answered on `wager-refused`.")
@@ -257,7 +260,7 @@ def judged(recognition: FarRecognition, word: Message, what: str, code: str | No
 
 
 def not_judged(recognition: FarRecognition, word: Message, what: str) -> None:
-    """The table must not have judged the word's wager."""
+    """Wait a second, and raise BrokenError where the table has answered to the wager in `word`."""
     time.sleep(QUIET_S)
     if told := recognition.answers(word):
         raise BrokenError(f"{what} is answered on `wager-refused` with {told[0].get('code')!r}.")

@@ -1,4 +1,5 @@
-"""What the checks of a table share: the table with its far pit, and what several checks await of it."""
+"""Tools for the checks of a table: the table with the pit that the kit plays, and what several checks expect of the
+table."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ _SCHEMAS = Path(controller.contract.__file__).with_name("schemas")
 
 
 class TableKit:
-    """What every check needs: the table's name, the deeds, a pit at the table, and the table's limit for silence."""
+    """What every check of a table needs: the table's name, the acts of people, a pit that the kit plays, and how long
+    the table tolerates a silent pit."""
 
     def __init__(self, address: Address, deeds: Deeds, table: str, stale_after_s: float) -> None:
         self.address = address
@@ -38,14 +40,15 @@ class TableKit:
         self._begun = False
 
     def close(self) -> None:
-        """Leave the broker."""
+        """Disconnect the kit's pit and its bet recognition from the broker."""
         if self._pit is not None:
             self._pit.close()
         if self._recognition is not None:
             self._recognition.close()
 
     def pit(self) -> FarPit:
-        """The pit, at rest: the pit has every event of the table, and the table knows that and finds the pit well."""
+        """Return the kit's pit, once it has committed every event of the table, and the table knows that and finds the
+        pit well."""
         if self._pit is None:
             self._pit = FarPit(self.address, self.table)
         pit = self._pit
@@ -56,7 +59,8 @@ class TableKit:
         return pit
 
     def recognition(self) -> FarRecognition:
-        """Bet recognition, whose key two people have adopted at the table."""
+        """Return the kit's bet recognition, whose key two people have adopted at the table. Raises NotTriedError where
+        nobody can adopt it."""
         if self._recognition is None:
             self.deeds.need("recognition")
             recognition = FarRecognition(self.address, self.table)
@@ -65,11 +69,13 @@ class TableKit:
         return self._recognition
 
     def adopt(self, recognition: FarRecognition) -> None:
-        """Have two people adopt this bet recognition's key, in place of another that they adopted before."""
+        """Have two people adopt the present key of this bet recognition at the table, in place of a key that they
+        adopted before."""
         self.deeds.do("recognition", key=recognition.key.public.hex())
 
     def rest(self, pit: FarPit) -> None:
-        """Wait until every event is committed and acknowledged."""
+        """Wait until every event of the table is committed and acknowledged. Raises BrokenError where the table's state
+        does not say so in time."""
 
         def rests() -> bool:
             state = pit.state
@@ -83,7 +89,8 @@ class TableKit:
             )
 
     def _begin(self, pit: FarPit) -> None:
-        """Have a person pin the pit's key, hear the whole stream, and learn the meters from a first round."""
+        """Have a person pin the pit's key at the table, hear the table's whole stream, and learn the meters from a
+        first round."""
         if not pit.wait(lambda: pit.state.get("online") is True, ANSWERS_WITHIN_S):
             raise BrokenError(f"No state with `online: true` came on {pit.topics.state}.")
         self.deeds.do("pin", fingerprint=fingerprint(pit.key.public))
@@ -94,26 +101,30 @@ class TableKit:
         pit.levels = {meter: _LEVEL_CENTS for bet in bets(locked) for meter in bet["meters"]}
 
     def events(self, count: int = 1) -> None:
-        """Let the table make this many events at least, and wait until they have come."""
+        """Have people make at least `count` events at the table, and wait until they have come, or the first 50 of
+        them."""
         assert self._pit is not None
         head = len(self._pit.taken)
         self.deeds.do("events", count=str(count))
         heard(self._pit, head + min(count, _WINDOW))
 
     def goes_on(self, pit: FarPit, count: int = 1) -> None:
-        """The stream must go on: the table makes this many events at least, and each is committed and acknowledged."""
+        """Check that the table's stream goes on: people make at least `count` events, and each is committed and
+        acknowledged."""
         self.events(count)
         self.rest(pit)
 
     def round(self, pit: FarPit, deed: str = "round") -> tuple[int, Message, Message]:
-        """Let a round be dealt to its end. Returns the number of events before it, its lock and its round."""
+        """Have a round dealt to its end. Returns the number of events before the round, the event that locked its
+        wagers, and the event that ended it."""
         before = len(pit.taken)
         self.deeds.do(deed)
         locked, round_ = (came(pit, type_, before, deed) for type_ in ("wagers_locked", "round"))
         return before, locked, round_
 
     def hit(self, pit: FarPit) -> Message:
-        """A hit, of a fixed amount where that can be dealt, else of a meter."""
+        """Have a round dealt that ends in a hit, and return the hit's event. The hit is of a fixed amount where that
+        can be dealt, otherwise of a meter."""
         must_play(self, pit)
         try:
             before, _, _ = self.round(pit, "hit_fixed")
@@ -123,13 +134,14 @@ class TableKit:
 
 
 def heard(pit: FarPit, seq: int) -> None:
-    """Wait until event `seq` has come."""
+    """Wait until event number `seq` has come from the table. Raises BrokenError where it does not come in time."""
     if not pit.wait(lambda: len(pit.taken) >= seq, 2 * ANSWERS_WITHIN_S):
         raise BrokenError(f"Event {seq} did not come. The last that came in order is {len(pit.taken)}.")
 
 
 def came(pit: FarPit, type_: str, after: int, deed: str) -> Message:
-    """The first event of this type after event number `after`."""
+    """Wait for the first event of the type `type_` after event number `after`, and return it. Raises BrokenError where
+    none comes. `deed` names the act that should have caused the event."""
     if not pit.wait(lambda: bool(pit.events_of(type_, after)), 2 * ANSWERS_WITHIN_S):
         since = ", ".join(str(event.get("type")) for event in pit.taken[after:]) or "none"
         raise BrokenError(f"After the deed {deed!r} no event {type_!r} came. The events since then: {since}.")
@@ -137,19 +149,22 @@ def came(pit: FarPit, type_: str, after: int, deed: str) -> Message:
 
 
 def again(pit: FarPit, since: int, numbers: Iterable[int], times: int = 1) -> bool:
-    """Whether each of these events comes at least `times` times from message number `since` on."""
+    """Wait until each of these events has come at least `times` times, counted from place `since` of the heard messages
+    on. Returns whether they did in time."""
     return pit.wait(lambda: all(pit.numbers(since).count(seq) >= times for seq in numbers), times * ANSWERS_WITHIN_S)
 
 
 def quiet(pit: FarPit, since: int, what: str, for_s: float) -> None:
-    """No event may come for so long."""
+    """Raise BrokenError where the table sends an event within `for_s` seconds. Events count from place `since` of the
+    heard messages on."""
     pit.wait(lambda: bool(pit.sent(since)), for_s)
     if numbers := pit.numbers(since):
         raise BrokenError(f"{what} the table sent event {numbers[0]}.")
 
 
 def waiting(kit: TableKit, count: int = 1) -> tuple[FarPit, range]:
-    """The pit, which acknowledges nothing, and the numbers of events that wait for their ack."""
+    """Stop the pit's acks, and have people make `count` events. Returns the pit, and the numbers of the events that
+    wait for their ack."""
     pit = kit.pit()
     head = len(pit.taken)
     pit.acks = False
@@ -158,7 +173,8 @@ def waiting(kit: TableKit, count: int = 1) -> tuple[FarPit, range]:
 
 
 def believed(pit: FarPit, seq: int) -> bool:
-    """Whether the table believes the ack of event `seq`: a state that knows the event says that none waits."""
+    """Tell whether the table comes to believe the ack of event `seq`: a state of the table that includes the event says
+    that no event waits for an ack."""
 
     def none_waits() -> bool:
         return pit.state.get("unacknowledged") == 0 and int(str(pit.state.get("head_seq"))) >= seq
@@ -167,7 +183,8 @@ def believed(pit: FarPit, seq: int) -> bool:
 
 
 def alarmed(pit: FarPit, code: str) -> None:
-    """The stream must tell this alarm. A table may tell an alarm once in ten minutes: an earlier alarm counts."""
+    """Raise BrokenError where no event of the table reports the alarm `code`. An earlier alarm counts too, because a
+    table may report an alarm only once in ten minutes."""
     pit.acks = True
     pit.say_ack()
     if not pit.wait(lambda: any(event["code"] == code for event in pit.events_of("alarm")), ANSWERS_WITHIN_S):
@@ -175,9 +192,10 @@ def alarmed(pit: FarPit, code: str) -> None:
 
 
 def not_believed(kit: TableKit, forge: Callable[[FarPit], object], what: str) -> FarPit:
-    """An event waits for its ack, and `forge` says what must not count as one: the event is sent again and again.
+    """Let an event wait for its ack, send by `forge` what the table must not take for that ack, and return the pit.
+    Raises BrokenError unless the table keeps sending the event.
 
-    Of several that wait, a table may offer the oldest alone.
+    Where several events wait, a table may send only the oldest again.
     """
     pit, numbers = waiting(kit)
     since = len(pit.heard)
@@ -190,14 +208,15 @@ def not_believed(kit: TableKit, forge: Callable[[FarPit], object], what: str) ->
 
 
 def bets(event: Message) -> list[dict[str, Any]]:
-    """The progressive bets of a lock or a void."""
+    """Return the progressive bets in an event that locks wagers or voids a round."""
     listed = event["progressive"]
     assert isinstance(listed, list)
     return listed
 
 
 def plays(kit: TableKit, pit: FarPit) -> bool:
-    """Whether the wager on a progressive bet plays in a round that is dealt now."""
+    """Have a round dealt, and tell whether the wager on a progressive bet was accepted in it. Raises NotTriedError
+    where the round had no such wager."""
     _, locked, _ = kit.round(pit)
     if not bets(locked):
         raise NotTriedError("the table's game has no progressive bet")
@@ -208,7 +227,8 @@ def plays(kit: TableKit, pit: FarPit) -> bool:
 
 
 def must_play(kit: TableKit, pit: FarPit) -> None:
-    """The wager must play in one of the next rounds: a table may believe levels only from the second word on."""
+    """Have rounds dealt until a wager on a progressive bet is accepted. Raises BrokenError where none is in time. The
+    first round may refuse it, because a table may believe levels only from the second message on."""
     until_s = time.monotonic() + ANSWERS_WITHIN_S
     while not plays(kit, pit):
         if time.monotonic() > until_s:
@@ -217,18 +237,18 @@ def must_play(kit: TableKit, pit: FarPit) -> None:
 
 
 def must_not_play(kit: TableKit, pit: FarPit, what: str) -> None:
-    """The wager must be refused."""
+    """Have a round dealt, and raise BrokenError where a wager on a progressive bet is accepted in it."""
     if plays(kit, pit):
         raise BrokenError(f"{what} a wager on a progressive bet played.")
 
 
 def silence(kit: TableKit) -> None:
-    """Let the table's limit pass."""
+    """Wait longer than the table tolerates a silent pit."""
     time.sleep(kit.stale_after_s + QUIET_S)
 
 
 def cents_of(pit: FarPit, hit: Message) -> int:
-    """What the award of a hit can be, in cents."""
+    """Return the amount of the award for a hit, in cents: the fixed amount, or the share of the meter's present level."""
     fixed, won = hit["fixed"], hit["progressive"]
     if isinstance(fixed, dict):
         return int(fixed["cents"])
@@ -238,19 +258,20 @@ def cents_of(pit: FarPit, hit: Message) -> int:
 
 
 def steps_told(pit: FarPit, word: AwardStep) -> list[Message]:
-    """The table's events on this step."""
+    """Return the table's events that report this step of an award."""
     return [event for event in pit.events_of("award") if (event["award"], event["step"]) == (word.award, word.step)]
 
 
 def say_step(pit: FarPit, word: AwardStep) -> None:
-    """Say a step, and wait until the stream tells it."""
+    """Send a step of an award, and wait until an event of the table reports it. Raises BrokenError where none does."""
     pit.say(pit.topics.award, word)
     if not pit.wait(lambda: bool(steps_told(pit, word)), ANSWERS_WITHIN_S):
         raise BrokenError(f"The stream does not tell the step {word.step!r} of the award {word.award}.")
 
 
 def not_told(pit: FarPit, words: Sequence[AwardStep], key: SigningKey | None = None) -> None:
-    """Say steps that the table must not take, and see that the stream tells none of them."""
+    """Send steps of awards that the table must not accept. Raises BrokenError where an event of the table reports one
+    of them."""
     before = len(pit.events_of("award"))
     for word in words:
         pit.say(pit.topics.award, word, key)
@@ -260,7 +281,7 @@ def not_told(pit: FarPit, words: Sequence[AwardStep], key: SigningKey | None = N
 
 
 def wrong_form(schema: str, messages: Iterable[Message]) -> None:
-    """Raise BrokenError for the first message that does not have the form of the schema."""
+    """Raise BrokenError for the first message that does not fit the JSON schema of this name."""
     try:
         from jsonschema import Draft202012Validator
     except ImportError:

@@ -1,4 +1,4 @@
-"""What holds of all that a table has said."""
+"""The checks of what must be true of everything that a table has sent during the run."""
 
 from __future__ import annotations
 

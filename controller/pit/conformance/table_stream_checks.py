@@ -1,4 +1,4 @@
-"""What a table does with its stream: its state and events, the pit's acks and the pit's key."""
+"""The checks of a table's stream: its state and events, and what it does with the pit's acks and the pit's key."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What a table shows a pit that cosigns, and what it says where the pit has cosigned another journal."""
+"""The checks of the checkpoints that a table shows to a pit that cosigns, and of its alarm where the pit has cosigned
+another journal."""
 
 from __future__ import annotations
 
@@ -46,7 +47,8 @@ def _origin(pit: FarPit) -> str:
 
 
 def _signs_meanwhile(pit: FarPit) -> None:
-    """A table that has ended a round may sign its checkpoint only now, and nobody hears of that."""
+    """Wait two seconds. A table that has ended a round may sign its checkpoint only in this time, and no message
+    reports that."""
     pit.wait(lambda: False, 2 * QUIET_S)
 
 
@@ -55,7 +57,8 @@ def _shown(pit: FarPit) -> list[Heard]:
 
 
 def _next_shown(pit: FarPit, since: int, before: Checkpoint | None) -> Note:
-    """The note that the table shows next. It must extend `before`, which the pit has cosigned."""
+    """Return the next checkpoint that the table shows, as a signed note. Raises BrokenError where none comes, or where
+    it does not extend `before`, which the pit has cosigned."""
     if not pit.wait(lambda: len(_shown(pit)) > since, ANSWERS_WITHIN_S):
         raise BrokenError("On a connection on which the pit says what it has cosigned the table shows no checkpoint.")
     heard = _shown(pit)[since]
@@ -75,7 +78,7 @@ def _next_shown(pit: FarPit, since: int, before: Checkpoint | None) -> Note:
 
 
 def _cosign(pit: FarPit, note: Note) -> None:
-    """Say that the pit has cosigned this note."""
+    """Cosign this note with the pit's key, and announce that to the table."""
     point = note.checkpoint()
     assert point is not None, "the kit cosigns checkpoints"
     _, line = note.cosigned(PIT_WITNESS, pit.key, pit.key.public, 1_764_111_600).signatures[-1]

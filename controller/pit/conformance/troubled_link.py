@@ -1,6 +1,8 @@
-"""A link that the kit itself troubles: between a client and the broker it passes bytes, and cuts, freezes and slows.
+"""A proxy between a client and the broker, by which the kit causes trouble: it passes bytes, but cuts, freezes and
+slows.
 
-Whatever it does, a network does: so a pit or a table must bear it. What passes may be TLS. The link reads nothing.
+A real network causes the same trouble, so that a pit or a table must bear it. The bytes may be TLS, because the proxy
+does not read them.
 """
 
 from __future__ import annotations
@@ -24,10 +26,11 @@ _KINDS = ("cut", "cut", "freeze", "slow")
 
 
 class TroubledLink:
-    """A proxy from a port of this machine to the broker, with a thread of its own until `close`. At first it is calm.
+    """A proxy from a port of this machine to the broker, with a thread of its own until `close`. It causes no trouble
+    while `calm` is True, as it is at first.
 
-    `came` counts its connections, and `suffered` its troubles. Raises TableError `port_unusable` where the port is not
-    free; 0 is any free port.
+    `came` counts the connections, and `suffered` counts the troubles by kind. Raises TableError `port_unusable` where
+    the port is not free; port 0 takes any free port.
     """
 
     def __init__(self, broker: tuple[str, int], port: int = 0) -> None:
@@ -46,7 +49,7 @@ class TroubledLink:
         self._thread.start()
 
     def close(self) -> None:
-        """End every connection, and the thread."""
+        """End every connection and the proxy's thread."""
         asyncio.run_coroutine_threadsafe(self._end(), self._loop).result()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
@@ -84,7 +87,7 @@ class TroubledLink:
             end.transport.abort()
 
     async def _trouble(self, ends: tuple[asyncio.StreamWriter, ...], passes: asyncio.Event, slow: list[float]) -> None:
-        """Trouble this connection again and again, until a cut ends it."""
+        """Slow or freeze this connection again and again at random times, until a cut ends it."""
         while True:
             await asyncio.sleep(random.uniform(*_TROUBLE_AFTER_S))
             slow[0] = 0.0

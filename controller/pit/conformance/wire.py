@@ -1,4 +1,4 @@
-"""The kit's end of the wire: a client of the broker that keeps what it hears."""
+"""The kit's connection to the broker: an MQTT client that keeps every message it hears."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ Message = dict[str, object]
 
 
 class Heard(Struct, frozen=True):
-    """A message that came: its topic, its bytes, whether the broker had kept it, and when (monotonic seconds).
+    """A message that came: its topic, its bytes, whether the broker had retained it, when it came (monotonic seconds),
+    and its QoS.
 
     `type` is the MQTT user property of that name.
     """
@@ -41,12 +42,13 @@ class Heard(Struct, frozen=True):
 
     @property
     def message(self) -> Message:
-        """The JSON object in the message; an empty object where there is none."""
+        """The JSON object in the message; an empty object where the message contains none."""
         return parse_object(self.payload)
 
 
 class Address(Struct, frozen=True):
-    """Where the broker is, and how to connect to it: straight, or `through` a port of this machine that leads there."""
+    """The broker's host and port, the root of its topics, and its TLS files. With `through`, the connection goes to
+    that port of this machine, from where it leads to the broker."""
 
     host: str
     port: int
@@ -56,7 +58,8 @@ class Address(Struct, frozen=True):
 
 
 class _Client(Client):
-    """A client whose connection may go through another port than the broker's, while its TLS asks for the broker."""
+    """An MQTT client that may connect through another port of this machine, while its TLS still checks the broker's
+    name."""
 
     through: int | None = None
 
@@ -67,10 +70,12 @@ class _Client(Client):
 
 
 class Wire:
-    """A connection to the broker that hears `topics`. What comes is added to `heard`. Raises TableError `no_broker`.
+    """A connection to the broker, subscribed to `topics`. Each message that comes is added to `heard`. Raises
+    TableError `no_broker` where the broker cannot be used.
 
-    `stands` is called on every connection, and `hears` with each message, both in the connection's thread. `qos` is the
-    highest QoS at which the broker delivers. After a cut it connects again by itself; `stood` counts its connections.
+    `stands` is called after every connection, and `hears` with each message, both in the connection's thread. `qos` is
+    the highest QoS at which the broker delivers. The client reconnects by itself after a cut; `stood` counts the
+    connections.
     """
 
     def __init__(
@@ -124,37 +129,40 @@ class Wire:
             self._came.notify_all()
 
     def wait(self, holds: Callable[[], bool], within_s: float) -> bool:
-        """Whether `holds` comes true in time. `holds` is asked after each message."""
+        """Wait until `holds` returns True, for at most `within_s` seconds, and return whether it did. `holds` is called
+        after each message."""
         with self._came:
             return self._came.wait_for(holds, within_s)
 
     def say(self, topic: str, payload: bytes, retain: bool = False) -> None:
-        """Publish, and wait until the broker has the message."""
+        """Publish a message, and wait until the broker has it. Raises TableError `no_broker` where the client cannot
+        publish."""
         try:
             self._client.publish(topic, payload, qos=1, retain=retain).wait_for_publish(_CONNECTED_WITHIN_S)
         except RuntimeError as error:
             raise _no_broker(self._address, str(error)) from error
 
     def send(self, topic: str, payloads: Sequence[bytes], retain: bool = False) -> None:
-        """Publish all of these payloads as a table does: without waiting for the broker in between."""
+        """Publish these messages one after the other without waiting for the broker in between, as a table does."""
         for payload in payloads:
             self._client.publish(topic, payload, qos=1, retain=retain)
 
     def close(self) -> None:
-        """Leave, with a goodbye."""
+        """Disconnect from the broker with an MQTT DISCONNECT packet."""
         self._client.disconnect()
         await_thread(self._client)
 
 
 def _without_delay(_client: Client, _data: object, line: Any) -> None:
-    """Send each packet at once, as the contract asks of both sides."""
+    """Set the socket to send each packet immediately (TCP_NODELAY), as the contract asks of pit and table."""
     line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
 
 def first_heard(address: Address, topic: str, within_s: float) -> Heard | None:
-    """The first message that comes to a client which connects now; None where none comes in time.
+    """Connect anew, and return the first message that comes on the topic, or None where none comes within `within_s`
+    seconds.
 
-    What the broker retains comes first.
+    A message that the broker retains comes first.
     """
     wire = Wire(address, [topic])
     try:
@@ -170,10 +178,10 @@ def _no_broker(address: Address, why: str) -> TableError:
 
 
 def now_text() -> str:
-    """Now, RFC 3339 in UTC, to the millisecond."""
+    """Return the present time in UTC, in RFC 3339, to the millisecond."""
     return at_text(time.time_ns() // 1_000_000)
 
 
 def at_text(ms: int) -> str:
-    """A time in milliseconds since 1970 as `at`."""
+    """Return a time, given in milliseconds since 1970, as the text that the field `at` of a message has."""
     return Stamp(ms, True).text()
