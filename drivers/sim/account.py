@@ -12,7 +12,8 @@ from drivers.sim.wagers import Bets
 
 
 class Account:
-    """Writes the account to `out`. Each line is flushed, so that nothing is lost where the simulation is killed."""
+    """Writes the simulated house's account to `out`. Each line is flushed, so that nothing is lost where the simulation
+    is killed."""
 
     def __init__(self, out: TextIO) -> None:
         self._out = out
@@ -21,15 +22,16 @@ class Account:
 
     @property
     def owed(self) -> dict[int, int]:
-        """The commission that seats owe, in cents."""
+        """The commission that each seat owes now, in cents, by seat."""
         return dict(+self._owed)
 
     def shoe_opened(self, *, shoe: int, first_card: str, burned: int, cards_left: int) -> None:
-        """A shoe is ready to play: its first card was shown, and `burned` more cards were burned."""
+        """Write that a shoe is ready to play: its first card was shown, and `burned` more cards were burned."""
         self._write("shoe_opened", shoe=shoe, first_card=first_card, burned=burned, cards_left=cards_left)
 
     def wagers_locked(self, *, shoe: int, round_: int, bets: Bets) -> None:
-        """Wagers are locked. Nothing is written where only sensors see wagers."""
+        """Write that wagers are locked, with the wagers that stand and those that were refused. Nothing is written
+        where only sensors see wagers."""
         self._shoe = shoe
         if bets.standing is None:
             return
@@ -45,7 +47,8 @@ class Account:
     def round(
         self, *, shoe: int, round_: int, simulated: bool, final_round: bool, cards_left: int, dealt: Dealt
     ) -> None:
-        """A complete round. `round_` counts every round of the shoe from 1."""
+        """Write a complete round, and add the commission that seats owe for it. `round_` counts every round of the shoe
+        from 1."""
         self._owed.update(dealt.owed)
         self._write(
             "round",
@@ -58,11 +61,11 @@ class Account:
         )
 
     def commission(self, seat: int) -> None:
-        """A seat pays the commission that it owes."""
+        """Write that a seat pays the commission that it owes."""
         self._write("commission", shoe=self._shoe, seat=seat, cents=self._owed.pop(seat))
 
     def shoe_closed(self, *, shoe: int, rounds: int, wagered_rounds: int, cards_left: int) -> None:
-        """The shoe's last round is over."""
+        """Write that the shoe's last round is over, with the commission that each seat still owes."""
         self._write(
             "shoe_closed",
             shoe=shoe,

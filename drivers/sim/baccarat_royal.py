@@ -1,4 +1,5 @@
-"""The simulated house's own reading of Baccarat Royal (sheet 002), whose drawing tables stand in the game file."""
+"""The rules of Baccarat Royal (sheet 002) for the simulated house, written apart from the controller. The drawing
+tables come from the game file."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ _MUST = {"draw": ("hit",), "stand": ("stand",), "choose": ("hit", "stand")}
 
 
 class BankerRow(Struct, frozen=True):
-    """A row of `[[baccarat_royal.banker]]`, as TOML gives it."""
+    """One row of `[[baccarat_royal.banker]]` in a game file, as TOML gives it: when Banker draws."""
 
     hole_cards: Sequence[int]
     free_choice_on: Sequence[int]
@@ -29,7 +30,7 @@ class BankerRow(Struct, frozen=True):
 
 
 class Section(Struct, frozen=True):
-    """`[baccarat_royal]` of a game file, as TOML gives it."""
+    """The section `[baccarat_royal]` of a game file, as TOML gives it."""
 
     natural: Sequence[int]
     player_draws_on: Sequence[int]
@@ -41,14 +42,15 @@ class Section(Struct, frozen=True):
 
 
 class BaccaratRoyal(Struct, frozen=True):
-    """The game. `bets` as the game file has them; `says` is the file's section on how the game is dealt."""
+    """The game Baccarat Royal. `bets` are the bets of the game file, and `says` is the file's section on how the game
+    is dealt."""
 
     bets: Sequence[Bet]
     says: Section
     rounding: Rounding = CENTS_UP
 
     def deal(self, felt: Felt, bets: Bets | None) -> Dealt:
-        """Deal a whole round between the two active seats."""
+        """Deal a whole round between the two active seats, and return its result and what every wager is paid."""
         assert bets is not None, "a round needs its players"
         assert bets.actives is not None, "a round needs its active seats"
         player, banker = self.played(felt, bets.actives)
@@ -65,7 +67,7 @@ class BaccaratRoyal(Struct, frozen=True):
         return Dealt(rules.outcome(player, banker), told, cashier.owed(paid), won, paid)
 
     def played(self, felt: Felt, actives: Actives) -> tuple[list[str], list[str]]:
-        """Player's hand and Banker's, as the two active seats play them."""
+        """Deal the cards of a round, let the two active seats choose, and return Player's hand and Banker's."""
         order = {"player_first": "ppbb", "alternating": "pbpb"}.get(self.says.deal_order, "bbpp")
         player: list[str] = []
         banker: list[str] = []
@@ -94,14 +96,16 @@ class BaccaratRoyal(Struct, frozen=True):
 
 
 def player_options(hole_cards: list[str], says: Section) -> tuple[str, ...]:
-    """What Player may call. A single option is what Player must do."""
+    """Return what Player may call with these two cards: "hit", "stand" or both. Where there is a single option, Player
+    must take it."""
     points = rules.total(hole_cards)
     chooses = "choose" if points in says.player_chooses_on else "stand"
     return _MUST["draw" if points in says.player_draws_on else chooses]
 
 
 def banker_options(hole_cards: list[str], player: list[str], says: Section) -> tuple[str, ...]:
-    """What Banker may call once Player has two or three cards. A single option is what Banker must do."""
+    """Return what Banker may call with these two cards, once Player has two or three: "hit", "stand" or both. Where
+    there is a single option, Banker must take it."""
     rows = (BankerRow(**row) for row in says.banker)
     (row,) = (row for row in rows if rules.total(hole_cards) in row.hole_cards)
     if len(player) == 2:
@@ -118,8 +122,8 @@ def _stake(
     rounding: Rounding,
     naturals: Collection[int],
 ) -> Paid:
-    """The active seats play for the smaller stake. The rest of the larger stake goes back, unless the house covers
-    that rest."""
+    """Pay the stake of an active seat. The two active seats play for the smaller stake; the rest of the larger stake
+    goes back, unless the game file has the house cover that rest."""
     assert bets.actives is not None
     others = [other.cents for other in bets.on("stake") if other.seat != wager.seat]
     if not others:
@@ -131,7 +135,8 @@ def _stake(
 
 
 def rotated(actives: Actives, outcome: str, occupied: Collection[int], says: Mapping[str, Any]) -> Actives:
-    """Who is active in the next round, by what the game file says of roles after a win and after a tie."""
+    """Return the two seats that are active in the next round, by what the game file says of the roles after a win and
+    after a tie."""
     on_win = says.get("on_win", "loser_to_free_seat")
     if outcome == "tie" or on_win == "both":
         return _both_on(actives, occupied, says.get("on_tie", "next_seat"))
@@ -145,8 +150,9 @@ def rotated(actives: Actives, outcome: str, occupied: Collection[int], says: Map
 
 
 def _both_on(actives: Actives, occupied: Collection[int], on_tie: str) -> Actives:
-    """Where both roles go: each to the next occupied seat; or each to the next seat without a role, where the role that
-    is nearer to such a seat goes first; or nowhere."""
+    """Return the active seats after both roles moved on. By `on_tie`, each role goes to the next occupied seat, or
+    stays, or goes to the next seat without a role. In the last case the role that is nearer to such a seat moves
+    first."""
     if on_tie == "nowhere":
         return actives
     if on_tie == "next_seat":
@@ -166,6 +172,6 @@ def _both_on(actives: Actives, occupied: Collection[int], on_tie: str) -> Active
 
 
 def _one_on(start: int, seats: Collection[int]) -> int:
-    """The first of these seats, going clockwise from `start`."""
+    """Return the first of these seats after `start`, clockwise."""
     ring = sorted({*seats, start})
     return ring[(ring.index(start) + 1) % len(ring)]

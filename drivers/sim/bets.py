@@ -1,7 +1,7 @@
-"""The simulated house's own reading of how a game file writes a bet, made from the page `docs/bets.md` alone.
+"""The simulated house's own evaluation of the bets in a game file, written from the page `docs/bets.md` alone.
 
-This reading shares no code with the controller. What a row says of the hands stays as TOML gives it; a hand is a list
-of cards in text.
+It shares no code with the controller. The conditions of a bet's row stay as TOML gives them. A hand is a list of cards
+in text, such as `KS`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _ORDERS = "A23456789TJQK", "23456789TJQKA"
 
 
 class Won(Struct, frozen=True):
-    """An award that a seat won: by the row of a bet on the spot."""
+    """An award that a seat won: the bet's spot, the seat, and the row of the bet by which it won."""
 
     spot: str
     seat: int
@@ -46,8 +46,9 @@ def row_for(
     split: bool = False,
     naturals: Collection[int] = (8, 9),
 ) -> Row | None:
-    """The row that decides the bet at the seat; None where no row holds. `printed`: each seat's King and 9, `KS 9H`.
-    `naturals`: the two-card totals that are one in this house."""
+    """Return the row of the bet that decides it for the seat, or None where no row's conditions hold. `printed` has the
+    King and the 9 that are printed at each seat, as `KS 9H`. `naturals` are the totals of two cards that count as a
+    natural in this house."""
     own = {} if printed is None else {"own": [printed.get(seat, "")]}
     another = [pair for other, pair in (printed or {}).items() if other != seat]
     for row in bet.rows:
@@ -59,7 +60,8 @@ def row_for(
 def awards(
     bets: Sequence[Bet], wagered: Bets | None, hands: Hands, printed: Mapping[int, str], *, naturals: Collection[int]
 ) -> list[Won]:
-    """The awards won: by bet, then the best row first, then by seat."""
+    """Return the awards that were won in a round, in the order of the bets, then of each bet's rows, then of the
+    seats."""
     on = wagered.progressive if wagered else {}
     return [
         Won(bet.spot, seat, row)
@@ -71,7 +73,7 @@ def awards(
 
 
 def awards_json(bets: Sequence[Bet], wagered: Bets | None, won: Sequence[Won]) -> dict[str, object]:
-    """The bets with awards that seats wagered on, and the awards won, as the account writes them."""
+    """Return the seats that wagered on bets with awards, and the awards that were won, in the form of the account."""
     on = wagered.progressive if wagered else {}
     return {
         "progressive": [{"spot": bet.spot, "seats": sorted(on[bet.spot])} for bet in bets if bet.spot in on],
@@ -90,7 +92,8 @@ def pay(
     rounding: Rounding = CENTS_UP,
     naturals: Collection[int] = (8, 9),
 ) -> Paid:
-    """What becomes of a wager on the bet. `number` counts the hands of a split seat. `split`: the seat has split."""
+    """Return what a wager on the bet is paid. `number` is the number of the hand at a seat that has split, and `split`
+    says whether the seat has split."""
     row = row_for(bet, hands, wager.seat, printed, split=split, naturals=naturals)
     if row is None:
         return cashier.lose(wager, number)
@@ -118,7 +121,8 @@ def _so(
     split: bool,
     naturals: Collection[int],
 ) -> bool:
-    """Whether every written word holds. Hands that are not Player's and Banker's are never a natural."""
+    """Tell whether every condition in `when` holds for these hands. Only Player's and Banker's hands can be a
+    natural."""
     sides = ("player", "banker") if "player" in hands else ("own", "dealer")
     one, other = (hands[side] for side in sides)
     naturals = naturals if sides[0] == "player" else ()
@@ -152,7 +156,8 @@ def _so(
 
 
 def _of_both(one: Sequence[str], other: Sequence[str], naturals: Collection[int], split: bool) -> dict[str, object]:
-    """What the words say that look at both hands."""
+    """Return the facts that concern both hands together, such as the margin, by the word that a game file has for
+    each."""
     return {
         "natural": any(rules.is_natural(cards, naturals) for cards in (one, other)),
         "margin": abs(rules.total(one) - rules.total(other)),
@@ -193,7 +198,7 @@ def _hand_so(
 
 
 def _cards_so(words: Mapping[str, Any], cards: Sequence[str]) -> bool:
-    """Whether the cards are so, wherever they lie."""
+    """Tell whether every condition in `words` holds for these cards, whatever their order."""
     ranks, suits = [card[0] for card in cards], [card[1] for card in cards]
     facts: dict[str, object] = {
         "total": rules.total(cards),
@@ -228,11 +233,11 @@ class _Has(Struct, frozen=True):
 
 
 def _any(fact: object, value: Any) -> bool:
-    """Whether the fact is what was written, or one of the several things that were written."""
+    """Tell whether the fact equals the value in the game file, or one of the values where the file lists several."""
     return fact in value if isinstance(value, list) else fact == value
 
 
 def _color(cards: Sequence[str]) -> str | None:
-    """The colour of all the cards; None where they have two colours."""
+    """Return "red" or "black" where all the cards have that colour; None where they have two colours."""
     colors = {"red" if card[1] in "HD" else "black" for card in cards}
     return colors.pop() if len(colors) == 1 else None

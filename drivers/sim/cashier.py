@@ -1,4 +1,4 @@
-"""What the simulated house pays and takes, wager by wager, in whole cents. Where the cents do not divide, pay and
+"""Works out what the simulated house pays and takes for each wager, in whole cents. Fractions of a cent in pay and
 commission are rounded as the game file says."""
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ from drivers.sim.wagers import Wager
 
 
 class Paid(Struct, frozen=True):
-    """What became of a wager. The cents of the stake that go `back`, the cents that it `pays`, and the `commission`.
+    """The outcome of one wager: the cents of the stake that go `back`, the cents that the wager `pays`, and the
+    `commission`.
 
-    `later`: the commission is owed, and collected another time. `hand` numbers the hands of a split seat. `meter`: the
-    pit pays from that meter.
+    `later` means that the commission is owed, and collected another time. `hand` is the number of the hand at a seat
+    that has split. `meter` names the meter from which the pit pays.
     """
 
     wager: Wager
@@ -41,8 +42,8 @@ def win(
     hand: int | None = None,
     rounding: Rounding = CENTS_UP,
 ) -> Paid:
-    """The wager wins `to` for each `one`, and at most `most` cents. The house takes the part `commission` of the
-    win."""
+    """Return the outcome of a wager that wins at odds of `to` to `one`, but at most `most` cents. The house takes the
+    part `commission` of the win."""
     pays = _rounded(Fraction(wager.cents * to, one), rounding.unit_cents, rounding.pays)
     if most is not None and pays > most:
         pays = most
@@ -51,22 +52,22 @@ def win(
 
 
 def lose(wager: Wager, hand: int | None = None) -> Paid:
-    """The wager goes to the house."""
+    """Return the outcome of a wager that the house takes whole."""
     return Paid(wager, "lost", 0, hand=hand)
 
 
 def half(wager: Wager, rounding: Rounding, hand: int | None = None) -> Paid:
-    """Half of the wager goes back."""
+    """Return the outcome of a wager that loses half: the other half goes back to the bettor."""
     return Paid(wager, "half_lost", _rounded(Fraction(wager.cents, 2), rounding.unit_cents, rounding.pays), hand=hand)
 
 
 def push(wager: Wager, hand: int | None = None) -> Paid:
-    """Nobody wins the wager."""
+    """Return the outcome of a wager that goes back whole, because nobody wins it."""
     return Paid(wager, "pushed", wager.cents, hand=hand)
 
 
 def settlement(paid: Sequence[Paid]) -> dict[str, object]:
-    """Everything that was paid, as the account writes it."""
+    """Return the outcomes of a round's wagers and their totals, in the form of the account."""
     taken = sum(each.commission for each in paid if not each.later)
     staked = sum(each.wager.cents for each in paid)
     returned = sum(_returned(each) for each in paid)
@@ -94,7 +95,8 @@ def settlement(paid: Sequence[Paid]) -> dict[str, object]:
 
 
 def owed(paid: Sequence[Paid]) -> dict[int, int]:
-    """The commission that is owed, by seat. The seated player owes for the back bettors too."""
+    """Return the commission that each seat owes after a round, in cents, by seat. The seated player owes for the back
+    bettors too."""
     by_seat: Counter[int] = Counter()
     for each in paid:
         by_seat[each.wager.seat] += each.commission if each.later else 0

@@ -1,6 +1,7 @@
-"""A simulated device at a prompt: one verb a line. The device's faults are among its verbs.
+"""Drives a simulated device from a prompt. Each line is one command (a verb); some of the verbs cause the device's
+faults.
 
-Each device has one table of verbs; `help` prints that table. A line that cannot be done gets an answer and changes
+Each device has one table of verbs, which `help` prints. A line that cannot be carried out gets an answer and changes
 nothing.
 """
 
@@ -25,8 +26,8 @@ _MOST_SEAT, _MOST_CENTS = 99, 100_000_000
 
 
 class Verb(Struct, frozen=True):
-    """What a word does. `arguments` names the words that follow; "…" after the last means that it may repeat. `do`
-    takes those words, and may return a text to show."""
+    """One command of the prompt. `arguments` names the words that follow the verb; "…" after the last one means that it
+    may repeat. `do` is called with those words, and may return a text to print."""
 
     arguments: str
     help: str
@@ -37,9 +38,9 @@ Verbs = dict[str, Verb]
 
 
 def converse(verbs: Verbs, lines: TextIO) -> None:
-    """Do what each line says until the lines end. `#` begins a comment.
+    """Read lines and carry out each as a command until the lines end. `#` begins a comment.
 
-    `lines` is a terminal, a pipe or a file, and nobody has read from it yet.
+    `lines` is a terminal, a pipe or a file from which nothing has been read yet.
     """
     verbs = {**verbs, "help": Verb("", "show these verbs", lambda: listed(verbs))}
     for line in _lines(lines.fileno()):
@@ -49,7 +50,8 @@ def converse(verbs: Verbs, lines: TextIO) -> None:
 
 
 def _lines(descriptor: int) -> Iterator[str]:
-    """Each line as soon as it is there. A buffered reader would keep back the second of two lines that come at once."""
+    """Yield each line as soon as it has arrived. The file descriptor is read directly, because a buffered reader would
+    keep back the second of two lines that arrive together."""
     begun = b""
     while True:
         data = os.read(descriptor, 4096)
@@ -79,12 +81,12 @@ def _do(verbs: Verbs, words: list[str]) -> str | None:
 
 
 def listed(verbs: Verbs) -> str:
-    """The verbs with their arguments, a line each."""
+    """Return a text that lists the verbs with their arguments and help, one in each line."""
     return "\n".join(f"{f'{name} {verb.arguments}':<22} {verb.help}" for name, verb in verbs.items())
 
 
 def number_word(word: str, lowest: int, highest: int) -> int:
-    """The word as a number from `lowest` to `highest`. Raises ValueError."""
+    """Return the word as a number. Raises ValueError where it is not a number from `lowest` to `highest`."""
     number = int(word) if word.isdecimal() else -1
     if not lowest <= number <= highest:
         raise ValueError(f"{word} is not a number from {lowest} to {highest}")
@@ -92,7 +94,7 @@ def number_word(word: str, lowest: int, highest: int) -> int:
 
 
 def cable_verbs(line: PtyLine | SerialLine) -> Verbs:
-    """What may happen to the line of any shoe."""
+    """Return the verbs that disturb the serial line of a shoe of any brand, such as `noise` and `unplug`."""
     verbs = {"noise": Verb("HEX", "put these bytes on the wire", lambda text: line.write(bytes.fromhex(text)))}
     if isinstance(line, PtyLine):
         verbs["unplug"] = Verb("", "pull the cable", line.unplug)
@@ -103,7 +105,7 @@ def cable_verbs(line: PtyLine | SerialLine) -> Verbs:
 
 
 def pins_verbs(pins: SimulatedPins) -> Verbs:
-    """A table's front: its buttons, sensors and lamps."""
+    """Return the verbs for a table's buttons, sensors and lamps, such as `press` and `lamps`."""
 
     def seat(number: str, covered: bool) -> None:
         pins.set(f"seat_{number}", covered)
@@ -122,12 +124,13 @@ def pins_verbs(pins: SimulatedPins) -> Verbs:
 
 
 def _burning(pins: SimulatedPins) -> str:
-    """Every lamp that is not dark: steady, or how many times it came on and for how much of the time it was lit."""
+    """Return a text that names every lamp that is not dark. A lamp is steady, or the text says how often it came on and
+    for what part of the time it was lit."""
     return "; ".join(f"{name} {how}" for name, how in pins.burning().items()) or "all lamps are dark"
 
 
 def pit_verbs(pit: SimulatedPit) -> Verbs:
-    """A pit that acknowledges or does not."""
+    """Return the verbs for a simulated pit, which can for example acknowledge events, or be silent, or forget them."""
     return {
         "silent": Verb("", "take events and acknowledge none", pit.silent),
         "speak": Verb("", "acknowledge again", pit.speak),
@@ -147,7 +150,8 @@ def pit_verbs(pit: SimulatedPit) -> Verbs:
 
 
 def recognition_verbs(recognition: SimulatedRecognition) -> Verbs:
-    """Bet recognition, and what a network and a thief do with its words. A bettor is a seat: 3, or behind it 3b."""
+    """Return the verbs for a simulated bet recognition, with those by which a network repeats its messages and a thief
+    forges them. A bettor is written as a seat, such as 3, or 3b for the back bettor behind it."""
 
     def chips(say: Callable[[int, bool, str, int], None]) -> Callable[[str, str, str], None]:
         def said(bettor: str, spot: str, cents: str) -> None:
@@ -165,6 +169,6 @@ def recognition_verbs(recognition: SimulatedRecognition) -> Verbs:
 
 
 def prompt(what: str) -> None:
-    """Say on a terminal that the device waits for verbs."""
+    """Print a hint that the device waits for verbs, where the input is a terminal."""
     if sys.stdin.isatty():
         print(f"{what}: `help` shows the verbs, Ctrl-D ends the prompt", flush=True)

@@ -1,7 +1,7 @@
-"""The simulated players around a table that knows their wagers: they come and go, wager, choose, and pay what they owe.
+"""The simulated players at a table that knows their wagers: they come and go, wager, choose, and pay commission.
 
-The house tells the table about them over its control socket, as bet recognition and the dealer's screen do. A refusal
-that the house did not foresee ends the simulation.
+The simulation sends what they do over the table's control socket, in the part of bet recognition and of the dealer's
+screen. Where the table refuses something that should be accepted, the simulation ends with an error.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ _WISE = 0.6  # this part of the choices is wise; the others are anything that th
 
 
 def wise_choice(options: Sequence[str], points: int) -> str:
-    """A wise choice for a player with so many points."""
+    """Return the wise choice among the options for a player with so many points."""
     wise = "split" if "split" in options else "hit" if points < _HITS_BELOW else "stand"
     return wise if wise in options else options[0]
 
 
 class Crowd:
-    """The players of the seats. `roles`: the section of the game file by which two seats are active, at first by lot
-    and then in turn; None in a game without active seats."""
+    """The players at the seats. `roles` is the game file's section on the two active seats, which are drawn by lot at
+    first and then change in turn. It is None in a game without active seats."""
 
     def __init__(
         self,
@@ -53,7 +53,8 @@ class Crowd:
         self.occupied: set[int] = set()
 
     def come_and_go(self) -> None:
-        """Before the first round most seats are taken. Before the other rounds somebody comes or goes now and then."""
+        """Take most seats before the first round, and let a player come or go now and then before the others. Draw the
+        active seats by lot where the game has them and one is not occupied."""
         self._move()
         if self._roles is not None and (self._actives is None or not set(self._actives.both) <= self.occupied):
             self._do(do="actives", by="dealer")
@@ -70,8 +71,8 @@ class Crowd:
                 self._leave(seat)
 
     def wager(self, covered: Mapping[int, bool], coming: Coming, pause: Callable[[int], None]) -> Bets:
-        """Everybody wagers on the round that comes. `pause(n)` lets one wager's time pass where n wagers are made.
-        `covered`: whether each seat's sensor is covered."""
+        """Let every player wager on the round that comes, tell the table of each wager, and return the bets. `pause(n)`
+        is called after each of n wagers to let its time pass. `covered` says whether each seat's sensor is covered."""
         made, refused = self._bettors.choose(self.occupied, covered, self._actives, coming)
         foreseen = {each.wager: each for each in refused}
         for wager in made:
@@ -81,17 +82,18 @@ class Crowd:
         return Bets(self._bettors.progressive(standing), standing, refused, self._actives)
 
     def choose(self, options: Sequence[str], points: int) -> str:
-        """What a player with so many points chooses: mostly what is wise."""
+        """Return what a player with so many points chooses: the wise choice in six of ten cases, otherwise any of the
+        options."""
         wise = wise_choice(options, points)
         return wise if self._rng.random() < _WISE else self._rng.choice(options)
 
     def round_over(self, outcome: str) -> None:
-        """The roles move on."""
+        """Move the roles of the active seats on after a round with this outcome."""
         if self._actives is not None:
             self._actives = rotated(self._actives, outcome, self.occupied, self._roles or {})
 
     def pay_up(self) -> None:
-        """Everybody pays the commission that they owe."""
+        """Let every seat pay the commission that it owes."""
         for seat in sorted(self._account.owed):
             self._pay(seat)
 
@@ -115,7 +117,8 @@ class Crowd:
         self._do(foreseen, do="wager", seat=bettor, spot=wager.spot, cents=wager.cents, by="bets")
 
     def _do(self, foreseen: str | None = None, /, **request: object) -> None:
-        """Send the table a request, which the table must refuse with the code `foreseen`; None: it must not refuse."""
+        """Send a request to the table. Raises TableError `sim_answered_otherwise` unless the table refuses with the
+        code `foreseen`, or accepts where `foreseen` is None."""
         answer = self._screen.ask(**request)
         if answer.get("code") != foreseen:
             raise TableError(

@@ -1,4 +1,4 @@
-"""The dealer of the simulated house: opens shoes, deals rounds, and slips now and then."""
+"""The simulated dealer, who opens shoes, deals rounds, and now and then draws a card in error."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _A_HAND = 6  # the most cards of a simulated hand
 
 
 class _Shoe(Struct):
-    """The shoe being dealt."""
+    """The shoe that is being dealt, and how far it has been dealt."""
 
     number: int
     deck: Deck
@@ -32,10 +32,11 @@ class _Shoe(Struct):
 
 
 class Dealer:
-    """Deals shoe after shoe by the sheet, whatever the shoe or the controller says, and keeps the account.
+    """Deals shoe after shoe by the rules of the sheet, whatever the shoe or the controller reports, and keeps the
+    account.
 
     `error_rate` is the chance that the dealer draws a card in error after a finished round. The house's `procedure`
-    says whether that card opens a simulated hand or is burned.
+    says whether that card begins a simulated round (a round without wagers) or is burned.
     """
 
     def __init__(
@@ -60,7 +61,7 @@ class Dealer:
         self._error_rate = error_rate
 
     def play(self, rounds: int | None = None) -> None:
-        """Deal until so many wagered rounds are finished. None: as long as there are decks."""
+        """Deal until this many rounds with wagers are finished, or until no deck is left where `rounds` is None."""
         self._rounds_to_go = rounds
         for number, deck in enumerate(self._decks, 1):
             self._play_shoe(_Shoe(number, deck))
@@ -111,13 +112,14 @@ class Dealer:
             self._rounds_to_go -= 1
 
     def _begin(self) -> None:
-        """A wagered round has begun with its first card."""
+        """Count a round with wagers, once its first card was drawn."""
         self._shoe.wagered_rounds += 1
         self._shoe.in_wagered_round = True
 
     def _draws_in_error(self) -> bool:
-        """Whether the dealer draws a card in error now. Never where too few cards could be left for the next round, nor
-        where the house keeps such a card for that round: it would lie before anybody had wagered."""
+        """Decide by chance whether the dealer draws a card in error now. Return False where too few cards could be left
+        for the next round. Return False where the house keeps such a card for the next round too, because the card
+        would lie on the table before anybody had wagered."""
         if self._procedure.drawn_in_error == "next_card":
             return False
         takes = 1 if self._procedure.slips_are_burned else _A_HAND
@@ -125,7 +127,8 @@ class Dealer:
         return self._shoe.deck.slips and enough and self._slips.random() < self._error_rate
 
     def _slip(self) -> None:
-        """A card that nobody needed: it is burned, or opens a round without wagers."""
+        """Draw a card in error. The card is burned, or it begins a round without wagers, as the house's procedure
+        says."""
         if self._procedure.slips_are_burned:
             self._draw()
         else:
@@ -147,7 +150,7 @@ class Dealer:
         self._cues.round_over(dealt)
 
     def _draw(self) -> str:
-        """Draw a card. Where the cut card comes first, draw the cut card too."""
+        """Draw a card from the shoe and return it. Where the cut card comes first, draw the cut card too."""
         shoe = self._shoe
         card = shoe.deck.draw()
         if card == CUT:
@@ -163,9 +166,10 @@ class Dealer:
 
 
 class _Felt:
-    """Where one round is dealt: on the cues, from the shoe. `begin` is called once the round's first card is drawn.
+    """The table on which one round is dealt, with cards from the shoe, when the cues allow it. `begin` is called once
+    the round's first card is drawn.
 
-    A card drawn in error, `already_drawn`, is the first card of its round: nobody waited for that card.
+    A card that was drawn in error, `already_drawn`, is the first card of its round, without waiting for a cue.
     """
 
     def __init__(
@@ -177,7 +181,7 @@ class _Felt:
         self._already_drawn = already_drawn
 
     def card(self, to: str) -> str:
-        """Deal the next card."""
+        """Wait until the next card may be dealt to `to`, draw it, and return it."""
         card, self._already_drawn = self._already_drawn, ""
         if card:
             return card
@@ -189,9 +193,9 @@ class _Felt:
         return card
 
     def choice(self, seat: int, options: Sequence[str], points: int) -> str:
-        """Let a seat choose."""
+        """Let the seat choose among the options, and return its choice."""
         return self._cues.choice(seat, options, points)
 
     def reveal(self, *hands: str) -> None:
-        """Have the cards of these hands turned up."""
+        """Have the face-down cards of these hands turned up."""
         self._cues.reveal(hands)

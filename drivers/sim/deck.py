@@ -1,4 +1,4 @@
-"""The cards of the simulated house: shuffled decks, and the cut card in them."""
+"""The cards of the simulated house: shuffled decks, and the cut card among them."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ CUT = "CUT"
 
 
 class Deck:
-    """The cards of one shoe in their order, with the cut card `cut_card_from_end` cards before the end.
+    """The cards of one shoe in the order in which they are drawn. The cut card is `cut_card_from_end` cards before the
+    end.
 
-    `slips`: whether the dealer may draw a card in error.
+    `slips` says whether the dealer may draw a card in error from this shoe.
     """
 
     def __init__(self, cards: Sequence[str], cut_card_from_end: int, *, slips: bool = True) -> None:
@@ -23,16 +24,16 @@ class Deck:
 
     @property
     def cards_left(self) -> int:
-        """How many cards are still in the shoe, without the cut card."""
+        """The number of cards that are still in the shoe, without the cut card."""
         return len(self._next) - (CUT in self._next)
 
     def draw(self) -> str:
-        """The next card, or CUT."""
+        """Draw and return the next card, such as `KS`, or CUT for the cut card."""
         return self._next.pop()
 
 
 def shuffled(seed: int, decks: int) -> Iterator[list[str]]:
-    """The cards of shoe after shoe without end, each of so many 52-card decks."""
+    """Yield shuffled cards for shoe after shoe, without end. Each shoe has `decks` decks of 52 cards."""
     rng = random.Random(f"{seed} cards")
     while True:
         cards = [rank + suit for rank in rules.RANKS for suit in rules.SUITS] * decks
@@ -41,5 +42,5 @@ def shuffled(seed: int, decks: int) -> Iterator[list[str]]:
 
 
 def shuffled_decks(seed: int, decks: int, cut_card_from_end: int) -> Iterator[Deck]:
-    """Shoe after shoe without end, each of so many 52-card decks."""
+    """Yield shoe after shoe without end, each with a cut card in it and `decks` decks of 52 cards."""
     return (Deck(cards, cut_card_from_end) for cards in shuffled(seed, decks))

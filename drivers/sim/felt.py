@@ -1,4 +1,4 @@
-"""What a game needs from the dealer, and what the dealer needs from a game."""
+"""The interfaces between a simulated dealer and the rules of a game: what each needs from the other."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from drivers.sim.wagers import Bets
 
 
 class Felt(Protocol):
-    """Where one round is dealt. Each method does at the table what it is named for, and returns when that is done."""
+    """The table on which one round is dealt, as a game sees it. Each method returns when its act is done at the
+    table."""
 
     def card(self, to: str) -> str:
         """Deal the next card to "player", "banker", "dealer" or a seat ("seat_3"). Returns that card."""
@@ -26,8 +27,8 @@ class Felt(Protocol):
 
 
 class Dealt(Struct, frozen=True):
-    """A complete round. `told` is what the account writes of the round, `owed` the commission by seat.
-    `awards` are the awards that were won, and `paid` what became of each wager.
+    """A complete round. `told` is what the account writes of the round, and `owed` is the commission by seat, in cents.
+    `awards` are the awards that were won, and `paid` has the outcome of each wager.
 
     `outcome` is "player", "banker" or "tie"; None where every seat has an outcome of its own.
     """
@@ -40,7 +41,7 @@ class Dealt(Struct, frozen=True):
 
 
 class Game(Protocol):
-    """A game as its sheet says that it is dealt, judged and paid."""
+    """A game, which is dealt, judged and paid as its sheet says."""
 
     def deal(self, felt: Felt, bets: Bets | None) -> Dealt:
-        """Deal a whole round. `bets` is None for a round without wagers."""
+        """Deal a whole round and return its result. `bets` is None for a round without wagers."""

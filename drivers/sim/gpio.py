@@ -1,7 +1,7 @@
-"""A header without a Pi: the part of RPi.GPIO's module API that the pins driver uses, on the pins page.
+"""A stand-in for RPi.GPIO without a Raspberry Pi: the part of the module that the pins driver uses, backed by a file.
 
-Constants, argument checks and error texts are those of RPi.GPIO 0.7.1, so that a mistake goes wrong here as it does on
-the Pi.
+Constants, argument checks and error texts are those of RPi.GPIO 0.7.1, so that a mistake fails here as it does on the
+Pi.
 """
 
 from __future__ import annotations
@@ -12,9 +12,11 @@ from drivers.sim.pins import INPUT, OUTPUT, PULL_OFF, PinsPage
 
 
 class SimulatedGpio:
-    """Stands in for the RPi.GPIO module. `page` is the file of `[pins] page`, made if it is not there.
+    """A stand-in for the module RPi.GPIO. `page` is the file that holds the pins' levels (`[pins] page` of a table
+    file); it is made where it does not exist.
 
-    Like the module, this knows only the channels that it set up itself. Raises TableError `pins_page` as PinsPage.
+    Like the module, the stand-in knows only the channels that it set up itself. Raises TableError `pins_page` where the
+    file cannot be used.
     """
 
     BCM = 11
@@ -32,10 +34,10 @@ class SimulatedGpio:
         self._directions: dict[int, int] = {}
 
     def setwarnings(self, state: bool, /) -> None:
-        """Accepted and ignored: nothing here warns."""
+        """Accept the setting and ignore it, because nothing here warns."""
 
     def setmode(self, mode: int, /) -> None:
-        """Number the channels by BCM, the only mode here. Raises ValueError for another mode."""
+        """Number the channels by BCM, which is the only mode here. Raises ValueError for another mode."""
         if mode != self.BCM:
             raise ValueError(
                 "A different mode has already been set!"
@@ -47,7 +49,8 @@ class SimulatedGpio:
     def setup(self, channel: int, direction: int, pull_up_down: int = PUD_OFF, initial: int = -1) -> None:
         """Make a channel an input with its pull, or an output. `initial` is the output's first level; -1 sets none.
 
-        Raises ValueError for arguments that do not go together, RuntimeError before setmode().
+        Raises ValueError for arguments that do not fit together, and RuntimeError where setmode() was not called
+        before.
         """
         if direction not in (self.IN, self.OUT):
             raise ValueError("An invalid direction was passed to setup()")
@@ -66,21 +69,23 @@ class SimulatedGpio:
         self._directions[channel] = direction
 
     def output(self, channel: int, value: int, /) -> None:
-        """Write an output: 0 is low, anything else high. Raises RuntimeError where the channel is no output."""
+        """Write an output's level: 0 is low, anything else high. Raises RuntimeError where the channel is no output."""
         self._check_channel(channel)
         if self._directions.get(channel) != self.OUT:
             raise RuntimeError("The GPIO channel has not been set up as an OUTPUT")
         self._page.write(channel, int(bool(value)))
 
     def input(self, channel: int, /) -> int:
-        """A channel's level; for an output its own. Raises RuntimeError where the channel was not set up."""
+        """Return a channel's level; for an output, the level that was written to it. Raises RuntimeError where the
+        channel was not set up."""
         if channel not in self._directions:
             self._check_channel(channel)
             raise RuntimeError("You must setup() the GPIO channel first")
         return self._page.level(channel)
 
     def cleanup(self, channel: int) -> None:
-        """Make a channel an input without a pull again, and forget it. A channel not set up here stays as it is."""
+        """Make a channel an input without a pull again, and forget it. A channel that was not set up here stays as it
+        is."""
         self._check_channel(channel)
         if self._directions.pop(channel, None) is not None:
             self._page.set_up(channel, INPUT, PULL_OFF)

@@ -1,8 +1,9 @@
-"""What the simulated people and the simulated shoe read from a table file and its game file, with code of their own.
+"""Reads from a table file and its game file what the simulated people and shoe need, with code apart from the
+controller's.
 
-From a game file they take its bets, who draws, and what no sheet prints: limits, decks, the place of the cut card,
-the order of dealing. How a game is dealt otherwise is written here from the sheet; how a bet is read, from
-`docs/bets.md`.
+From a game file come its bets, the rules of drawing, and what no sheet prints: limits, decks, the place of the cut
+card, the order of dealing. The other rules of dealing are written here from the sheet, and the evaluation of a bet is
+written from `docs/bets.md`.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _CALLS = {
 
 
 class Row(Struct, frozen=True):
-    """A row of a bet: the words that must hold, and what the house then does."""
+    """One row of a bet: the conditions that must hold, and what the house then pays or does."""
 
     when: dict[str, Any] = field(default_factory=dict)
     award: str | None = None
@@ -44,7 +45,7 @@ class Row(Struct, frozen=True):
 
 
 class Bet(Struct, frozen=True):
-    """A bet as the game file has it. Whatever a simulation need not know of it is left out."""
+    """A bet of the game file. Keys that the simulation does not need are left out."""
 
     spot: str
     rows: tuple[Row, ...] = ()
@@ -64,26 +65,27 @@ class Bet(Struct, frozen=True):
 
     @property
     def has_awards(self) -> bool:
-        """Whether the bet is progressive."""
+        """True where the bet is progressive, that is, where one of its rows gives an award."""
         return any(row.award for row in self.rows)
 
     @property
     def in_circle(self) -> bool:
-        """Whether the limits of the betting circles hold for the bet."""
+        """True where the limits of the betting circles apply to the bet."""
         return self.limits == "circle"
 
 
 class Coming(Struct, frozen=True):
-    """The round that the dealer takes wagers for: its number in the shoe, and whether it is the shoe's last."""
+    """The round for which the dealer takes wagers: its number in the shoe, and whether it is the shoe's last."""
 
     number: int = 1
     last: bool = False
 
 
 class Limits(Struct, frozen=True):
-    """Where the house takes wagers, and from how many cents to how many. A circle is the spot of a main bet at a seat.
+    """The spots on which the house takes wagers, and the least and the most in cents. A circle is the spot of a main
+    bet at a seat.
 
-    `bets` are the game file's. The seats' sensors see the chips on the spot `sensed`.
+    `bets` are the game file's bets. The seats' sensors see the chips on the spot `sensed`.
     """
 
     bets: tuple[Bet, ...]
@@ -105,11 +107,12 @@ class Limits(Struct, frozen=True):
 
     @property
     def spots(self) -> tuple[str, ...]:
-        """Every spot that the game offers."""
+        """Every spot on which the game offers a bet."""
         return tuple(bet.spot for bet in self.bets)
 
     def range_cents(self, spot: str) -> tuple[int, int]:
-        """The least and the most on this spot: the bet's own, or else those of the betting circles or the side bets."""
+        """Return the least and the most for a wager on this spot, in cents: the bet's own limits, or those of the
+        betting circles, or those of the side bets."""
         bet = next(bet for bet in self.bets if bet.spot == spot)
         if bet.in_circle:
             least, most = self.circle_minimum_cents, self.circle_maximum_cents
@@ -119,8 +122,8 @@ class Limits(Struct, frozen=True):
         return least if own_least is None else own_least, most if own_most is None else own_most
 
     def open_spots(self, coming: Coming) -> list[str]:
-        """The spots on which a bettor may wager for this round. Where a house closes what a bet needs, all of it, that
-        bet is not open either."""
+        """Return the spots on which a bettor may wager for this round. A bet that needs a wager on other spots is
+        closed too where all of those spots are closed."""
         signs = {bet.spot: (bet.no_bets_after_round, bet.no_bets_in_final_round) for bet in self.bets}
         of_all = self.no_bets_after_round, self.no_bets_in_final_round
         found = [
@@ -136,12 +139,12 @@ class Limits(Struct, frozen=True):
 
     @property
     def prices_cents(self) -> dict[str, int]:
-        """What a wager on each progressive bet costs. A progressive bet is a bet with awards."""
+        """The price of a wager on each progressive bet (a bet with awards), in cents, by spot."""
         return {bet.spot: bet.price_cents for bet in self.bets if bet.has_awards}
 
 
 class ShoeProcedure(Struct, frozen=True):
-    """How a shoe is dealt out. The defaults are those of the Royal 9 sheet."""
+    """The rules by which the house deals a shoe. The defaults are those of the Royal 9 sheet."""
 
     decks: int = 8
     cut_card_from_end: int = 14
@@ -153,12 +156,13 @@ class ShoeProcedure(Struct, frozen=True):
 
     @property
     def slips_are_burned(self) -> bool:
-        """Whether a card drawn in error is burned; otherwise that card opens a simulated hand."""
+        """True where a card that was drawn in error is burned; otherwise it begins a simulated round (a round without
+        wagers)."""
         return self.drawn_in_error == "burn"
 
 
 class Rounding(Struct, frozen=True):
-    """To which multiple of cents the house rounds what it pays, and the commission that it takes: `up` or `down`."""
+    """The rounding of the house: pay and commission become a multiple of `unit_cents`, rounded `up` or `down`."""
 
     unit_cents: int = 1
     pays: str = "up"
@@ -170,10 +174,11 @@ CENTS_UP = Rounding()
 
 
 class House(Struct, frozen=True):
-    """A table: its wires, its seats, the seats with a sensor, what is printed at each seat (`KS 9H`, or nothing), and
-    its game by kind and name. `section` is the section of the game file that says how its kind is dealt.
+    """A table as its files describe it: its wires, its seats, the seats with a sensor, the cards that are printed at
+    each seat (`KS 9H`, or nothing), and its game by kind and name. `section` is the game file's section on how this
+    kind is dealt.
 
-    `tells_wagers`: bet recognition tells the controller every wager, over the control socket.
+    `tells_wagers` says whether bet recognition sends the controller every wager over the control socket.
     """
 
     driver: str
@@ -197,7 +202,7 @@ class House(Struct, frozen=True):
 
     @property
     def roles(self) -> Mapping[str, Any] | None:
-        """What the game file says of the active seats' roles; None where no seats have roles."""
+        """The game file's section on the roles of the active seats; None in a game where seats have no roles."""
         return self.section if self.kind == "baccarat_royal" else None
 
 
@@ -233,7 +238,7 @@ class _Seat(Struct, frozen=True):
 
 
 class _TableFile(Struct, frozen=True):
-    """What the simulation reads of a table file."""
+    """The part of a table file that the simulation reads."""
 
     table: _Table
     shoe: _Shoe
@@ -243,7 +248,7 @@ class _TableFile(Struct, frozen=True):
 
 
 class _GameFile(Struct, frozen=True):
-    """What the simulation reads of a game file; `section` is the one with the name of its kind."""
+    """The part of a game file that the simulation reads. `section` is the section with the name of the game's kind."""
 
     kind: str
     name: str
@@ -255,8 +260,8 @@ class _GameFile(Struct, frozen=True):
 
 
 def read_house(table_file: Path) -> House:
-    """The house that a table file and its game file describe. Raises TableError: `sim_table_file` where the files
-    cannot be used, `sim_not_simulated` where the table cannot be simulated."""
+    """Read the house that a table file and its game file describe. Raises TableError `sim_table_file` where the files
+    cannot be used, and `sim_not_simulated` where the table cannot be simulated."""
     try:
         table = convert(tomllib.loads(table_file.read_text(encoding="utf-8")), _TableFile)
         said = tomllib.loads((table_file.parent / table.table.game).read_text(encoding="utf-8"))
@@ -288,7 +293,8 @@ def _check_simulated(table_file: Path, table: _TableFile, game: _GameFile) -> No
 
 
 def _sensed(pins: _Pins, bets: Iterable[Bet]) -> str | None:
-    """The spot that the sensors see: the spot in the table file, or else the only bet with awards."""
+    """Return the spot whose chips the sensors see: the one that the table file names, otherwise that of the only bet
+    with awards. Return None where no seat has a sensor."""
     with_awards = [bet.spot for bet in bets if bet.has_awards]
     only = with_awards[0] if len(with_awards) == 1 else None
     return (pins.sensed or only) if any("seat_" in name for name in pins.inputs) else None

@@ -1,4 +1,4 @@
-"""The shoe's end of its line: a pty that stands in for the cable, or a real serial port."""
+"""The simulated shoe's end of its serial line: a pseudo-terminal (pty) in place of the cable, or a real serial port."""
 
 from __future__ import annotations
 
@@ -25,24 +25,27 @@ class Line(Protocol):
     """The shoe's end of a serial line."""
 
     def write(self, data: bytes) -> None:
-        """Put bytes on the line, without waiting. As on a wire, bytes that nobody reads are lost."""
+        """Put bytes on the line, without waiting. Bytes that nobody reads are lost, as on a wire."""
 
     def listen(self, heard: Callable[[bytes], None]) -> None:
-        """Call `heard` with what the host sends, from a thread. A line that carries nothing back never calls it."""
+        """Call `heard` with the bytes that the host sends, from a thread. Where the line carries nothing back, it is
+        never called."""
 
 
 class PtyLine:
-    """A pty whose host end is a raw terminal behind the symbolic link `link`.
+    """A pseudo-terminal (pty) in place of a cable. The host opens the symbolic link `link`, behind which is a raw
+    terminal.
 
-    Bytes written while no program has the host end open are dropped; so are bytes for which the pty has no room. Bytes
-    left unread when a program closes its end stay for the next program that opens it, unless that program flushes its
-    input on opening, as pyserial does.
+    Bytes that are written while no program has the host end open are dropped, and so are bytes for which the pty has no
+    room. Bytes that are unread when a program closes its end stay for the next program that opens it, unless that
+    program flushes its input on opening, as pyserial does.
 
-    Where a signal may end the program, make it with `plugged=False`, see to it that `unplug` comes in the end, and only
-    then `plug` it: between any two steps the signal may come.
+    Where a signal may end the program, make the line with `plugged=False`, arrange for `unplug` to be called in the
+    end, and only then call `plug`, because the signal may come between any two steps.
 
-    `unplug_at_shoe` pulls the other end of the cable: the device stays, and no byte gets through in either direction.
-    `on_plug`, where set, is called with whether the plug is in at the shoe's end: it moves what shows the plug.
+    `unplug_at_shoe` pulls the plug at the shoe: the device stays, and no byte gets through in either direction.
+    `on_plug`, where it is set, is called with True or False when that plug goes in or out, so that an input can show
+    the plug.
     """
 
     def __init__(self, link: Path, *, plugged: bool = True) -> None:
@@ -59,7 +62,8 @@ class PtyLine:
     def plug(self) -> None:
         """Make the device appear under its name, with a new pty each time.
 
-        Raises TableError: `sim_port_taken` where something else has that name, `sim_port` where it cannot be made.
+        Raises TableError `sim_port_taken` where something else has that name, and `sim_port` where the link cannot be
+        made.
         """
         if self._link.exists() and self._link.resolve().parent != _PTYS:
             raise TableError(
@@ -86,7 +90,7 @@ class PtyLine:
         self._open_ears()
 
     def unplug(self) -> None:
-        """Make the device vanish: the link goes, and a program that has the host end open loses it."""
+        """Make the device vanish: the link is removed, and a program that has the host end open loses it."""
         if self._master is None:
             return
         if self._link.is_symlink() and str(self._link.readlink()) == self._device:
@@ -96,7 +100,7 @@ class PtyLine:
         self._master = None
 
     def unplug_at_shoe(self) -> None:
-        """Pull the plug at the shoe's end: the device stays, and nothing gets through."""
+        """Pull the plug at the shoe's end. The device stays, but no byte gets through."""
         self._move_plug(False)
 
     def plug_at_shoe(self) -> None:
@@ -109,7 +113,7 @@ class PtyLine:
             self.on_plug(is_in)
 
     def listen(self, heard: Callable[[bytes], None]) -> None:
-        """Call `heard` with what a program sends to the shoe, from a thread."""
+        """Call `heard` with the bytes that a program sends to the shoe, from a thread."""
         self._heard = heard
         if self._master is not None:
             self._open_ears()
@@ -131,7 +135,7 @@ class PtyLine:
                 thread.join()
 
     def _hear(self, master: int, ended: int) -> None:
-        """Read what comes until the other end of the pipe `ended` is closed."""
+        """Read the bytes that come from the pty `master`, until the other end of the pipe `ended` is closed."""
         nobody = False
         with open(ended, "rb"):
             while True:
@@ -155,12 +159,12 @@ class PtyLine:
 
     @property
     def is_plugged(self) -> bool:
-        """Whether the device is there."""
+        """True while the device exists."""
         return self._master is not None
 
     @property
     def heard(self) -> bool:
-        """Whether a program has the host end open."""
+        """True while a program has the host end open."""
         if self._master is None:
             return False
         poll = select.poll()
@@ -168,14 +172,15 @@ class PtyLine:
         return not any(event & select.POLLHUP for _, event in poll.poll(0))
 
     def write(self, data: bytes) -> None:
-        """Put bytes on the line. They are lost where the line is unplugged, or full, or nobody has it open."""
+        """Put bytes on the line. They are lost where the line is unplugged or full, or where no program has it open."""
         if self._master is not None and self._in_shoe and self.heard:
             with contextlib.suppress(BlockingIOError):
                 os.write(self._master, data)
 
 
 class SerialLine:
-    """The shoe's end of a real cable, on a port name or pyserial URL. Raises TableError `sim_port`."""
+    """The shoe's end of a real cable, on a serial port's name or a pyserial URL. Raises TableError `sim_port` where the
+    port cannot be opened."""
 
     _end = False
 
@@ -192,7 +197,7 @@ class SerialLine:
         self._port.write(data)
 
     def listen(self, heard: Callable[[bytes], None]) -> None:
-        """Call `heard` with what the host sends, from a thread."""
+        """Call `heard` with the bytes that the host sends, from a thread."""
 
         def hear() -> None:
             while not self._end:
@@ -206,6 +211,6 @@ class SerialLine:
         threading.Thread(target=hear, name="shoe's ears", daemon=True).start()
 
     def unplug(self) -> None:
-        """Close the port."""
+        """Close the serial port."""
         self._end = True
         self._port.close()

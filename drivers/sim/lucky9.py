@@ -1,4 +1,5 @@
-"""The simulated house's own reading of Lucky 9 (sheet 003), whose settings stand in the game file."""
+"""The rules of Lucky 9 (sheet 003) for the simulated house, written apart from the controller. The settings come from
+the game file."""
 
 from __future__ import annotations
 
@@ -15,14 +16,14 @@ from drivers.sim.wagers import Bets, Wager
 
 
 class SeatHand(Struct):
-    """A hand of a seat: two or three cards."""
+    """A hand of a seat, with two or three cards."""
 
     cards: list[str]
     from_split: bool = False
 
 
 class Section(Struct, frozen=True):
-    """`[lucky9]` of a game file, as TOML gives it."""
+    """The section `[lucky9]` of a game file, as TOML gives it."""
 
     pair: str
     most_splits: int
@@ -34,14 +35,16 @@ class Section(Struct, frozen=True):
 
 
 class Lucky9(Struct, frozen=True):
-    """The game. `bets` as the game file has them; `says` is the file's section on how the game is dealt."""
+    """The game Lucky 9. `bets` are the bets of the game file, and `says` is the file's section on how the game is
+    dealt."""
 
     bets: Sequence[Bet]
     says: Section
     rounding: Rounding = CENTS_UP
 
     def deal(self, felt: Felt, bets: Bets | None) -> Dealt:
-        """Deal a whole round to every seat with a wager on its hand."""
+        """Deal a whole round to every seat with a wager on its hand, and return its result and what every wager is
+        paid."""
         assert bets is not None, "a round needs its players"
         first_two, hands, dealer = played(felt, sorted({wager.seat for wager in bets.on("hand")}), self.says)
         paid = [each for wager in bets.standing or () for each in self.pay(wager, hands[wager.seat], first_two, dealer)]
@@ -61,8 +64,8 @@ class Lucky9(Struct, frozen=True):
     def pay(
         self, wager: Wager, hands: Sequence[SeatHand], first_two: Mapping[int, Sequence[str]], dealer: Sequence[str]
     ) -> list[Paid]:
-        """Pay a seat's wager: on each of its hands, where each hand has an equal wager, or by the hand that the bet
-        names."""
+        """Return what a seat's wager is paid. Where the bet counts for each hand, every hand of the seat has an equal
+        wager and a result of its own; otherwise the one hand that the bet names decides."""
         bet = next(bet for bet in self.bets if bet.spot == wager.spot)
         with_up_card = [*first_two[wager.seat], dealer[0 if self.says.dealer_shows == "first_card" else 1]]
         paid = [
@@ -113,7 +116,7 @@ def played(
 
 
 def _play(felt: Felt, seat: int, cards: list[str], says: Section) -> list[SeatHand]:
-    """A seat's turn: its hands from left to right."""
+    """Let a seat act on its first two cards, and return its hands from left to right."""
     if rules.total(cards) == 9:
         return [SeatHand(cards)]
     may_split = ["split"] if _splits(cards, says, hands=1) else []
@@ -126,13 +129,14 @@ def _play(felt: Felt, seat: int, cards: list[str], says: Section) -> list[SeatHa
 
 
 def _splits(two: Sequence[str], says: Section, hands: int) -> bool:
-    """Whether these cards may be split at a seat with so many hands, these among them."""
+    """Tell whether these two cards may be split at a seat that has `hands` hands, these two cards included."""
     by_value = says.pair == "value" and rules.points(two[0]) == rules.points(two[1])
     return (by_value or rules.is_pair(two)) and hands <= says.most_splits
 
 
 def _split(felt: Felt, seat: int, pair: Sequence[str], says: Section, others: int) -> list[SeatHand]:
-    """Each card of a pair becomes a hand, by `split_order`. `others`: how many other hands the seat has."""
+    """Split a pair: each card becomes a hand of its own and gets a second card, in the order that `split_order` says.
+    `others` is the number of other hands that the seat has. Returns the hands from left to right."""
     played: list[SeatHand] = []
     from_right = says.split_order == "rightmost_first"
     for to_come, card in zip((1, 0), reversed(pair) if from_right else pair, strict=True):

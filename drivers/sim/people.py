@@ -1,7 +1,8 @@
-"""The people at a simulated table: a dealer and players who watch its lamps, press its buttons and draw its cards.
+"""The people at a simulated table: a dealer and players, who watch its lamps, press its buttons and draw its cards.
 
-A seed alone decides the cards, the wagers and the dealer's slips, so the same seed gives the same shoes. Pauses are a
-person's, in seconds at a real table, and are divided by the run's `speed`: 2 is twice as fast, 0 has no pauses.
+The seed alone decides the cards, the wagers and the cards drawn in error, so that the same seed gives the same shoes.
+Pauses are as long as a person's at a real table, in seconds, divided by the run's `speed`: 2 is twice as fast, 0 has no
+pauses.
 """
 
 from __future__ import annotations
@@ -50,13 +51,14 @@ Lamps = Mapping[str, bool]
 
 
 def paused_s(human_s: float, speed: float) -> float:
-    """How long a pause is in a run of this speed: 2 is twice as fast as people, 0 has no pauses."""
+    """Return how many seconds a person's pause takes in a run of this speed: 2 is twice as fast as people, 0 has no
+    pauses."""
     return human_s / speed if speed else 0.0
 
 
 class Players:
-    """The players whose wagers the seats' sensors see. Each seat has its own habit: some wager nearly always, some
-    seldom. The house's limits say on which spot that is."""
+    """The players whose wagers only the seats' sensors see. Each seat has a habit of its own: some wager nearly always,
+    some seldom. The house's limits name the spot that the sensors see."""
 
     def __init__(self, seed: int, seats: Sequence[int], limits: Limits | None = None) -> None:
         self._limits = limits
@@ -64,13 +66,13 @@ class Players:
         self._habits = {seat: self._rng.uniform(0.2, 0.9) for seat in seats}
 
     def choose(self) -> dict[int, bool]:
-        """Every seat, in the order in which the players act, and whether its wager is down for the next round."""
+        """Return for every seat whether its wager is down for the next round, in the order in which the players act."""
         chosen = {seat: self._rng.random() < habit for seat, habit in self._habits.items()}
         order = self._rng.sample(sorted(chosen), len(chosen))
         return {seat: chosen[seat] for seat in order}
 
     def seen(self, down: Mapping[int, bool], coming: Coming) -> Bets:
-        """The bets that play where the sensors alone see wagers. Chips on a bet that is closed do not play."""
+        """Return the bets that play where the sensors alone see wagers. Chips on a bet that is closed do not play."""
         seats = tuple(seat for seat, is_down in down.items() if is_down)
         sensed = self._limits and self._limits.sensed
         plays = seats and self._limits and sensed in self._limits.open_spots(coming)
@@ -78,51 +80,52 @@ class Players:
 
 
 class Cues(Protocol):
-    """What passes between dealer and table apart from the cards. Each method returns when the dealer may go on.
+    """The signals between dealer and table, apart from the cards. Each method returns when the dealer may go on.
 
-    Raises TableError when that moment does not come.
+    Raises TableError where that moment does not come.
     """
 
     def announce_shoe(self) -> None:
-        """A new shoe is in place: announce it."""
+        """Announce to the table that a new shoe is in place."""
 
     def card_due(self, to: str) -> None:
-        """The next card goes to "burn" (the first card too), "player", "banker", "dealer" or a seat: wait to draw."""
+        """Wait until the dealer may draw the next card. It goes to "burn" (the first card of a shoe too), "player",
+        "banker", "dealer" or a seat."""
 
     def take_wagers(self, coming: Coming) -> Bets:
         """Let the players wager on the round that comes. Returns the bets that play."""
 
     def lock_wagers(self) -> None:
-        """No more wagers."""
+        """Tell the table that no more wagers are taken."""
 
     def cut_card_out(self) -> None:
-        """The cut card came, and the shoe does not report it: report it before the next card is drawn."""
+        """Report the cut card to the table before the next card is drawn, because the shoe does not report it."""
 
     def choice(self, seat: int, options: Sequence[str], points: int) -> str:
-        """A seat with so many points chooses. Returns what the dealer called for it."""
+        """Let a seat with so many points choose among the options. Returns the option that the dealer called."""
 
     def reveal(self, hands: Sequence[str]) -> None:
-        """The face-down cards of these hands are turned up."""
+        """Have the face-down cards of these hands turned up."""
 
     def round_over(self, dealt: Dealt) -> None:
-        """The round is complete."""
+        """End a complete round."""
 
     def shoe_over(self) -> None:
-        """The shoe is at its end."""
+        """End the shoe after its last round."""
 
 
 class Clock(Protocol):
-    """The module `time`, or a test's clock."""
+    """The interface of a clock: the module `time`, or a test's clock."""
 
     def monotonic(self) -> float:
-        """Seconds from some moment."""
+        """Return the seconds since some fixed moment."""
 
     def sleep(self, seconds: float, /) -> None:
         """Let this many seconds pass."""
 
 
 class Pins(Protocol):
-    """The table's buttons, sensors and lamps by name."""
+    """The table's buttons, sensors and lamps, by the names of the table file."""
 
     def press(self, name: str) -> None:
         """Press a button, or cover a seat's sensor."""
@@ -131,21 +134,21 @@ class Pins(Protocol):
         """Let go of a button, or uncover a seat's sensor."""
 
     def lamps(self) -> Lamps:
-        """Every lamp, and whether it is lit now."""
+        """Return for every lamp whether it is lit now."""
 
 
 class Pace:
-    """Cues for a shoe alone, without a table: a card every `card_s` seconds."""
+    """Cues for a shoe that is dealt alone, without a table: one card every `card_s` seconds."""
 
     def __init__(self, card_s: float, clock: Clock = time) -> None:
         self._card_s = card_s
         self._clock = clock
 
     def announce_shoe(self) -> None:
-        """Do nothing: there is nobody to tell."""
+        """Do nothing, because no table is there to be told."""
 
     def card_due(self, to: str) -> None:
-        """Let the time of one card pass."""
+        """Wait for the time of one card."""
         self._clock.sleep(self._card_s)
 
     def take_wagers(self, coming: Coming) -> Bets:
@@ -153,27 +156,27 @@ class Pace:
         return Bets()
 
     def lock_wagers(self) -> None:
-        """Do nothing: there are no wagers."""
+        """Do nothing, because there are no wagers."""
 
     def cut_card_out(self) -> None:
-        """Do nothing: there is nobody to tell."""
+        """Do nothing, because no table is there to be told."""
 
     def choice(self, seat: int, options: Sequence[str], points: int) -> str:
         """Return the first option, since nobody chooses."""
         return options[0]
 
     def reveal(self, hands: Sequence[str]) -> None:
-        """Do nothing: there is nobody to show the cards to."""
+        """Do nothing, because there is nobody to show the cards to."""
 
     def round_over(self, dealt: Dealt) -> None:
-        """Do nothing: there is nobody to pay."""
+        """Do nothing, because there is nobody to pay."""
 
     def shoe_over(self) -> None:
-        """Do nothing: nobody owes commission."""
+        """Do nothing, because nobody owes commission."""
 
 
 class _FaultLamp:
-    """Tells the fault lamp's fast blink (the table is stopped) from its slow blink (a link is down)."""
+    """Distinguishes the fault lamp's fast blink (the table is stopped) from its slow blink (a link is down)."""
 
     def __init__(self) -> None:
         self._lit = False
@@ -193,7 +196,7 @@ class _FaultLamp:
 
 
 class _Flash:
-    """Tells a lamp that flashes, and is dark nearly all the time, from a lamp that is dark or steady."""
+    """Distinguishes a lamp that flashes, and is dark nearly all the time, from a lamp that is dark or steady."""
 
     def __init__(self) -> None:
         self._lit = False
@@ -211,15 +214,16 @@ class _Flash:
 
 
 class TableCues:
-    """Cues from a table's lamps and inputs.
+    """The cues that a dealer reads from a table's lamps and gives by its inputs.
 
-    `debounce_s` is the time until a change of an input is believed. `patience_s` is how long the dealer waits for any
-    one thing, also for a stopped table's supervisor. With `watch_lamps` false the dealer looks at no lamp and keeps to
-    the human times alone, whatever the table does.
-    No lamp tells that a call was taken, or that a round without an outcome is over: the people see that on the table's
-    `screen`. `crowd` are the players, whose wagers are told to the table. Without both, only sensors see wagers.
+    `debounce_s` is the time until the table believes a change of an input. `patience_s` is how long the dealer waits
+    for any one thing, a stopped table's supervisor included. With `watch_lamps` false the dealer looks at no lamp and
+    keeps to people's usual times, whatever the table does. No lamp shows that a call was accepted, or that a round
+    without an outcome is over: the people read that on the table's `screen`. `crowd` are the players, whose wagers are
+    sent to the table. Without both, only sensors see wagers.
 
-    Raises TableError `sim_table_stopped` where a fault outlasts the patience, `sim_not_seen` where a lamp does.
+    Raises TableError `sim_table_stopped` where a fault lasts longer than the patience, and `sim_not_seen` where a lamp
+    does not come in that time.
     """
 
     def __init__(
@@ -254,7 +258,7 @@ class TableCues:
         self._press_until("new_shoe", _guides("burn"), "both draw lamps, for the first card of a new shoe")
 
     def card_due(self, to: str) -> None:
-        """Wait for the lamps to name the hand that the dealer would deal to: by the draw lamps, or a seat's lamp."""
+        """Wait until the lamps name the hand to which the dealer would deal: by the draw lamps, or by a seat's lamp."""
         self._pause(_BURN_S if to == "burn" else _CARD_S)
         self._await(_guides(to), f"the lamps, for a card to {to}")
 
@@ -275,11 +279,13 @@ class TableCues:
         return self._crowd.wager(covered, coming, lambda wagers: self._pause(_WAGERS_S / wagers))
 
     def lock_wagers(self) -> None:
-        """Press `deal` until draw_player alone is lit, or, where seats have hands, until the screen shows the lock."""
+        """Press `deal` until draw_player alone is lit, or, where players' wagers are sent to the table, until the
+        screen shows that wagers are locked."""
         self._press_until("deal", self._locked, "the lamp draw_player alone, for locked wagers")
 
     def choice(self, seat: int, options: Sequence[str], points: int) -> str:
-        """Wait for the seat's lamp alone, hear what its player chooses, and press that button until it is taken."""
+        """Wait until the seat's lamp alone is lit, ask what its player chooses, and press that button until the screen
+        shows that the call was accepted. Returns the choice."""
         assert self._crowd is not None, "only where there are players"
         others = {f"seat_{each}": False for each in self._progressive_seats() - {seat}}
 
@@ -294,9 +300,11 @@ class TableCues:
         return chosen
 
     def reveal(self, hands: Sequence[str]) -> None:
-        """Let the cards be squeezed, see the lamps of these hands flash, and press `reveal` until it is taken.
+        """Let the cards be squeezed, wait until the lamps of these hands flash, and press `reveal` until the screen
+        shows that it was accepted.
 
-        Without pauses nobody waits for a flash, which takes up to two seconds: the lamps only must not be steady.
+        In a run without pauses nobody waits for a flash, which takes up to two seconds: the lamps only must not be
+        steady.
         """
         self._pause(_SQUEEZE_S)
         lamps_due = {_LAMPS_OF[hand] for hand in hands}
@@ -310,14 +318,16 @@ class TableCues:
         self._call("reveal", lambda _: self._face().reveal != tuple(hands))
 
     def cut_card_out(self) -> None:
-        """Press `cut_card`, and hold it for a while: no lamp answers, and the press must count before the next card."""
+        """Press `cut_card` and hold it for a while. No lamp answers, and the press must count before the next card is
+        drawn."""
         self._await(lambda _: True, "a table that goes on, for the cut card")
         self._set("cut_card", True)
         self._wait(_HOLD_S)
         self._set("cut_card", False)
 
     def round_over(self, dealt: Dealt) -> None:
-        """Wait for the outcome's lamp, or for the screen where there is none, and pay."""
+        """Wait for the lamp of the outcome, or, where there is no outcome, for the screen to show the end of the round.
+        Then take the time to pay."""
         if dealt.outcome is not None:
             self._await(_shows(dealt.outcome), f"the lamp {dealt.outcome} alone, for the outcome")
         else:
@@ -327,7 +337,7 @@ class TableCues:
         self._pause(_PAY_S)
 
     def shoe_over(self) -> None:
-        """The seats pay the commission that they owe, before the cards are shuffled again."""
+        """Let the seats pay the commission that they owe, before the cards are shuffled again."""
         if self._crowd is not None:
             self._crowd.pay_up()
 
@@ -342,7 +352,8 @@ class TableCues:
         return self._screen.face()
 
     def _progressive_seats(self) -> set[int]:
-        """The seats whose lamp tells of a wager on a progressive bet, or of its hit, while another seat acts."""
+        """Return the seats whose lamps may be lit while another seat acts, because they show a wager on a progressive
+        bet or its hit."""
         face = self._face()
         wagered = {seat for bet in face.progressive for seat in (*bet.seats, *bet.refused_seats)}
         return wagered | {hit.seat for hit in face.hits}
@@ -366,7 +377,8 @@ class TableCues:
                 raise self._gave_up(what)
 
     def _set(self, name: str, pressed: bool) -> None:
-        """Change an input. A button changes only once the last change is believed; a sensor changes at any time."""
+        """Press or release an input. A button changes only after the table believes the last change; a sensor changes
+        at any time."""
         if not name.startswith("seat_"):
             self._wait(self._believed_s - self._clock.monotonic())
         (self._pins.press if pressed else self._pins.release)(name)
@@ -377,7 +389,9 @@ class TableCues:
             raise self._gave_up(what)
 
     def _seen(self, seen: Callable[[Lamps], bool], timeout_s: float) -> bool:
-        """Whether the lamps look so, with no fault blinking: twice in a row, since lamps do not change all at once."""
+        """Wait until `seen` holds for two readings of the lamps in a row and the fault lamp does not blink fast. Return
+        False after `timeout_s` seconds. Two readings are needed, because the lamps do not all change at the same
+        instant."""
         gives_up_s = self._clock.monotonic() + timeout_s
         in_a_row = 0
         while self._watch_lamps and in_a_row < 2:
@@ -397,7 +411,8 @@ class TableCues:
             self._clock.sleep(min(_POLL_S, left_s))
 
     def _look(self) -> Lamps:
-        """The lamps as they are. Everything that takes the dealer time comes through here."""
+        """Read the lamps, note any blinking, and return which are lit. Every wait of the dealer calls this, so that no
+        change is missed."""
         lamps = self._pins.lamps()
         now_s = self._clock.monotonic()
         self._fault.watch(lamps["fault"], now_s)

@@ -1,6 +1,6 @@
-"""The far end of the simulated header: the page that stands in for it, and the people's hands and eyes.
+"""The outside of the simulated Raspberry Pi header: the file that stands in for it, and people who press and look.
 
-The page is a file of 4096 bytes that both ends map, with these bytes for each BCM number N:
+The file (the page) has 4096 bytes that both ends map into memory, with these bytes for each BCM number N:
 
     N          level driven from outside: 0, 1, or 255 = nothing drives it, and the pull decides
     64 + N     level last written to the output: 0 or 1
@@ -41,7 +41,8 @@ PULL_OFF, PULL_DOWN, PULL_UP = 0, 1, 2
 
 
 class PinsPage:
-    """The page, by BCM number. A new page is made where there is none.
+    """The file (the page) that stands in for the header, with its pins by BCM number. A new page is made where there is
+    none.
 
     Raises TableError `pins_page` where the file cannot be made, or is not such a page.
     """
@@ -63,7 +64,8 @@ class PinsPage:
         self._bytes[_LEVEL + bcm] = _UNDRIVEN if level is None else level
 
     def level(self, bcm: int) -> int:
-        """The level of the pin, 0 or 1: its own output's, or what drives it, or what its pull makes of it."""
+        """Return the level of the pin, 0 or 1. It is the level of its output, or else the level that drives it, or else
+        the one that its pull gives."""
         page = self._bytes
         if page[_FUNCTION + bcm] == OUTPUT:
             return page[_OUTPUT + bcm]
@@ -71,36 +73,37 @@ class PinsPage:
         return int(page[_PULL + bcm] == PULL_UP) if driven == _UNDRIVEN else driven
 
     def output(self, bcm: int) -> int:
-        """The level last written to the pin. It shows outside only while the pin's function is OUTPUT."""
+        """Return the level last written to the pin. It shows outside only while the pin's function is OUTPUT."""
         return self._bytes[_OUTPUT + bcm]
 
     def function(self, bcm: int) -> int:
-        """INPUT, OUTPUT, or 0 where the pin has never been set up."""
+        """Return the pin's function: INPUT, OUTPUT, or 0 where the pin has never been set up."""
         return self._bytes[_FUNCTION + bcm]
 
     def pull(self, bcm: int) -> int:
-        """PULL_OFF, PULL_DOWN or PULL_UP."""
+        """Return the pin's pull: PULL_OFF, PULL_DOWN or PULL_UP."""
         return self._bytes[_PULL + bcm]
 
     @property
     def writes(self) -> int:
-        """How many times an output has been written since the page was made."""
+        """The number of times that an output has been written since the page was made."""
         count: int = struct.unpack_from("<Q", self._bytes, _WRITES)[0]
         return count
 
     def set_up(self, bcm: int, function: int, pull: int) -> None:
-        """Give a pin its function and pull. The near end does this."""
+        """Give a pin its function and pull, as the controller's side does."""
         self._bytes[_PULL + bcm] = pull
         self._bytes[_FUNCTION + bcm] = function
 
     def write(self, bcm: int, level: int) -> None:
-        """Write an output's level, 0 or 1, and count it. The near end does this."""
+        """Write an output's level, 0 or 1, and count the write, as the controller's side does."""
         self._bytes[_OUTPUT + bcm] = level
         struct.pack_into("<Q", self._bytes, _WRITES, self.writes + 1)
 
 
 def _make_fresh(path: Path) -> None:
-    """Make a new page unless there is one. The file appears whole, since the other end may be about to open it."""
+    """Make a new page unless there is one. The file appears in one step and complete, because the other program may be
+    about to open it."""
     fresh = bytes([_UNDRIVEN]) * _OUTPUT + bytes(PAGE_BYTES - _OUTPUT)
     with tempfile.NamedTemporaryFile(dir=path.parent) as file:
         file.write(fresh)
@@ -112,11 +115,11 @@ def _make_fresh(path: Path) -> None:
 
 
 class SimulatedPins:
-    """The table's inputs and lamps as people use them: press inputs and see lamps, by the names of the table file.
+    """The table's inputs and lamps as people use them: they press inputs and see lamps, by the names of the table file.
 
     `page` is the file of `[pins] page`; `lamps` and `inputs` are the tables `[pins.lamps]` and `[pins.inputs]` as
-    tomllib reads them (`{"bcm": 22, "active": "low", "pull": "up"}`). Raises TableError `pins_page` as PinsPage does.
-    `sleep` takes the seconds between a bouncing contact's levels.
+    tomllib reads them (`{"bcm": 22, "active": "low", "pull": "up"}`). `sleep` is called with the seconds of each wait.
+    Raises TableError `pins_page` where the file cannot be used.
     """
 
     def __init__(
@@ -133,26 +136,28 @@ class SimulatedPins:
         self._inputs = {name: (wiring["bcm"], _active_level(wiring)) for name, wiring in inputs.items()}
 
     def press(self, name: str) -> None:
-        """Press a button, turn the key, cover a sensor. The input stays so until released."""
+        """Press a button, turn the key, or cover a sensor. The input stays like that until it is released."""
         self.set(name, True)
 
     def release(self, name: str) -> None:
-        """Let go of a button, turn the key back, uncover a sensor."""
+        """Let go of a button, turn the key back, or uncover a sensor."""
         self.set(name, False)
 
     def set(self, name: str, pressed: bool) -> None:
-        """Press or release. Raises KeyError for an input that the table does not have."""
+        """Press or release an input. Raises KeyError for an input that the table does not have."""
         bcm, active = self._input(name)
         self._page.drive(bcm, active if pressed else 1 - active)
 
     def tap(self, name: str) -> None:
-        """Press for 80 ms, as a quick person does, and let go. KeyError as `set`."""
+        """Press an input for 80 ms, as a quick person does, and let go. Raises KeyError for an input that the table
+        does not have."""
         self.press(name)
         self._sleep(_TAP_S)
         self.release(name)
 
     def confirm(self, name: str) -> None:
-        """Turn the key and hold the button `name`, as a second person does, and let both go. KeyError as `set`."""
+        """Turn the key and hold the button `name`, as a second person does to confirm an act, and let both go. Raises
+        KeyError for an input that the table does not have."""
         self._sleep(_ACT_SEEN_S)
         self.press("key")
         self._sleep(_TAP_S)
@@ -162,14 +167,16 @@ class SimulatedPins:
         self.release("key")
 
     def bounce(self, name: str) -> None:
-        """Press with a contact that chatters for 60 ms, always alike, and then stays pressed. KeyError as `set`."""
+        """Press an input whose contact chatters for 60 ms, in the same way each time, and then stays pressed. Raises
+        KeyError for an input that the table does not have."""
         for at, chatter_ms in enumerate(_CHATTER_MS):
             self.set(name, at % 2 == 0)
             self._sleep(chatter_ms / 1000)
         self.press(name)
 
     def cut(self, name: str) -> None:
-        """Cut the input's wire: its pull decides until it is next set. KeyError as `set`."""
+        """Cut the input's wire, so that its pull decides the level until the input is next set. Raises KeyError for an
+        input that the table does not have."""
         bcm, _ = self._input(name)
         self._page.drive(bcm, None)
 
@@ -180,17 +187,18 @@ class SimulatedPins:
         return self._inputs[name]
 
     def lit(self, name: str) -> bool:
-        """Whether a lamp is lit now; a lamp whose pin nobody drives is dark. Raises KeyError for an unknown lamp."""
+        """Tell whether a lamp is lit now. A lamp whose pin is not an output is dark. Raises KeyError for an unknown
+        lamp."""
         bcm, active = self._lamps[name]
         return self._page.function(bcm) == OUTPUT and self._page.output(bcm) == active
 
     def lamps(self) -> dict[str, bool]:
-        """Every lamp by name: True is lit now."""
+        """Return for every lamp, by name, whether it is lit now."""
         return {name: self.lit(name) for name in self._lamps}
 
     def burning(self) -> dict[str, str]:
-        """How each lamp that is not dark is lit, watched for a whole pattern (2 s is the longest): `steady`, or for
-        example `blinks 4 times in 2 s, lit half of the time`."""
+        """Watch the lamps for 2 s, the longest blink pattern, and return how each lamp that is not dark is lit:
+        `steady`, or for example `blinks 4 times in 2 s, lit half of the time`."""
         looks = []
         for _ in range(_LOOKS):
             looks.append(self.lamps())

@@ -1,8 +1,9 @@
-"""A simulated pit: acknowledges a table's events and publishes levels. A pit's faults are among its verbs.
+"""A simulated pit, which acknowledges a table's events and publishes levels of meters. It can be told to fail as a pit
+may.
 
-Written from the contract: events in order, the retained ack after each event, and the levels, retained and with rising
-numbers, twice a second. The pit publishes its key first, and signs all messages with that key. The private key is in
-this file, so the simulated pit is for tests only.
+It is written from the contract: events in order, a retained ack after each event, and the levels, retained and with
+rising numbers, twice a second. The pit publishes its key first, and signs all messages with that key. The private key
+is in this file, so that the simulated pit is for tests only.
 """
 
 from __future__ import annotations
@@ -33,9 +34,10 @@ LEVELS = {"personal_vs_personal": 1_000_000, "banker_personal": 500_000, "player
 
 
 class SimulatedPit:
-    """One table's pit on a broker, in memory only. `told` is called with every event, in paho's thread.
+    """The pit of one table on a broker, kept in memory only. `on_event` is called with every event that the pit takes,
+    in paho's thread.
 
-    `topic` is the table's topic. Table and levels are below the same root.
+    `topic` is the table's topic. The topic of the levels is below the same root.
     """
 
     def __init__(self, host: str, port: int, topic: str, on_event: Callable[[dict[str, Any]], None]) -> None:
@@ -52,9 +54,11 @@ class SimulatedPit:
         threading.Thread(target=self._keep_saying_levels, daemon=True).start()
 
     def come(self) -> None:
-        """Connect, and return once the broker sends the events here. The table sends again what this pit missed.
+        """Connect to the broker, and return once the broker delivers the table's events. The table sends again what the
+        pit missed.
 
-        Raises TableError: `sim_broker` where there is no broker, `sim_broker_refused` where it refuses this pit.
+        Raises TableError `sim_broker` where there is no broker, and `sim_broker_refused` where the broker refuses this
+        pit.
         """
         self.gone()
         host, port = self._address
@@ -79,7 +83,8 @@ class SimulatedPit:
         client.publish(f"{self._root()}/pit-key", _signed(key), qos=1, retain=True)
 
     def _new_client(self, refusals: queue.SimpleQueue[str]) -> Client:
-        """A client that first puts into `refusals` why the broker refuses it, or an empty text."""
+        """Return a client that first puts into `refusals` why the broker refuses it, or an empty text where it does
+        not."""
         client = Client(CallbackAPIVersion.VERSION2, protocol=MQTTProtocolVersion.MQTTv5)
 
         def on_connect(_client: Client, _data: object, _flags: object, reason: ReasonCode, _: object) -> None:
@@ -98,7 +103,7 @@ class SimulatedPit:
         return client
 
     def gone(self) -> None:
-        """Leave the broker."""
+        """Disconnect from the broker."""
         client, self._client = self._client, None
         if client is not None:
             client.disconnect()
@@ -106,18 +111,18 @@ class SimulatedPit:
                 client.loop_stop()
 
     def silent(self) -> None:
-        """Take events, and acknowledge none."""
+        """Take events from now on without acknowledging them."""
         self._speaks = False
 
     def speak(self) -> None:
-        """Acknowledge again, from the last event taken."""
+        """Acknowledge events again, beginning with the last event that was taken."""
         self._speaks = True
         self._acknowledge()
 
     def forget(self, seq: int) -> None:
         """Forget all events after `seq`, as a pit does that was restored from an old copy.
 
-        Raises ValueError where fewer events are committed.
+        Raises ValueError where fewer than `seq` events are committed.
         """
         with self._lock:
             if not 0 <= seq <= len(self._chains):
@@ -126,9 +131,10 @@ class SimulatedPit:
         self._acknowledge()
 
     def claim(self, seq: int) -> None:
-        """Acknowledge `seq`, heard or not, with a chain value that never existed.
+        """Acknowledge event `seq`, whether it came or not, with a chain value that never existed.
 
-        Raises ValueError where nobody can hear the ack, or no event has told the table's epoch yet.
+        Raises ValueError where the pit is not on the broker, or where no event has come yet that names the table's
+        epoch.
         """
         if self._client is None or self._epoch is None:
             raise ValueError("the pit is not on the broker" if self._client is None else "no event has come yet")
@@ -173,5 +179,5 @@ class SimulatedPit:
 
 
 def _signed(word: dict[str, Any]) -> bytes:
-    """The word with this pit's signature, as the contract has it."""
+    """Return the message with this pit's signature, as canonical JSON."""
     return canonical(signed(word, _KEY))

@@ -1,4 +1,4 @@
-"""The simulated house deals punto banco as the game file says, and pays what the file's bets say."""
+"""The rules of punto banco for the simulated house. The tableau and the pay of the bets come from the game file."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from drivers.sim.wagers import Bets
 
 
 class PuntoBanco(Struct, frozen=True):
-    """The game.
+    """The game punto banco.
 
-    `bets` as the game file has them; `says` is the file's tableau. `midi`: the cards lie face down until they are given
-    back. `printed`: the King and the 9 of every seat.
+    `bets` are the bets of the game file, and `says` is the file's tableau. With `midi`, the cards lie face down until
+    the players have squeezed them. `printed` has the King and the 9 that are printed at each seat.
     """
 
     bets: Sequence[Bet] = ()
@@ -27,7 +27,7 @@ class PuntoBanco(Struct, frozen=True):
     rounding: Rounding = CENTS_UP
 
     def deal(self, felt: Felt, bets: Bets | None) -> Dealt:
-        """Deal a whole round. `bets` is None for a round without wagers."""
+        """Deal a whole round and return its result. `bets` is None for a round without wagers."""
         player: list[str] = []
         banker: list[str] = []
         hands = {"player": player, "banker": banker}
@@ -57,7 +57,8 @@ class PuntoBanco(Struct, frozen=True):
         return next((bet for bet in self.bets if bet.spot == spot), Bet(spot))
 
     def _dragon_bonus(self, hands: book.Hands) -> dict[str, object] | None:
-        """What the Dragon Bonus of each hand pays; None where the game does not have that bet."""
+        """Return the result of the Dragon Bonus on each side, and the odds that it pays. Return None where the game
+        does not have that bet."""
         if {"dragon_player", "dragon_banker"} - {bet.spot for bet in self.bets}:
             return None
         on_player, on_banker = (
@@ -73,7 +74,7 @@ class PuntoBanco(Struct, frozen=True):
 
 
 def two_hands_json(player: list[str], banker: list[str], naturals: Collection[int]) -> dict[str, object]:
-    """Two complete hands and their outcome, as the account writes them."""
+    """Return two complete hands and their outcome, in the form of the account."""
     return {
         "outcome": rules.outcome(player, banker),
         "player": rules.hand_json(player),

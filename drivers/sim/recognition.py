@@ -1,6 +1,8 @@
-"""A simulated bet recognition: it signs the wagers that it is told to see. What a network and a thief do are verbs too.
+"""A simulated bet recognition, which signs the wagers that it is told to see. It can play a faulty network or a thief
+too.
 
-Written from the contract. The private key is in this file, so the simulated bet recognition is for practice only.
+It is written from the contract. The private key is in this file, so that the simulated bet recognition is for practice
+only.
 """
 
 from __future__ import annotations
@@ -17,7 +19,8 @@ from drivers.sim.signing import canonical, public_hex, signed
 
 
 class _State(msgspec.Struct, frozen=True):
-    """The round for which wagers are seen. A state is told some time after the table went on."""
+    """The round for which wagers are seen, from the table's published state, which may come some time after the table
+    went on."""
 
     table: str | None = None
     epoch: str | None = None
@@ -26,7 +29,7 @@ class _State(msgspec.Struct, frozen=True):
 
 
 class _Refused(msgspec.Struct, frozen=True):
-    """A wager that the table does not take."""
+    """A wager that the table refuses, with the refusal's code."""
 
     seat: int
     back: bool
@@ -45,8 +48,8 @@ PUBLIC_KEY = public_hex(_KEY)
 
 
 class SimulatedRecognition:
-    """The bet recognition of the table on `topic`. `told` is called with a line for each wager that the table refuses,
-    in paho's thread. Raises OSError where there is no broker."""
+    """The bet recognition of the table on `topic`. `on_word` is called with a line of text for each wager that the
+    table refuses, in paho's thread. Raises OSError where there is no broker."""
 
     def __init__(self, host: str, port: int, topic: str, on_word: Callable[[str], None]) -> None:
         self._topic = topic
@@ -63,23 +66,24 @@ class SimulatedRecognition:
         self._client.loop_start()
 
     def close(self) -> None:
-        """Leave the broker."""
+        """Disconnect from the broker."""
         self._client.disconnect()
         self._client.loop_stop()
 
     def sees(self, seat: int, back: bool, spot: str, cents: int) -> None:
-        """Chips lie so, for the round that the table's state says is next. Raises ValueError where there is none."""
+        """Report so many cents of chips on a spot, for the round that is next by the table's state. Raises ValueError
+        where the state names no next round."""
         self._last = self._word(_KEY, seat=seat, back=back, spot=spot, cents=cents)
         self._say(self._last)
 
     def again(self) -> None:
-        """The network brings the last word once more. Raises ValueError where nothing was said yet."""
+        """Send the last message once more, as a faulty network does. Raises ValueError where nothing was sent yet."""
         if self._last is None:
             raise ValueError("nothing was said yet")
         self._say(self._last)
 
     def forged(self, seat: int, back: bool, spot: str, cents: int) -> None:
-        """Somebody who may publish, and has not the key, says the same."""
+        """Report chips on a spot under a key that no table has adopted, as a thief does who may publish."""
         self._say(self._word(_THIEF, seat=seat, back=back, spot=spot, cents=cents))
 
     def _word(self, key: Ed25519PrivateKey, **chips: object) -> bytes:

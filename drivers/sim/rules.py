@@ -1,7 +1,7 @@
-"""What the simulated house knows of cards and hands, and its own reading of how a game file says that hands are drawn.
+"""Cards, hands and the rules of drawing for the simulated house.
 
-An independent witness: it shares no code with the controller, so that the two agree only where both are right. A card
-is plain text, rank then suit (`KS`, `TD`). A hand is a sequence of cards in the order in which they were drawn.
+These rules share no code with the controller, so that the two agree only where both are right. A card is plain text,
+rank then suit (`KS`, `TD`). A hand is a sequence of cards in the order in which they were drawn.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _BANKER_ROWS = [row.split(maxsplit=1)[1].replace(" ", "") for row in _BANKER.str
 
 
 class Drawing(Struct, frozen=True):
-    """The rules of drawing: the keys of a game file's `[punto_banco.tableau]`, as TOML gives them."""
+    """The rules of drawing: the keys of the section `[punto_banco.tableau]` in a game file, as TOML gives them."""
 
     natural: Sequence[int]
     player_draws_on: Sequence[int]
@@ -55,35 +55,36 @@ USUAL = Drawing(
 
 
 def a_card(word: str) -> str:
-    """The word, if it names a card. Raises ValueError, which says how cards are written."""
+    """Return the word where it names a card. Otherwise raises ValueError, whose text says how cards are written."""
     if len(word) != 2 or word[0] not in RANKS or word[1] not in SUITS:
         raise ValueError(f"{word} is not a card; write rank then suit: KS 9H TD AC")
     return word
 
 
 def points(card: str) -> int:
-    """What a card counts: the ace 1, the ten and the faces 0, every other card its face value."""
+    """Return the points of a card: 1 for the ace, 0 for the ten and the face cards, and the face value for every other
+    card."""
     return (RANKS.index(card[0]) + 1) % 10 if card[0] not in "JQK" else 0
 
 
 def total(cards: Sequence[str]) -> int:
-    """A hand's total: the last digit of the sum."""
+    """Return the total of a hand: the last digit of the sum of its cards' points."""
     return int(str(sum(map(points, cards)))[-1])
 
 
 def burn_count(first_card: str, *, counts_first: bool = False) -> int:
-    """How many more cards are burned after the first: its face value, ten for a ten or a face card. Where the first
-    card counts as one of them, one fewer."""
+    """Return how many more cards are burned after the first one: its face value, or ten for a ten or a face card. With
+    `counts_first` the first card is one of them, so that one fewer is burned."""
     return (points(first_card) or 10) - counts_first
 
 
 def is_natural(cards: Sequence[str], naturals: Collection[int] = (8, 9)) -> bool:
-    """One of the house's natural totals on two cards: usually an 8 or a 9."""
+    """Tell whether a hand is a natural: two cards with one of the house's natural totals, usually 8 or 9."""
     return len(cards) == 2 and total(cards) in naturals
 
 
 def next_side(player: Sequence[str], banker: Sequence[str], says: Drawing = USUAL) -> Side | None:
-    """Which hand the next card goes to, given the cards dealt so far; None when the round is complete."""
+    """Return the hand to which the next card goes, given the cards dealt so far, or None when the round is complete."""
     dealt = len(player) + len(banker)
     if dealt < 4:
         return "banker" if dealt % 2 else "player"
@@ -98,17 +99,17 @@ def next_side(player: Sequence[str], banker: Sequence[str], says: Drawing = USUA
 
 
 def outcome(player: Sequence[str], banker: Sequence[str]) -> Outcome:
-    """Who won a complete round."""
+    """Return who has won a complete round: "player", "banker" or "tie"."""
     if total(player) == total(banker):
         return "tie"
     return "player" if total(player) > total(banker) else "banker"
 
 
 def hand_json(cards: Sequence[str]) -> dict[str, object]:
-    """A hand as the account writes it."""
+    """Return a hand in the form of the account: its cards and its total."""
     return {"cards": list(cards), "total": total(cards)}
 
 
 def is_pair(cards: Sequence[str]) -> bool:
-    """Whether a hand's first two cards have the same rank."""
+    """Tell whether a hand's first two cards have the same rank."""
     return cards[0][0] == cards[1][0]

@@ -34,7 +34,7 @@ _LISTENING_POLL_S = 0.02
 
 
 class Habits(Struct, frozen=True):
-    """How the simulated table behaves. `python -m drivers.sim --help` explains each."""
+    """The settings by which the simulated table behaves. `python -m drivers.sim --help` explains each."""
 
     seed: int = 0
     rounds: int | None = None
@@ -49,10 +49,11 @@ class Habits(Struct, frozen=True):
 def run_table(
     table_file: Path, account_file: Path, habits: Habits, *, stage: Stage | None = None, clock: Clock = time
 ) -> None:
-    """Be the far end of every wire of the table that a table file describes: its shoe, its pins and its people.
+    """Simulate everything around the controller at the table that a table file describes: its shoe, its pins and its
+    people.
 
-    With a `stage` the first shoe is a story told there (`story.py`). Raises TableError where the file cannot be read,
-    where the table is not simulated, and where the table does not go on.
+    With a `stage`, the first shoe is a demonstration with captions (`story.py`). Raises TableError where the file
+    cannot be read, where its table cannot be simulated, and where the table stops answering.
     """
     house = read_house(table_file)
     if house.tells_wagers and not habits.watch_lamps:
@@ -96,7 +97,8 @@ def run_table(
 
 
 class _Company(Struct, frozen=True):
-    """The game and its cards, and the people of the table; for a story, with their parts."""
+    """The game, its cards, and the people of the table. In a demonstration `cast` has the people who follow its
+    plan."""
 
     game: Game
     decks: Iterable[Deck]
@@ -132,9 +134,11 @@ def _cues(
 
 
 def run_shoe_alone(line: Line, seed: int, pace_s: float, rounds: int | None, out: TextIO, driver: str) -> None:
-    """Deal seeded shoes of punto banco on a line, a card every `pace_s` seconds, without a table.
+    """Deal shoes of punto banco on a serial line, one card every `pace_s` seconds, without a table. The seed decides
+    the cards.
 
-    Stops after `rounds` rounds (None: never). The account goes to `out`, one JSON line a round.
+    Stops after `rounds` rounds, or never where `rounds` is None. The account goes to `out`, one JSON line for each
+    entry.
     """
     shoe = maker(driver)(line)
     shoe.power_up()
@@ -144,7 +148,7 @@ def run_shoe_alone(line: Line, seed: int, pace_s: float, rounds: int | None, out
 
 
 def game_of(house: House) -> Game:
-    """The game that the house deals."""
+    """Return the game that the house deals, with the rules of its game file."""
     bets, rounding = house.limits.bets, house.rounding
     match house.kind:
         case "lucky9":
@@ -161,7 +165,8 @@ def _crowd(house: House, screen: Screen, account: Account, seed: int) -> Crowd:
 
 
 def show_plug(line: PtyLine, pins: SimulatedPins, inputs: Collection[str]) -> None:
-    """Have the input that shows the shoe's plug, where there is one, follow the plug. The plug is in."""
+    """Make the input that shows the shoe's plug follow the plug from now on, where the table has such an input. At
+    first the plug is in."""
     if PRESENT_INPUT in inputs:
         line.on_plug = partial(pins.set, PRESENT_INPUT)
         pins.press(PRESENT_INPUT)
@@ -173,8 +178,8 @@ def _release_all(pins: SimulatedPins, house: House) -> None:
 
 
 def _await(comes: Callable[[], bool], trouble: str, patience_s: float, clock: Clock) -> None:
-    """Wait until it comes. Whatever a shoe sends before somebody has opened its port is lost. Raises TableError
-    `sim_unheard`."""
+    """Wait until `comes` returns True. Raises TableError `sim_unheard` after `patience_s` seconds. The wait is needed,
+    because bytes are lost that a shoe sends before a program has opened its port."""
     gives_up_s = clock.monotonic() + patience_s
     while not comes():
         if clock.monotonic() >= gives_up_s:

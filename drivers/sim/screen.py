@@ -1,4 +1,5 @@
-"""The table's control socket, as bet recognition and the people's own screen use it: one line of JSON each way."""
+"""A client of the table's control socket, as bet recognition and the people's own screen use it: one JSON line each
+way."""
 
 from __future__ import annotations
 
@@ -17,14 +18,14 @@ _POLL_S = 0.02
 
 
 class Fault(Struct, frozen=True):
-    """The standing fault: the name of this stop, and the acts that leave it."""
+    """The fault that stands at the table: its id, and its exits (the acts that clear it)."""
 
     id: str
     exits: tuple[str, ...]
 
 
 class Choice(Struct, frozen=True):
-    """The seat and its hand that may choose."""
+    """The seat, and which of its hands, whose player may choose now."""
 
     seat: int
     hand: str = ""
@@ -32,21 +33,21 @@ class Choice(Struct, frozen=True):
 
 
 class Hit(Struct, frozen=True):
-    """An award of a seat, and how far the pit has got with it."""
+    """An award that a seat has won, and the step that it has reached at the pit."""
 
     seat: int
     step: str
 
 
 class Progressive(Struct, frozen=True):
-    """The seats whose wager on a progressive bet plays, and those that were refused."""
+    """The seats whose wager on a progressive bet plays, and the seats whose wager was refused."""
 
     seats: tuple[int, ...]
     refused_seats: tuple[int, ...]
 
 
 class Face(Struct, frozen=True):
-    """What the people look at on the table's public face."""
+    """The part of the table's public status that the simulated people look at."""
 
     phase: str
     fault: Fault | None = None
@@ -59,14 +60,14 @@ class Face(Struct, frozen=True):
 
 
 class Link(Struct, frozen=True):
-    """The table's shoe, or its pit."""
+    """The state of the table's connection to its shoe or to its pit."""
 
     up: bool = False
     unacknowledged: int = 0
 
 
 class Status(Struct, frozen=True):
-    """What the people look at in the table's status."""
+    """The part of the table's status that the simulated people look at."""
 
     face: Face
     shoe: Link = Link()
@@ -74,7 +75,8 @@ class Status(Struct, frozen=True):
 
 
 class Screen:
-    """The far end of the control socket at `path`. The first request connects, within `patience_s`."""
+    """A client of the control socket at `path`. The first request connects, and tries for at most `patience_s`
+    seconds."""
 
     def __init__(self, path: Path, patience_s: float) -> None:
         self._path = path
@@ -82,7 +84,8 @@ class Screen:
         self._channel: socket.socket | None = None
 
     def ask(self, **request: object) -> dict[str, Any]:
-        """The table's answer, a refusal too: `{"ok": false, "code": ...}`. Raises TableError `sim_no_table`."""
+        """Send a request, and return the table's answer. A refusal is returned too: `{"ok": false, "code": ...}`.
+        Raises TableError `sim_no_table` where no table answers."""
         try:
             return self._answer(request)
         except TableError:
@@ -99,7 +102,8 @@ class Screen:
         return answer
 
     def _say(self, request: dict[str, object]) -> None:
-        """Send a request, also to a table that was restarted: what could not be sent was not heard."""
+        """Send a request. Where the connection is broken because the table was restarted, connect anew and send it
+        again."""
         line = json.dumps(request).encode() + b"\n"
         if self._channel is not None:
             with contextlib.suppress(OSError):
@@ -110,15 +114,15 @@ class Screen:
         return self._channel.sendall(line)
 
     def status(self) -> Status:
-        """The table's status. Raises TableError `sim_no_table`."""
+        """Ask the table for its status, and return it. Raises TableError `sim_no_table` where no table answers."""
         return convert(self.ask(do="status").get("status"), Status)
 
     def face(self) -> Face:
-        """The table's public face."""
+        """Return the public part of the table's status."""
         return self.status().face
 
     def close(self) -> None:
-        """Let go of the socket."""
+        """Close the connection to the control socket."""
         if self._channel is not None:
             self._lines.close()
             self._channel.close()

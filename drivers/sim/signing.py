@@ -1,4 +1,4 @@
-"""What a pit says, signed. Written from the contract, and not from the program that checks the signatures."""
+"""Signs what a simulated pit says. Written from the contract, and not from the program that checks the signatures."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 
 def signed(word: dict[str, Any], key: Ed25519PrivateKey) -> dict[str, Any]:
-    """The word with its time, unless it has one, and this key's signature."""
+    """Return the message with the key's signature, and with the present time where the message has no time yet."""
     timed = {"at": at_now(), **word}
     return timed | {"signature": signature(timed, key)}
 
 
 def signature(word: dict[str, Any], key: Ed25519PrivateKey) -> str:
-    """The key's signature over the canonical JSON of the word."""
+    """Return the key's signature over the canonical JSON of the message, in base64."""
     return base64.b64encode(key.sign(canonical(word))).decode()
 
 
 def canonical(word: dict[str, Any]) -> bytes:
-    """The word as canonical JSON."""
+    """Return the message as canonical JSON."""
     return json.dumps(word, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
 
 
 def public_hex(key: Ed25519PrivateKey) -> str:
-    """The key's public half, as the pit writes it."""
+    """Return the public half of the key in hexadecimal, as a pit writes it."""
     return key.public_key().public_bytes_raw().hex()
 
 
 def at_now() -> str:
-    """The time now, as the pit writes it."""
+    """Return the present time in UTC, as a pit writes it in `at`."""
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

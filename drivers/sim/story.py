@@ -1,8 +1,8 @@
-"""The first shoe of a demonstration, with a caption for whatever happens in it.
+"""A demonstration (the story): the first shoe of a simulated table, with captions that explain what happens in it.
 
-Its cards, its wagers and one failed reading are arranged beforehand. So a viewer sees within two minutes what takes
-weeks at a real table. All else is as always: the shoe's reports, the lamps, the table's answers. After that shoe the
-same people go on with random cards and wagers.
+The shoe's cards, its wagers and one failed reading are arranged beforehand, so that a viewer sees within two minutes
+what takes weeks at a real table. Everything else is as always: the shoe's reports, the lamps, the table's answers.
+After that shoe the same people go on with random cards and wagers.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ _SUPERVISOR = "Smith"
 
 
 class Stage(Protocol):
-    """Whoever shows the story, and does what happens elsewhere than at the table."""
+    """The program that shows the demonstration, and does what happens elsewhere than at the table."""
 
     def say(self, caption: str) -> None:
-        """Show a line."""
+        """Show a caption, one line of text."""
 
     def pay(self) -> None:
-        """At the pit people verify and pay every award that they may decide on now."""
+        """Have people at the pit verify and pay every award that they may decide on now."""
 
     def pull_cable(self) -> None:
         """Pull the table's network cable."""
@@ -54,11 +54,12 @@ class Stage(Protocol):
         """Put the table's network cable back."""
 
     def leave(self) -> None:
-        """All rounds are dealt: wait until the people may leave the table and take the shoe with them."""
+        """Wait, after all rounds are dealt, until the people may leave the table and take the shoe with them."""
 
 
 class Plan(Struct, frozen=True):
-    """The story's shoe: the cards of its rounds in order, and the seats with chips in the first round."""
+    """The arranged shoe of the demonstration: the cards of its rounds in order, and the seats with chips in the first
+    round."""
 
     house: House
     occupied: tuple[int, ...]
@@ -68,11 +69,12 @@ class Plan(Struct, frozen=True):
 
     @property
     def last(self) -> int:
-        """The number of the shoe's last round, from 1."""
+        """The number of the last arranged round, counted from 1."""
         return len(self.rounds)
 
     def deck(self, seed: int) -> Deck:
-        """The shoe's cards: the planned cards first, then the others as shuffled, with the cut card among them."""
+        """Return the shoe's cards: the planned cards first, then the others as shuffled, with the cut card among
+        them."""
         first = [*self.burned, *(card for cards in self.rounds for card in cards)]
         rest = next(shuffled(seed, self.house.shoe.decks))
         for card in first:
@@ -87,7 +89,7 @@ class Plan(Struct, frozen=True):
 
 
 def planned(house: House, game: Game, seed: int) -> Plan:
-    """A shoe in whose first round a bet of this game wins: a bet with a meter, where the game has any."""
+    """Plan a shoe in whose first round a bet of this game wins, if possible one that pays from a meter."""
     rng = random.Random(f"{seed} story")
     occupied = house.seats[: 5 if house.kind == "punto_banco" else 3]
     covered = tuple(seat for seat in occupied if seat in house.sensors)[:2]
@@ -119,8 +121,8 @@ def _stacked(
     *,
     shows: bool,
 ) -> tuple[str, ...]:
-    """The cards of a round. Where the round `shows` the game, such a bet wins on it, if such a round is found. Where
-    there are `pairs`, one of them is dealt to Player or to Banker."""
+    """Return the cards of one round. Where the round `shows` the game, a bet that shows it well wins, if such a round
+    is found. Where `pairs` are given, one of them is dealt to Player or to Banker."""
     for _ in range(_TRIES):
         cards = rng.sample(left, _MOST_CARDS)
         if pairs:
@@ -135,7 +137,7 @@ def _stacked(
 
 
 class _Foreseen:
-    """A felt for a round that is only tried out, and that nobody sees."""
+    """A table for a round that is only tried out while the demonstration is planned, and that nobody sees."""
 
     def __init__(self, cards: Sequence[str]) -> None:
         self._cards = iter(cards)
@@ -149,7 +151,7 @@ class _Foreseen:
         return wise_choice(options, points)
 
     def reveal(self, *hands: str) -> None:
-        """Nobody sees these cards."""
+        """Do nothing, because nobody sees these cards."""
 
 
 def _most_shown(limits: Limits) -> int:
@@ -158,14 +160,16 @@ def _most_shown(limits: Limits) -> int:
 
 
 def _shown(dealt: Dealt, limits: Limits) -> int:
-    """How much of the game a round shows: an award of a meter (3), an award (2), another side bet that wins (1)."""
+    """Return how much of the game a round shows: 3 for an award of a meter, 2 for another award, 1 for a side bet that
+    wins, 0 for nothing."""
     if dealt.awards:
         return 3 if any(won.row.meter for won in dealt.awards) else 2
     return int(_best_side(dealt, limits) is not None)
 
 
 def _best_side(dealt: Dealt, limits: Limits) -> Paid | None:
-    """The side bet that won most for its chips. The tie does not count: every game has that bet."""
+    """Return the side bet that won most for its chips, or None. The tie does not count, because every game has that
+    bet."""
     sides = {bet.spot for bet in limits.bets if not bet.in_circle} - {"tie"}
     won = [each for each in dealt.paid if each.wager.spot in sides and each.result == "won"]
     return max(won, key=lambda paid: paid.pays / paid.wager.cents, default=None)
@@ -181,7 +185,8 @@ def _foreseen_bets(limits: Limits, occupied: Sequence[int], covered: Collection[
 def _wagers(
     limits: Limits, occupied: Collection[int], covered: Collection[int], number: int, actives: Actives | None
 ) -> Iterator[Wager]:
-    """The wagers on the layout: every seat's main wager; in the first round also the side bets, spread over seats."""
+    """Yield the wagers of a round: every seat's main wager and, in the first round, the side bets, spread over the
+    seats."""
     others = [bet.spot for bet in limits.bets if not bet.in_circle and bet.spot != limits.sensed]
     seats = [seat for seat in sorted(occupied) if actives is None or seat not in actives.both]
     for seat in actives.both if actives else ():
@@ -200,7 +205,8 @@ def _least(limits: Limits, spot: str) -> int:
 
 
 class StoryPlayers(Players):
-    """Players who put down what is planned while the story lasts. `round` is None once the story is over."""
+    """Players who cover the sensors as planned while the demonstration lasts, and at random later. `round` is None once
+    the demonstration is over."""
 
     round: int | None = 0
 
@@ -209,14 +215,15 @@ class StoryPlayers(Players):
         self._plan = plan
 
     def choose(self) -> dict[int, bool]:
-        """Whether each seat's sensor is covered."""
+        """Return for each seat whether its sensor is covered in the next round."""
         if self.round is None:
             return super().choose()
         return {seat: self.round == _SHOWN and seat in self._plan.covered for seat in self._plan.house.sensors}
 
 
 class StoryBettors(Bettors):
-    """Bettors who put down what is planned while the story lasts, as bet recognition sees their chips."""
+    """Bettors who wager as planned while the demonstration lasts, and at random later. Bet recognition sees their
+    chips."""
 
     round: int | None = 0
 
@@ -227,7 +234,7 @@ class StoryBettors(Bettors):
         actives: Actives | None,
         coming: Coming = FIRST,
     ) -> tuple[list[Wager], tuple[Refusal, ...]]:
-        """The next round's wagers."""
+        """Return the next round's wagers, and the refused wagers among them: none while the demonstration lasts."""
         if self.round is None:
             return super().choose(occupied, covered, actives, coming)
         seen = [seat for seat, is_covered in covered.items() if is_covered]
@@ -236,13 +243,13 @@ class StoryBettors(Bettors):
 
 
 class StoryCrowd(Crowd):
-    """Players at few seats, who choose wisely. Once the story is over, everybody else comes."""
+    """Players at a few seats, who choose wisely. Once the demonstration is over, the other seats are taken too."""
 
     over = False
     first: Collection[int] = ()
 
     def choose(self, options: Sequence[str], points: int) -> str:
-        """What a player with so many points chooses."""
+        """Return what a player with so many points chooses: the wise choice while the demonstration lasts."""
         return super().choose(options, points) if self.over else wise_choice(options, points)
 
     def _move(self) -> None:
@@ -252,13 +259,13 @@ class StoryCrowd(Crowd):
             self._sit(set(self.first))
 
     def story_ends(self) -> None:
-        """Everybody may come."""
+        """End the demonstration for these players, and let every seat be taken."""
         self.over = True
         self._sit(set(self._seats))
 
 
 class Cast(Struct, frozen=True):
-    """The people of the story, who all know the plan."""
+    """The people of the demonstration, who all follow the plan."""
 
     plan: Plan
     players: StoryPlayers
@@ -266,14 +273,15 @@ class Cast(Struct, frozen=True):
     crowd: StoryCrowd
 
     def round_begins(self, number: int | None) -> None:
-        """The round of this number is next. None: the story is over."""
+        """Tell the people that the round of this number is next, or, where `number` is None, that the demonstration is
+        over."""
         self.players.round = self.bettors.round = number
         if number is None:
             self.crowd.story_ends()
 
 
 def cast_for(plan: Plan, seed: int, screen: Screen, account: Account) -> Cast:
-    """The people for a plan."""
+    """Return the people who play the demonstration by this plan."""
     house = plan.house
     bettors = StoryBettors(seed, house.limits, house.seats)
     crowd = StoryCrowd(seed, screen, account, bettors, house.seats, roles=house.roles)
@@ -282,7 +290,8 @@ def cast_for(plan: Plan, seed: int, screen: Screen, account: Account) -> Cast:
 
 
 class StoryCues:
-    """A dealer's cues with captions, before or after what happens. Once the story is over, there are no captions."""
+    """A dealer's cues with captions before or after what happens. Once the demonstration is over, there are no
+    captions."""
 
     def __init__(self, cues: Cues, cast: Cast, stage: Stage, screen: Screen, *, speed: float, clock: Clock) -> None:
         self._cues = cues
@@ -297,13 +306,14 @@ class StoryCues:
         self._said: set[str] = set()
 
     def announce_shoe(self) -> None:
-        """Announce the shoe; in the story, with the caption of scene 1."""
+        """Announce the shoe to the table; in the demonstration, with the caption of scene 1."""
         if self._round == 0:
             self._say("1/6 A new shoe. The dealer shuffles and presses new_shoe; both draw lamps light.")
         self._cues.announce_shoe()
 
     def card_due(self, to: str) -> None:
-        """Wait for the card; in the story, with captions in the burn and in the shoe's last round."""
+        """Wait until the next card may be drawn; in the demonstration, with captions in the burn and in the shoe's last
+        round."""
         if self._round is not None:
             self._cards += 1
             if to == "burn" and self._cards == 2:
@@ -315,7 +325,7 @@ class StoryCues:
         self._cues.card_due(to)
 
     def take_wagers(self, coming: Coming) -> Bets:
-        """Take the wagers; in the story, with the caption of scene 2, and count the next round."""
+        """Take the wagers; in the demonstration, with the caption of scene 2, and count the next round."""
         if self._round is not None:
             self._round, self._cards = self._round + 1, 0
             self._cast.round_begins(self._round)
@@ -331,7 +341,7 @@ class StoryCues:
         return bets
 
     def lock_wagers(self) -> None:
-        """Lock the wagers; in the story, with the caption that ends scene 2."""
+        """Lock the wagers; in the demonstration's first round, with the captions that end scene 2 and begin scene 3."""
         if self._round == _SHOWN:
             lamps = " A lamp that is lit plays." if self._plan.covered else ""
             self._say(f"    The dealer presses deal: no more wagers.{lamps}")
@@ -340,23 +350,24 @@ class StoryCues:
             self._say("3/6 A round. A lamp says where the next card goes.")
 
     def cut_card_out(self) -> None:
-        """Pass on that the cut card came, at a shoe that does not report it."""
+        """Report the cut card to the table, because the shoe does not report it."""
         self._cues.cut_card_out()
 
     def choice(self, seat: int, options: Sequence[str], points: int) -> str:
-        """A seat chooses. The first time, a caption tells how."""
+        """Let a seat choose, and return its choice. The first time, captions explain how."""
         self._say_once(f"    Seat {seat} may choose. Its lamp is lit with short pauses.")
         chosen = self._cues.choice(seat, options, points)
         self._say_once(f"    Its player says {chosen}, and the dealer presses that button.")
         return chosen
 
     def reveal(self, hands: Sequence[str]) -> None:
-        """Cards are turned up. The first time, a caption tells how."""
+        """Have the face-down cards of these hands turned up. The first time, a caption explains how."""
         self._say_once("    Cards lie face down. The table tells nobody which, until reveal is pressed.")
         self._cues.reveal(hands)
 
     def round_over(self, dealt: Dealt) -> None:
-        """End the round; in the story, say what the first round won, until the winners are paid."""
+        """End the round. After the demonstration's first round, show what it won, and wait until the winners are
+        paid."""
         self._cues.round_over(dealt)
         if self._round != _SHOWN:
             return
@@ -371,7 +382,7 @@ class StoryCues:
             self._say(f"    Seat {side.wager.seat} wins {_plain(side.wager.spot)}: {won_cents} for {staked}.")
 
     def shoe_over(self) -> None:
-        """End the shoe; in the story, with the captions that end the last scene."""
+        """End the shoe; in the demonstration, with the captions that end the last scene."""
         if self._round is not None and self._face().commission_owed:
             self._say("    The shoe is over. Each seat pays the commission that it owes.")
         self._cues.shoe_over()
@@ -391,16 +402,16 @@ class StoryCues:
 
     @property
     def cards_in_shoe(self) -> int:
-        """How many cards the shoe began with."""
+        """The number of cards with which the shoe began."""
         return len(rules.RANKS) * len(rules.SUITS) * self._plan.house.shoe.decks
 
     @property
     def misreads(self) -> bool:
-        """Whether the shoe cannot read the card that is drawn now."""
+        """True where the card that is drawn now is the one that the shoe cannot read."""
         return self._round == _MISREAD and self._cards == _MISREAD_CARD
 
     def cut_card_comes(self) -> None:
-        """Show the caption of scene 5: the cut card comes."""
+        """Show the caption of scene 5, that the cut card comes."""
         if self._round is not None:
             then = (
                 "this round is finished, and one more is dealt"
@@ -411,7 +422,8 @@ class StoryCues:
             self._say("    For the story it lies near the front of the shoe, and an alarm tells that.")
 
     def misread(self, what: str, card: str, cards_left: int) -> None:
-        """Play scene 4: the table has stopped, and a supervisor leaves the fault by the exits that it names."""
+        """Play scene 4. The table has stopped by a fault, and a supervisor clears the fault by the acts that the table
+        names."""
         self._until(lambda: self._face().fault is not None)
         self._say(f"4/6 {what} The table guesses nothing: it stops.")
         self._until(lambda: self._screen.status().shoe.up)
@@ -457,7 +469,7 @@ class StoryCues:
             self._clock.sleep(_POLL_S)
 
     def _say_once(self, caption: str) -> None:
-        """Show a caption for the first of a kind of event only."""
+        """Show a caption, but only for the first event of its kind in the round that shows the game."""
         kind = caption.lstrip().partition(" ")[0]
         if self._round == _SHOWN and kind not in self._said:
             self._said.add(kind)
@@ -469,8 +481,8 @@ class StoryCues:
 
 
 class StoryShoe:
-    """The story's shoe, which misses one card: an Angel Eye cannot read the card, and the cable of any other brand
-    slips."""
+    """The shoe of the demonstration, which misses one card. An Angel Eye cannot read that card; a shoe of any other
+    brand loses its cable while that card is drawn."""
 
     def __init__(self, shoe: CardShoe, cues: StoryCues) -> None:
         self._shoe = shoe
@@ -483,7 +495,7 @@ class StoryShoe:
         self.verbs = shoe.verbs
 
     def draw(self, card: str) -> None:
-        """Draw a card."""
+        """Draw a card. Where it is the card that the shoe misses, let the shoe fail and play the scene."""
         self._drawn += 1
         if not self._cues.misreads:
             self._shoe.draw(card)
@@ -501,7 +513,7 @@ class StoryShoe:
         self._cues.misread(what, card, self._cues.cards_in_shoe - self._drawn)
 
     def cut_card(self) -> None:
-        """Draw the cut card."""
+        """Draw the cut card, after its caption."""
         self._cues.cut_card_comes()
         self._shoe.cut_card()
 

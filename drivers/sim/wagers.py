@@ -1,7 +1,7 @@
-"""The simulated bettors: what they put where, and which wagers the house does not take.
+"""The simulated bettors: what they wager and on which spots, and which of the wagers the house refuses.
 
-Nearly every wager is within the limits. Now and then somebody makes a mistake whose refusal is known beforehand: the
-table must give exactly that code, at once or when wagers are locked.
+Nearly every wager is within the limits. Now and then a bettor makes a mistake whose refusal is known beforehand: the
+table must refuse the wager with exactly that code, either immediately or when wagers are locked.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ FIRST = Coming()
 
 
 class Wager(Struct, frozen=True):
-    """Cents on a spot of a seat, put down by the seated player or by the back bettor behind that seat."""
+    """A wager of so many cents on a spot of a seat, made by the seated player or by the back bettor behind that
+    seat."""
 
     seat: int
     spot: str
@@ -33,12 +34,13 @@ class Wager(Struct, frozen=True):
     back: bool = False
 
     def as_json(self) -> dict[str, object]:
-        """The wager as the account writes it."""
+        """Return the wager in the form of the account."""
         return {"seat": self.seat, "back": self.back, "spot": self.spot, "cents": self.cents}
 
 
 class Refusal(Struct, frozen=True):
-    """A wager that the house does not take, and the table's code for that. `at_once`, or when wagers are locked."""
+    """A wager that the house refuses, and the table's code for that. With `at_once` the table refuses it immediately,
+    otherwise when wagers are locked."""
 
     wager: Wager
     code: str
@@ -46,22 +48,22 @@ class Refusal(Struct, frozen=True):
 
 
 class Actives(Struct, frozen=True):
-    """Baccarat Royal's active seats."""
+    """The two active seats of Baccarat Royal, which play Player's hand and Banker's."""
 
     player: int
     banker: int
 
     @property
     def both(self) -> tuple[int, int]:
-        """The two seats."""
+        """The two active seats: Player's, then Banker's."""
         return self.player, self.banker
 
 
 class Bets(Struct, frozen=True):
-    """What lies on the layout when wagers are locked.
+    """The wagers on the layout when wagers are locked.
 
-    `progressive`: by the spot of a progressive bet, the seats whose wager on that bet plays. `standing` is None where
-    only sensors see wagers.
+    `progressive` has, by the spot of each progressive bet, the seats whose wager on that bet plays. `standing` is None
+    where only sensors see wagers.
     """
 
     progressive: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
@@ -70,12 +72,12 @@ class Bets(Struct, frozen=True):
     actives: Actives | None = None
 
     def on(self, spot: str) -> list[Wager]:
-        """The wagers that play on this spot."""
+        """Return the wagers that play on this spot."""
         return [wager for wager in self.standing or () if wager.spot == spot]
 
 
 class _Turn(Struct):
-    """What one seat does: its wagers in order, and the refused wagers among them with their codes."""
+    """The wagers of one seat for one round, in order, and the refusals of those among them that the house refuses."""
 
     wagers: list[Wager]
     codes: dict[Wager, Refusal] = field(default_factory=dict)
@@ -87,7 +89,7 @@ class _Turn(Struct):
 
 
 class Bettors:
-    """The bettors' choices. A seed alone decides them; each seat has its own habits."""
+    """Chooses the bettors' wagers at random. The seed alone decides them."""
 
     def __init__(self, seed: int, limits: Limits, seats: Collection[int], mistakes: float = _MISTAKES) -> None:
         self._rng = random.Random(f"{seed} chips")
@@ -104,9 +106,9 @@ class Bettors:
         actives: Actives | None,
         coming: Coming = FIRST,
     ) -> tuple[list[Wager], tuple[Refusal, ...]]:
-        """The next round's wagers in the order in which they are made, and the refused wagers among them.
+        """Return the next round's wagers in the order in which they are made, and the refused wagers among them.
 
-        `covered` tells whether each seat's sensor is covered: the chips of a covered sensor are seen too.
+        `covered` says whether each seat's sensor is covered. The chips on a covered sensor are among the wagers.
         """
         self._empty = sorted(set(self._seats) - set(occupied))
         self._open = self._limits.open_spots(coming)
@@ -119,7 +121,7 @@ class Bettors:
         return made, tuple(refusal for turn in turns for refusal in turn.codes.values())
 
     def _stakes_differ(self, turns: Collection[_Turn]) -> None:
-        """Refuse both stakes of the two active seats where the house asks for equal stakes and these differ."""
+        """Mark the stakes of the two active seats as refused where the house demands equal stakes and these differ."""
         asked = any(bet.unequal_stakes == "refused" for bet in self._limits.bets)
         good = [
             (turn, each) for turn in turns for each in turn.wagers if each.spot == "stake" and each not in turn.codes
@@ -129,14 +131,15 @@ class Bettors:
                 turn.codes[wager] = Refusal(wager, "stakes_differ")
 
     def _over_needed(self, turns: Collection[_Turn]) -> None:
-        """Refuse each wager that is too large beside what the same bettor has on the spots that its bet needs."""
+        """Mark each wager as refused that is too large beside the same bettor's wagers on the spots that its bet
+        needs."""
         for turn in turns:
             good = [each for each in turn.wagers if each not in turn.codes]
             for wager in (each for each in good if self._is_over(each, good)):
                 turn.codes[wager] = Refusal(wager, "over_needed")
 
     def progressive(self, standing: Collection[Wager]) -> dict[str, tuple[int, ...]]:
-        """The seats that have a wager on each progressive bet. A bet without wagers is left out."""
+        """Return the seats that have a wager on each progressive bet, by spot. A bet without wagers is left out."""
         on = {
             spot: tuple(sorted(wager.seat for wager in standing if wager.spot == spot))
             for spot in self._limits.prices_cents
@@ -161,7 +164,7 @@ class Bettors:
         return turn
 
     def _too_late(self, seat: int, is_active: bool) -> _Turn | None:
-        """Now and then a turn with a wager on a bet that is closed."""
+        """Return, now and then, a turn that has a wager on a bet that is closed; otherwise None."""
         closed = [spot for spot in self._limits.spots if not self._is_open(spot) and (spot == "stake") == is_active]
         if not closed or not self._chance(_MISTAKES):
             return None
@@ -169,13 +172,13 @@ class Bettors:
         return _Turn(self._bundle(seat, covered=False, is_active=is_active)).refuse(wager, "bet_closed", at_once=True)
 
     def _is_open(self, spot: str) -> bool:
-        """Whether the game's bet on this spot takes wagers now. Spots of other games never close."""
+        """Tell whether the game's bet on this spot takes wagers now. Spots of other games count as open."""
         return spot in self._open or spot not in self._limits.spots
 
     # What is within the limits.
 
     def _bundle(self, seat: int, covered: bool, is_active: bool) -> list[Wager]:
-        """One seat's wagers. The house takes all of them."""
+        """Return the wagers of one seat that the house accepts. The list may be empty."""
         spots = self._limits.spots
         if is_active:
             return [self._main(seat, "stake")] if self._chance(0.95) and self._is_open("stake") else []
@@ -195,15 +198,15 @@ class Bettors:
         return wagers
 
     def _excluded(self, spot: str, lie: set[str]) -> bool:
-        """Whether a bettor with wagers on these spots may have none on this spot."""
+        """Tell whether a bettor with wagers on the spots in `lie` may have no wager on `spot`."""
         return any(spot in group and lie & {*group} for group in self._limits.one_of)
 
     def _is_needed(self, spot: str) -> bool:
-        """Whether another bet needs a wager here, so that it would fall with this wager."""
+        """Tell whether another bet needs a wager on this spot, and would be refused together with that wager."""
         return any(spot in bet.needs for bet in self._limits.bets)
 
     def _is_over(self, wager: Wager, made: Collection[Wager]) -> bool:
-        """Whether the wager is too large beside what the same bettor has on the spots that its bet needs."""
+        """Tell whether the wager is too large beside the same bettor's wagers on the spots that its bet needs."""
         bet = next(bet for bet in self._limits.bets if bet.spot == wager.spot)
         if bet.maximum_of_needed is None:
             return False
@@ -212,8 +215,8 @@ class Bettors:
         return wager.cents * one > times * sum(beside)
 
     def _sides(self) -> list[tuple[str, set[str]]]:
-        """The side bets, each with the spots on one of which its bettor needs a wager too. Left out are the tie, which
-        may be made alone, and the bet that is made where its sensor is covered."""
+        """Return the open side bets, each with the spots on one of which its bettor needs a wager too. Left out are the
+        tie, which may be made alone, and the bet that is made where its sensor is covered."""
         return [
             (bet.spot, set(bet.needs))
             for bet in self._limits.bets
@@ -221,7 +224,8 @@ class Bettors:
         ]
 
     def _with_back_bettor(self, wagers: list[Wager]) -> list[Wager]:
-        """The wagers with those of a back bettor. Often only both bets in a circle together meet the minimum."""
+        """Return a seat's wagers together with those of a back bettor. In about half of the cases only both wagers in a
+        circle together meet the minimum."""
         main, *others = wagers
         limits = self._limits
         step, (minimum, _) = limits.increment_cents, limits.range_cents(main.spot)
@@ -249,7 +253,7 @@ class Bettors:
         return Wager(seat, spot, self._amount(*limits.range_cents(spot)))
 
     def _tie(self, seat: int, *, alone: bool) -> list[Wager]:
-        """A wager on the tie; none where a tie alone cannot be within both limits that hold."""
+        """Return a wager on the tie. Return none where a tie alone cannot be within both limits that apply."""
         limits = self._limits
         if not (alone and limits.tie_only_meets_minimum):
             return [self._side(seat, "tie")]
@@ -258,7 +262,7 @@ class Bettors:
         return [Wager(seat, "tie", self._amount(minimum, maximum))] if -(-minimum // step) <= maximum // step else []
 
     def _amount(self, minimum: int, maximum: int) -> int:
-        """An amount in the table's increments: now and then exactly the minimum or the maximum."""
+        """Return an amount in the table's increments, now and then exactly the minimum or the maximum."""
         step = self._limits.increment_cents
         least, most = -(-minimum // step), maximum // step
         if self._chance(0.02):
@@ -273,7 +277,8 @@ class Bettors:
     # What is not within the limits.
 
     def _refused_at_once(self, good: Wager, actives: Actives | None) -> list[tuple[Wager, str]]:
-        """Wagers that the table must refuse at once, beside a good wager of the same bettor."""
+        """Return wagers that the table must refuse immediately, each with the refusal's code, beside a good wager of
+        the same bettor."""
         limits, seat = self._limits, good.seat
         step = limits.increment_cents
         elsewhere = _SPOT_OF_ANOTHER_GAME.get(next(iter(limits.spots)), "stake")
@@ -300,7 +305,8 @@ class Bettors:
         return [(wager, code) for wager, code in mistakes if self._is_open(wager.spot)]
 
     def _mistaken_at_lock(self, seat: int, covered: bool, is_active: bool) -> _Turn | None:
-        """A turn with a wager that is refused at the lock; None where that refusal would stop the others' round."""
+        """Return a turn with a wager that the table refuses when wagers are locked. Return None where that refusal
+        would stop the round for the others."""
         limits, spots = self._limits, self._limits.spots
         step = limits.increment_cents
         main = "stake" if is_active else "hand" if "hand" in spots else self._rng.choice(("player", "banker"))
@@ -328,5 +334,5 @@ class Bettors:
 
 
 def _all(seats: Collection[int]) -> tuple[list[int], int]:
-    """All the seats and their number, as `random.sample` takes them to put them in a random order."""
+    """Return all the seats and their number, the arguments with which `random.sample` puts them in a random order."""
     return sorted(seats), len(seats)

@@ -71,7 +71,8 @@ def judge_again(before: AwardStep, step: AwardStep) -> None:
 
 
 def judge_shares(won: dict[str, Won], last: dict[str, AwardStep]) -> None:
-    """Raise JudgedError where two hits of one round, which share a meter, won amounts that differ by more than a cent."""
+    """Raise JudgedError where two hits of one round, which share a meter, won amounts that differ by more than a
+    cent."""
     of_round: dict[int, list[AwardStep]] = {}
     for step in last.values():
         if won[step.hit].cents is None and step.step != "rejected":

@@ -1,4 +1,5 @@
-"""The command `table-controller-conformance`: plays tables at a pit, or a pit at a table, and reports on each clause."""
+"""The command `table-controller-conformance`: plays tables at a pit, or a pit at a table, and reports on each
+clause."""
 
 from __future__ import annotations
 

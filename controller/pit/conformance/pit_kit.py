@@ -106,7 +106,8 @@ class PitKit:
         return True
 
     def restart(self, table: FarTable) -> None:
-        """Have the pit's program end as by a power cut and start again, and wait until it repeats its ack to the table."""
+        """Have the pit's program end as by a power cut and start again, and wait until it repeats its ack to the
+        table."""
         since = len(table.wire.heard)
         self.deeds.do("restart")
         repeated(table, since, "its restart")
@@ -359,7 +360,8 @@ def _never_back(table: FarTable, since: int) -> None:
 
 
 def a_meter(table: FarTable) -> str:
-    """Return the name of the pit's first meter in alphabetical order. Raises NotTriedError where the pit has no meter."""
+    """Return the name of the pit's first meter in alphabetical order. Raises NotTriedError where the pit has no
+    meter."""
     table.wire.wait(lambda: bool(table.meters()), ANSWERS_WITHIN_S)
     for word in table.meters():
         if word.meters:

@@ -113,7 +113,8 @@ def _waits_for_an_earlier_lock(kit: PitKit) -> None:
 
 
 def _leave(*tables: FarTable) -> None:
-    """Close the shoes of these tables. Until then an award of another table waits for a table that has locked wagers."""
+    """Close the shoes of these tables. Until then an award of another table waits for a table that has locked
+    wagers."""
     for table in tables:
         table.send(table.shoe_closed())
         committed(table)

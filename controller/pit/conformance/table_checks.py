@@ -1,7 +1,7 @@
 """One check for each clause that a table must keep: what the kit does in the part of the pit, and what it must hear.
 
-The kit hears the table's whole stream from event 1 on, because a table sends everything to a pit that acknowledges event
-0. The last clauses are tried on all that the table has said.
+The kit hears the table's whole stream from event 1 on, because a pit that acknowledges event 0 is sent everything. The
+last clauses are tried on all that the table has said.
 """
 
 from __future__ import annotations

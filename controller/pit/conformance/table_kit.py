@@ -248,7 +248,8 @@ def silence(kit: TableKit) -> None:
 
 
 def cents_of(pit: FarPit, hit: Message) -> int:
-    """Return the amount of the award for a hit, in cents: the fixed amount, or the share of the meter's present level."""
+    """Return the amount of the award for a hit, in cents: the fixed amount, or the share of the meter's present
+    level."""
     fixed, won = hit["fixed"], hit["progressive"]
     if isinstance(fixed, dict):
         return int(fixed["cents"])

@@ -1,4 +1,5 @@
-"""The simulated shoes. Each brand has a file here, named as `[shoe] driver` names it, which ends in its `SHOE`."""
+"""The simulated shoes. Each brand has a file here, with the name that `[shoe] driver` gives. Each file defines
+`SHOE`."""
 
 from __future__ import annotations
 
@@ -10,8 +11,8 @@ from drivers.sim.line import Line
 
 
 class CardShoe(Protocol):
-    """A simulated shoe on its `line`, of any brand. `tells_cut_card`: the shoe itself reports the cut card; where
-    it does not, the dealer must."""
+    """A simulated shoe of any brand on its serial `line`. `tells_cut_card` says whether the shoe itself reports the cut
+    card; where it does not, the dealer must."""
 
     line: Line
     tells_cut_card: bool
@@ -29,21 +30,21 @@ class CardShoe(Protocol):
         """Draw the cut card."""
 
     def verbs(self) -> Verbs:
-        """What the shoe can be told to do at a prompt, its faults included."""
+        """Return the commands that the shoe knows at a prompt, its faults included."""
 
 
 class ShoeMaker(Protocol):
-    """One brand: makes its shoes. `baud` is the usual speed of its line."""
+    """A brand of shoe, which makes simulated shoes when it is called. `baud` is the usual speed of its line."""
 
     baud: int
     tells_cut_card: bool
 
     def __call__(self, line: Line, *, wrap: int = 0, speed: float = 0.0) -> CardShoe:
-        """A shoe on `line`. `wrap` is the number that follows 9 in its reports, 0 or 1. `speed` 1 takes the time that
-        its reports take on the wire, 2 half of that time, 0 no time."""
+        """Return a shoe on `line`. `wrap` is the number that follows 9 in its reports, 0 or 1. With `speed` 1 its
+        reports take the time that they take on the wire, with 2 half of that time, with 0 no time."""
 
 
 def maker(driver: str) -> ShoeMaker:
-    """The maker of the shoes that `[shoe] driver` of a table file names."""
+    """Return the brand whose shoes `[shoe] driver` of a table file names."""
     named: ShoeMaker = import_module(f"{__name__}.{driver}").SHOE
     return named

@@ -1,15 +1,15 @@
-"""An Angel Eye II-EX seen from outside: a shoe with its own game logic at the far end of a line.
+"""A simulated Angel Eye II-EX: a shoe with a game logic of its own, at the far end of a serial line.
 
 Written from the description of the wire, and not from the driver that reads it. A report to the host is
 
     05  Seq  code  payload...  03  BCC BCC
 
-three times, with the same Seq digit. BCC is the XOR of the bytes from Seq through 03, as two upper-case hex characters.
-Every payload byte has bit 7 set. The host may send a command,
+It is sent three times, with the same Seq digit. BCC is the XOR of the bytes from Seq through 03, as two upper-case hex
+characters. Every payload byte has bit 7 set. The host may send a command:
 
     02  "OP"  type type  digit digit  03  BCC BCC
 
-with a BCC over all bytes before. The shoe answers with 06, or with 15 and the two characters of a reason.
+Its BCC covers all bytes before it. The shoe answers with 06, or with 15 and the two characters of a reason.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _OUTSIDE_GAME = {"lock": 0, "error": 1, "setting": 2}
 
 
 class Target(IntEnum):
-    """Where the shoe's own game sends a card: bits 6-4 of the target byte."""
+    """The hand to which the shoe's own game assigns a card: bits 6-4 of the target byte."""
 
     PLAYER = 0
     BANKER = 1
@@ -56,7 +56,7 @@ _TARGETS = {
 
 
 class Result(IntEnum):
-    """The shoe's own result of a round: bits 6-4 of the result byte."""
+    """The result of a round by the shoe's own game: bits 6-4 of the result byte."""
 
     PLAYER = 1
     TIE = 2
@@ -65,30 +65,32 @@ class Result(IntEnum):
 
 
 def check_characters(covered: bytes) -> bytes:
-    """The two check characters over these bytes."""
+    """Return the two check characters over these bytes: their XOR as upper-case hex."""
     return b"%02X" % reduce(xor, covered, 0)
 
 
 def frame(seq: str, data: bytes) -> bytes:
-    """One copy of a report: `data` is its code letter and payload."""
+    """Return the bytes of one copy of a report. `data` is the report's code letter and payload."""
     covered = seq.encode() + data + _ETX
     return _ENQ + covered + check_characters(covered)
 
 
 def card_byte(card: str) -> int:
-    """A card's byte: bits 6-4 the suit (1 diamonds, 2 clubs, 3 spades, 4 hearts), bits 3-0 the rank (king 13)."""
+    """Return the byte of a card: bits 6-4 are the suit (1 diamonds, 2 clubs, 3 spades, 4 hearts), bits 3-0 the rank
+    (king 13)."""
     return 0x80 | (1 + rules.SUITS.index(card[1])) << 4 | (1 + rules.RANKS.index(card[0]))
 
 
 class SimulatedAngelEye:
-    """The shoe. It numbers its reports, and tells each card's target and each round's result by its own tableau.
+    """A simulated Angel Eye. It numbers its reports, and reports each card's target and each round's result by its own
+    tableau.
 
-    `wrap` is the Seq digit after 9, 0 or 1; the digits also begin with it. `speed` 1 takes the time that three copies
-    take on a 4800 baud wire, 2 half of that time, 0 no time. `corrupt(copy, frame)`, where set, gives the bytes that
-    reach the line for copy 0, 1 or 2.
+    `wrap` is the Seq digit after 9, 0 or 1; the digits begin with it too. With `speed` 1 a report takes the time that
+    three copies take on a 4800 baud wire, with 2 half of that time, with 0 no time. `corrupt(copy, frame)`, where it is
+    set, returns the bytes that reach the line for copy 0, 1 or 2.
 
-    The shoe answers commands. A `mute` shoe answers none, a `busy` one refuses each with 21, and each answer comes
-    `answers_after_s` after its command. `answered` counts the answers.
+    The shoe answers commands. A `mute` shoe answers none, a `busy` shoe refuses each with 21, and each answer comes
+    `answers_after_s` seconds after its command. `answered` counts the answers.
     """
 
     baud = _BAUD
@@ -136,10 +138,11 @@ class SimulatedAngelEye:
         result: Result | None = None,
         copies: Sequence[bool] = _ALL_COPIES,
     ) -> None:
-        """Draw a card: report it, and the round's result if the card was the round's last.
+        """Draw a card: report it, and report the round's result where the card was the round's last.
 
-        A shoe that is locked or in error reports only that a card came. `target`, `index` and `result` make the report
-        lie, while the shoe's own game goes on as it should. `copies` says which copies of the card's report are sent.
+        A shoe that is locked or in error reports only that a card came. `target`, `index` and `result` put false values
+        into the report, while the shoe's own game goes on with the true ones. `copies` says which copies of the card's
+        report are sent.
         """
         for given, kind in ((target, Target), (result, Result)):
             if isinstance(given, str):
@@ -147,11 +150,13 @@ class SimulatedAngelEye:
         self._drawn(card, card_byte(card), target, index, result, copies)
 
     def unreadable(self, card: str) -> None:
-        """Draw a card that cannot be read. The report names no card; the shoe's own game goes on with the real one."""
+        """Draw a card that the shoe cannot read. The report names no card, and the shoe's own game goes on with the
+        real card."""
         self._drawn(card, _NO_CARD, None, None, None, _ALL_COPIES)
 
     def keep(self, card: str) -> None:
-        """Keep a card after an overdraw was cleared. The card is Player's first card of the next round."""
+        """Keep a card after an overdraw was cleared. The card becomes the first card of Player's hand in the next
+        round."""
         self._clear_round()
         target, index = self._expected()
         self._report(b"R", _target_byte(target, index), card_byte(card))
@@ -164,7 +169,7 @@ class SimulatedAngelEye:
     # Commands.
 
     def hear(self, data: bytes) -> None:
-        """Bytes of the host. Each command that they complete is done or refused, and answered."""
+        """Take bytes that the host sends. Each command that they complete is carried out or refused, and answered."""
         begun = self._begun + data
         while (place := begun.find(_STX)) >= 0 and len(begun) - place >= _COMMAND_BYTES:
             self._answer(begun[place : place + _COMMAND_BYTES])
@@ -184,7 +189,7 @@ class SimulatedAngelEye:
             self.report_lock(command[3:7] == b"LK02")
 
     def _refused(self, command: bytes) -> bytes:
-        """Why the command is refused; empty where it is done."""
+        """Return the two characters of the reason why the command is refused, or no bytes where it is accepted."""
         if self.busy:
             return b"21"
         form = _COMMAND.fullmatch(command)
@@ -198,7 +203,7 @@ class SimulatedAngelEye:
     # Its other reports.
 
     def power_up(self) -> None:
-        """Switch the shoe on: its Seq starts anew, with this report. Its game stays where it is."""
+        """Switch the shoe on: the Seq digits begin anew with this report. The state of its own game stays."""
         self._is_on = True
         self._reports = 0
         self._report(b"S")
@@ -208,11 +213,11 @@ class SimulatedAngelEye:
         self._is_on = False
 
     def stand_by(self) -> None:
-        """Report stand-by."""
+        """Send a stand-by report."""
         self._report(b"P")
 
     def cut_card(self) -> None:
-        """Draw the cut card."""
+        """Draw the cut card, and report it."""
         self._report(b"C")
 
     def draw_outside_game(self, mode: str) -> None:
@@ -220,22 +225,23 @@ class SimulatedAngelEye:
         self._report(b"d", 0x80 | _OUTSIDE_GAME[mode] << 4)
 
     def raise_error(self, number: int) -> None:
-        """Go into error: 1 cannot read, 2 overdraw, 3 button, 4 and 5 reverse run, 6 card code, 7 draw time-out."""
+        """Go into error, and report it: 1 cannot read, 2 overdraw, 3 button, 4 and 5 reverse run, 6 card code, 7 draw
+        time-out."""
         self._error = number
         self._report(b"E", 0xC0 | number)
 
     def cancel_error(self, number: int) -> None:
-        """Cancel an error at the shoe."""
+        """Cancel an error at the shoe, and report that."""
         self._error = None
         self._report(b"e", 0x80 | number)
 
     def report_lock(self, locked: bool) -> None:
-        """Close or open the lock, and report it."""
+        """Close the shoe's lock or open it, and report that."""
         self._locked = locked
         self._report(b"L", 0x80 | locked)
 
     def skip_seq(self, reports: int = 1) -> None:
-        """Lose whole reports: their Seq digits are used up, and nothing is sent."""
+        """Lose whole reports: their Seq digits are used up, but nothing is sent."""
         self._reports += reports
 
     def _draw_each(self, *cards: str) -> None:
@@ -243,7 +249,7 @@ class SimulatedAngelEye:
             self.draw(card)
 
     def verbs(self) -> Verbs:
-        """The verbs of an Angel Eye, its faults included."""
+        """Return the prompt's commands for an Angel Eye, its faults included."""
 
         def only(copies: str, card: str) -> None:
             going_out = number_word(copies, 0, 3)
@@ -315,7 +321,8 @@ class SimulatedAngelEye:
         return self._take(card, due, result)
 
     def _expected(self) -> tuple[Target, int]:
-        """The target of the next card, and which of that target's cards it is, from 1; the first card has index 0."""
+        """Return the target of the next card, and the card's number among that target's cards, from 1. The first card
+        of a shoe has the number 0."""
         if self._to_burn is None:
             return Target.FIRST_CARD, 0
         if self._burned < self._to_burn:

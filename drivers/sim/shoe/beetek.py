@@ -1,6 +1,6 @@
-"""A BeeTek seen from outside: a shoe that reads each drawn card, tells which card it is, and knows nothing else.
+"""A simulated BeeTek: a shoe that reads each drawn card and reports which card it is, and knows nothing else.
 
-Written from the description of the wire, and not from the driver that reads it. A card is one line,
+Written from the description of the wire, and not from the driver that reads it. Each card is reported in one line:
 
     *  0 D  suit  rank  check check  CR LF
 
@@ -24,21 +24,21 @@ _SUITS = "HDCS"
 
 
 def line_of(text: str) -> bytes:
-    """A whole line with this text: star, check and line end are put around it."""
+    """Return the line that reports this text, with the star, the check characters and the line end around it."""
     return f"*{text}{sum(map(ord, text)) % 256:02X}\r\n".encode("ascii")
 
 
 def card_line(card: str) -> bytes:
-    """The line of a card (`KS`)."""
+    """Return the line that reports a card (`KS`)."""
     return line_of(f"0D{_SUITS.index(card[1])}{1 + rules.RANKS.index(card[0]):X}")
 
 
 class SimulatedBeeTek:
-    """The shoe, which has no game of its own, and reports nothing but drawn cards.
+    """A simulated BeeTek, which has no game of its own and reports nothing but drawn cards.
 
-    `speed` 1 takes the time that a line takes on a 9600 baud wire, 2 half of that time, 0 no time. `wrap` is ignored:
-    its lines have no numbers. `corrupt(line)`, where set, gives the bytes that reach the host for a line; where that is
-    empty, the line is lost.
+    With `speed` 1 a line takes the time that it takes on a 9600 baud wire, with 2 half of that time, with 0 no time.
+    `wrap` is ignored, because the lines have no numbers. `corrupt(line)`, where it is set, returns the bytes that reach
+    the host for a line; where there are none, the line is lost.
     """
 
     baud = _BAUD
@@ -53,7 +53,7 @@ class SimulatedBeeTek:
         self.corrupt: Callable[[bytes], bytes] | None = None
 
     def draw(self, card: str) -> None:
-        """Draw a card: its line is sent once."""
+        """Draw a card, and send its line once."""
         self._send(card_line(card))
 
     def lose(self, card: str) -> None:
@@ -61,28 +61,29 @@ class SimulatedBeeTek:
         self._send(card_line(card), lambda whole: b"")
 
     def damage(self, card: str) -> None:
-        """Draw a card whose line has a wrong rank byte. The check shows the damage."""
+        """Draw a card whose line has a wrong rank byte, so that the check characters do not fit."""
         self._send(card_line(card), lambda whole: whole[:4] + bytes([whole[4] ^ 1]) + whole[5:])
 
     def say(self, text: str) -> None:
-        """Send another line, with the right check: a line that nobody has described."""
+        """Send a line with this text and the right check characters, of a kind that the wire's description does not
+        know."""
         self._send(line_of(text))
 
     def power_up(self) -> None:
-        """Switch the shoe on. It reports nothing."""
+        """Switch the shoe on. The shoe reports nothing."""
 
     def new_shoe(self) -> None:
-        """Put a new shoe in place. It reports nothing."""
+        """Put a new shoe in place. The shoe reports nothing."""
 
     def cut_card(self) -> None:
-        """Draw the cut card. It reports nothing."""
+        """Draw the cut card. The shoe reports nothing."""
 
     def _draw_each(self, *cards: str) -> None:
         for card in [rules.a_card(card) for card in cards]:
             self.draw(card)
 
     def verbs(self) -> Verbs:
-        """The verbs of a BeeTek, its faults included."""
+        """Return the prompt's commands for a BeeTek, its faults included."""
         return {
             "draw": Verb("CARD…", "draw one card or several", self._draw_each),
             "lose": Verb("CARD", "draw a card whose line is lost", lambda card: self.lose(rules.a_card(card))),
