@@ -1,6 +1,8 @@
-"""Defects that are planted in a copy of the pit or the table, one at a time: the kit must find each at its clause.
+"""Defects that are planted in a copy of the pit or the table, one at a time. The conformance kit must find each of them
+at its clause.
 
-A defect is a text of the program and the text that replaces it. A copy with the defect runs as the program does.
+A defect is a text of the program and the text that replaces it. Apart from the defect, the copy runs as the program
+does.
 """
 
 from __future__ import annotations
@@ -14,7 +16,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @dataclass(frozen=True, slots=True)
 class Defect:
-    """What is wrong, the clause that it breaks, and the change that plants it (or the two changes)."""
+    """One defect: what is wrong, the clause of the contract that it breaks, and the one or two changes of a file that
+    plant it."""
 
     name: str
     clause: str
@@ -25,7 +28,7 @@ class Defect:
     and_instead: str = ""
 
     def planted(self) -> str:
-        """The file's text with the defect. Each text that is changed stands in the file once."""
+        """Return the file's text with the defect. Each text that is replaced occurs in the file exactly once."""
         whole = (ROOT / self.file).read_text("utf-8")
         for text, instead in ((self.text, self.instead), (self.and_text, self.and_instead)):
             if text is not None:
@@ -34,7 +37,7 @@ class Defect:
         return whole
 
     def plant(self, folder: Path) -> Path:
-        """A copy of the program with the defect, in `folder`, from which the program is started."""
+        """Make a copy of the program with the defect in `folder`, and return the folder from which it is started."""
         for package in ("controller", "drivers", "config"):
             shutil.copytree(ROOT / package, folder / package, ignore=shutil.ignore_patterns("__pycache__"))
         (folder / self.file).write_text(self.planted(), "utf-8")
@@ -57,30 +60,32 @@ _INCOMING, _INTAKE, _AWARDS = (
 
 
 def _at_a_start(name: str, clause: str, statement: str) -> Defect:
-    """A defect in what the pit does to its ledger at each start of its program."""
+    """Return a defect that changes the pit's ledger by an SQL statement each time the program starts."""
     begins = "            self._session.begin(token)\n"
     return Defect(name, clause, _LEDGER, begins, f"{begins}            self._db.execute({statement!r})\n")
 
 
 def _noted(name: str) -> str:
-    """Python code for the number in this file of the pit's machine, or 0 without the file."""
+    """Return Python code that reads the number in the file `name` on the pit's machine, or gives 0 where the file does
+    not exist."""
     return f"int(open({name!r}).read() if __import__('os').path.exists({name!r}) else 0)"
 
 
 def _note(name: str) -> str:
-    """Python code for a function that writes a number into this file."""
+    """Return Python code for a function that writes a number into the file `name`."""
     return f"lambda number: __import__('pathlib').Path({name!r}).write_text(str(number)) and None"
 
 
 def _times_of_acks_alone(moments: str) -> tuple[str, str, str, str]:
-    """Two texts of the service, and what stands in the place of each: acks have their times of this Python code, and no
-    longer of what gives the meters' words theirs."""
+    """Return two texts of the pit's service, each followed by its replacement. With them the times of acks come from
+    the Python code `moments`, and no longer from the source of the meters' times."""
     made, acks = "        self._moments = Moments(", "ack.payload(table, self._moments.next()"
     return made, f"        self._of_acks = {moments}\n{made}", acks, acks.replace("_moments", "_of_acks")
 
 
 def acks_ahead(by_s: float) -> tuple[str, str]:
-    """A text of the service, and the text in its place that acknowledges each event so long before its commit."""
+    """Return a text of the pit's service and its replacement, which acknowledges each event `by_s` seconds before its
+    commit."""
     commits = "            self._commit(events)\n"
     return commits, (
         "            for table, payload in events:\n"

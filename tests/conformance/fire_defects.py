@@ -1,7 +1,7 @@
-"""Defects of a pit that show where links are cut, events come again and the program ends while tables play.
+"""Defects of a pit that show only where links are cut, events come again and the program ends while tables play.
 
-Each is planted in a copy of the reference pit, as those of `defects.py` are, and the kit must find it under fire.
-Most happen once, after a cut of the pit's own link: no other trial of the kit cuts that link.
+Each is planted in a copy of the reference pit, as the defects in `defects.py` are, and the kit must find it under fire.
+Most of them happen once, after a cut of the pit's own link, because no other trial of the kit cuts that link.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ def _moves_meter(by: str) -> str:
 
 
 def _once(indent: str, db: str, when: str, statement: str) -> str:
-    """Python code that changes the ledger once in its life, when a condition holds and there is a row to change."""
+    """Return Python code that changes the ledger a single time, when the condition `when` holds and the statement finds
+    a row to change."""
     lines = (
         f"if {when} and not __import__('os').path.exists('spoiled'):",
         f"    if {db}.execute({statement!r}).rowcount:",
@@ -34,7 +35,7 @@ def _once(indent: str, db: str, when: str, statement: str) -> str:
 
 
 def _after_a_cut(name: str, clause: str, statement: str, often: bool = False) -> Defect:
-    """A defect in what the pit does to its ledger when its connection was cut."""
+    """Return a defect that changes the pit's ledger by an SQL statement after its connection was cut."""
     told = "                why = str(ended)\n"
     db = "self._ledger._db"
     indent = " " * 20
@@ -43,7 +44,8 @@ def _after_a_cut(name: str, clause: str, statement: str, often: bool = False) ->
 
 
 def _ahead_after_a_cut(name: str, clause: str) -> Defect:
-    """A defect in how the pit acknowledges, from the first cut of its own connection on, over starts too."""
+    """Return a defect by which the pit acknowledges events before their commit, from the first cut of its own
+    connection on. A restart does not end the defect."""
     told = "                why = str(ended)\n"
     commits, ahead = acks_ahead(0.1)
     was_cut = "__import__('os').path.exists('cut')"
@@ -52,7 +54,8 @@ def _ahead_after_a_cut(name: str, clause: str) -> Defect:
 
 
 def _at_a_late_start(name: str, clause: str, statement: str) -> Defect:
-    """A defect in a start of the program on a large ledger: the kit without fire sends some 350 events in all."""
+    """Return a defect that changes a large ledger when the program starts. Without fire the kit sends only about 350
+    events, too few for this defect."""
     begins = "            self._session.begin(token)\n"
     late = "self._db.execute('SELECT count(*) FROM event').fetchone()[0] > 1_000"
     return Defect(name, clause, _LEDGER, begins, begins + _once(" " * 12, "self._db", late, statement))

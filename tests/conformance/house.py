@@ -1,4 +1,5 @@
-"""A pit to be tried: any program that is a pit, on a broker of the tests' own, started again whenever it ends."""
+"""Runs the pit that is to be tried: any program that is a pit, on a broker of the tests' own, started again whenever it
+ends."""
 
 from __future__ import annotations
 
@@ -35,10 +36,10 @@ runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
 
 
 class KeptRunning:
-    """The program of any pit, a module of Python. It is started again whenever it ends, until `close`.
+    """The program of any pit, a Python module. It is started again whenever it ends, until `close`.
 
-    The file `behind` in `folder` says how many seconds the clock of its next start stands behind. Each clock stands on
-    a machine of its own: a pit that starts with another clock finds no file that it wrote outside of its ledger.
+    The file `behind` in `folder` says how many seconds slow the clock of the next start is. Each clock stands for a
+    machine of its own: a pit that starts with another clock finds no file that it wrote outside its ledger.
     """
 
     def __init__(self, command: Sequence[str], folder: Path, home: Path) -> None:
@@ -67,7 +68,7 @@ class KeptRunning:
                 self._start()
 
     def close(self) -> None:
-        """End the program for good."""
+        """End the program and do not start it again."""
         self._ends = True
         self._process.send_signal(signal.SIGKILL)
         self._watch.join()
@@ -79,8 +80,8 @@ class KeptRunning:
 def try_reference_pit(
     folder: Path, home: Path = ROOT, only: Sequence[str] = (), fire_minutes: float | None = None
 ) -> Report:
-    """Try the pit that lies in `home` with the kit, on a broker and a ledger of its own; with `fire_minutes` in the
-    fire."""
+    """Try the reference pit in `home` with the kit, on a broker and a ledger of its own, and return the report. With
+    `fire_minutes` the pit is tried under fire."""
     program = [sys.executable, "-m", "controller.pit.reference"]
     ledger = str(folder / "ledger.sqlite")
     act = f"cd {shlex.quote(str(home))} && PYTHONPATH=. {shlex.join(program)}"
@@ -95,7 +96,8 @@ def try_reference_pit(
 
 
 def _terms(act: str, desk: str, settings: Path) -> dict[str, str]:
-    """How two people change a meter's terms: one writes a key into the settings, in the place of that key elsewhere."""
+    """Return the commands by which two people change a meter's terms. For a limit or a price, a command writes a key
+    into the settings and removes the same key elsewhere before the two people agree."""
 
     def write(key: str, value: str) -> str:
         edits = f"-e '/^{key}/d' -e 's/^.meters.{{meter}}.$/&\\n{key} = {value}/'"
@@ -119,8 +121,8 @@ def try_program(
     only: Sequence[str],
     fire_minutes: float | None = None,
 ) -> Report:
-    """Try this module with its arguments. {broker} in an argument becomes the broker's address, or in a fire the
-    address of the kit's own port."""
+    """Try the pit that this module with its arguments starts, and return the report. {broker} in an argument becomes
+    the broker's address, or under fire the address of the kit's own port."""
     broker = Broker(folder).start()
     pit_port = broker.port if fire_minutes is None else free_port()
     pit = KeptRunning([word.replace("{broker}", f"127.0.0.1:{pit_port}") for word in command], folder, home)
@@ -148,7 +150,8 @@ _OF_METER = {"limit": "limit_cents", "price": "price_cents", "close": "into"}
 def try_second_pit(
     folder: Path, home: Path = ROOT, only: Sequence[str] = (), fire_minutes: float | None = None
 ) -> Report:
-    """Try the second pit that lies in `home` with the kit; with `fire_minutes` in the fire."""
+    """Try the second pit in `home` with the kit, and return the report. With `fire_minutes` the pit is tried under
+    fire."""
     program = [sys.executable, "-m", "tests.conformance.second_pit"]
     ledger = str(folder / "second.sqlite")
     act = f"cd {shlex.quote(str(home))} && {shlex.join(program)}"

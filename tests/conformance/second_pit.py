@@ -1,10 +1,11 @@
-"""A second pit, written from the contract's page alone: MQTT 5 on a bare socket, PyNaCl's keys. The contract suffices.
+"""A second pit, written from the contract's page alone, which shows that the contract suffices. It speaks MQTT 5 on a
+bare socket, and signs with PyNaCl.
 
     second_pit run LOG HOST:PORT | second_pit adopt LOG TABLE EPOCH KEY | second_pit verified|paid|rejected LOG AWARD
     second_pit corrected LOG EVENT | second_pit limit|price LOG METER CENTS | second_pit close LOG METER INTO
 
-Its books are a file of lines: whatever happened, in order. It has three meters, and nothing for people. It is no
-example.
+Its books are a file of lines with everything that happened, in order. It has three meters, and no screens for people.
+It is no example to follow.
 """
 
 import asyncio
@@ -36,7 +37,7 @@ def at(ms: int = 0) -> str:
 
 
 class Meter:
-    """What a meter holds is reckoned anew from all that ever happened to it."""
+    """One meter of the second pit. Its amount is computed anew each time from everything that ever happened to it."""
 
     def __init__(self) -> None:
         self.wagered, self.given, self.moved, self.off = 0, 0, Fraction(0), list[Row]()
@@ -44,7 +45,7 @@ class Meter:
         self.limits, self.price = list[tuple[int, int | None]](), 0
 
     def won(self, since: int = 0) -> int:
-        """How many wins stand that took all of the meter."""
+        """Return how many wins of the whole meter stand, from win number `since` on."""
         return sum(win["stands"] and win["share"] == 1 for win in self.wins[since:])
 
     def holds(self) -> Fraction:
@@ -53,7 +54,8 @@ class Meter:
         return held
 
     def level(self) -> Fraction:
-        """A limit of before the first wager runs at once, and another one since the meter was won after it."""
+        """Return what the meter shows: the amount that it holds, or its limit where that is lower. A limit from before
+        the first wager applies immediately, and a later limit applies once the meter was won after it."""
         run = [limit for limit, since in self.limits if since is None or self.won(since)]
         return min([self.holds(), *map(Fraction, run[-1:])])
 
@@ -81,7 +83,8 @@ class Books:
         self.last = self.held
 
     def moment(self) -> int:
-        """A time for a word, later than every time before, over a restart too, however the clock stands."""
+        """Return a time for a message, in milliseconds since 1970. It is later than every time before, even over a
+        restart and whatever the clock shows."""
         self.last = max(self.last + 1, time.time_ns() // 1_000_000)
         if self.last > self.held:
             self.write(passed_by_none=self.last + 900)

@@ -1,4 +1,5 @@
-"""Defects of the table's side of the contract, planted as those of the pit are."""
+"""Defects of the table's side of the contract, which are planted in a copy of the table as the pit's defects are in the
+pit."""
 
 from __future__ import annotations
 

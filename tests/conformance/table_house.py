@@ -1,4 +1,5 @@
-"""A table to be tried by the kit: its daemon, and a person who does there what the kit asks for."""
+"""Runs the table that is to be tried by the kit: its daemon, and a person who does at the table what the kit asks
+for."""
 
 from __future__ import annotations
 
@@ -27,7 +28,8 @@ _HITS_A_METER, _HITS_A_FIXED_AWARD = "2C KS 3D 9S", "QD 2C 9H 3D"  # at seat 1, 
 
 
 class Person(Deeds):
-    """The person who deals, decides and pulls plugs at the table in `home`, a copy of this repository's programs."""
+    """The person who deals, decides and pulls plugs at the table. The table's program lies in `home`, a copy of this
+    repository's programs."""
 
     def __init__(self, folder: Path, broker: Broker, home: Path) -> None:
         super().__init__(TABLE_DEEDS, {}, asks=False)
@@ -58,18 +60,18 @@ class Person(Deeds):
         }
 
     def need(self, deed: str) -> None:
-        """Accept every deed of a table's person."""
+        """Do nothing, because this person can do every deed (act of people) that the kit asks for at a table."""
         assert deed in self._deeds, deed
 
     def do(self, deed: str, **names: str) -> None:
-        """Do the deed. Raises DeedFailedError where the table does not let this person."""
+        """Do the deed (act of people) at the table. Raises DeedFailedError where the table does not allow it."""
         try:
             self._deeds[deed](**names)
         except (TableError, AssertionError) as error:
             raise DeedFailedError(f"{deed}: {error}") from error
 
     def begin(self) -> None:
-        """Start the table, open a shoe, turn its first card and burn."""
+        """Start the table, open a shoe, show its first card and burn."""
         self.table.start()
         eventually_now(lambda: self.table.status().shoe.up)
         self._tap("new_shoe", "first_card_due")
@@ -78,7 +80,7 @@ class Person(Deeds):
         eventually_now(lambda: self.table.phase == "wagers_open")
 
     def close(self) -> None:
-        """End the table."""
+        """End the table's program."""
         self.table.close()
         self._line.unplug()
 
@@ -112,8 +114,9 @@ class Person(Deeds):
         self._tap("deal", "wagers_locked")
 
     def _tap(self, button: str, phase: str) -> None:
-        """Press the button and let go, and again where the phase does not come within a second. A press soon after the
-        last one may count as the same press, and a contact that opens for a moment counts as closed all the time."""
+        """Press the button and let go, and repeat this where the phase does not come within a second. A press soon
+        after the last one may count as the same press, because a contact that opens only for a moment counts as closed
+        all the time."""
 
         def tapped() -> bool:
             self._pins.tap(button)
@@ -151,7 +154,7 @@ sys.exit(main(sys.argv[1:]))
 
 
 def try_reference_table(folder: Path, home: Path = ROOT, only: Sequence[str] = ()) -> Report:
-    """Try the table whose program lies in `home` with the kit, on a broker of its own."""
+    """Try the table whose program lies in `home` with the kit, on a broker of its own, and return the report."""
     wanted = [clause for clause in clauses("T") if not only or clause.number in only]
     with ExitStack() as stack:
         broker = Broker(folder)

@@ -1,4 +1,4 @@
-"""The page docs/conformance.md as a stranger walks it: from the wheel in an empty folder to a report."""
+"""Tests of the page docs/conformance.md, as a stranger follows it: from the wheel in an empty folder to a report."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ _WITHIN_S = 1800
 
 
 def _commands(of: str) -> list[str]:
-    """The blocks of commands in a section, with free ports in place of the page's, and three minutes of fire."""
+    """Return the blocks of commands in a section of the page, with free ports in place of the page's, and three minutes
+    of fire."""
     lines = _PAGE.read_text("utf-8").splitlines()
     begins = lines.index(_SECTIONS[of])
     ends = next(place for place in range(begins + 1, len(lines)) if lines[place].startswith("## "))
@@ -44,7 +45,8 @@ def _commands(of: str) -> list[str]:
 
 @contextmanager
 def _typed(texts: list[str], folder: Path) -> Iterator[None]:
-    """Type each of these blocks in `folder`; each must succeed. At the end nothing runs any more that they started."""
+    """Run each of these blocks of commands in `folder`; each must succeed. When the `with` block ends, everything that
+    they started is ended."""
     shells: list[subprocess.Popen[bytes]] = []
     said = folder / "said"
     try:

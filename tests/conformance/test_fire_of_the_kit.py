@@ -1,4 +1,5 @@
-"""The kit under fire: true pits stand in it, and a pit with a defect that shows only there is found by its clause."""
+"""Tests of the kit under fire: sound pits pass it, and a pit with a defect that shows only under fire is found at its
+clause."""
 
 from __future__ import annotations
 
@@ -82,7 +83,8 @@ def test_a_defect_is_found_under_fire_within_ten_minutes(
 @needs_mosquitto
 @pytest.mark.parametrize("defect", FIRE_DEFECTS, ids=lambda defect: defect.name)
 def test_the_kit_without_fire_does_not_find_the_defect(defect: Defect, tmp_path: Path) -> None:
-    """So the fire finds what no other trial of the kit does."""
+    """The kit without fire reports every clause as kept at a pit with the defect. So the fire finds what no other trial
+    finds."""
     report = try_reference_pit(tmp_path, defect.plant(tmp_path / "copy"))
     assert {line.result for line in report.lines} == {Result.KEPT}, report.text()
 
@@ -125,7 +127,7 @@ def _step(award: str, cents: int, step: str, hit: str = "t/e/9", seat: int = 1, 
 
 
 def _player() -> Player:
-    """A player of a table without a wire, which notes only what it makes."""
+    """Return a player of a table without a connection, which notes only what the table makes."""
     player, table = object.__new__(Player), object.__new__(FarTable)
     table.table, table.epoch, table.key, table.shoe, table.round, table.made = (
         "t",
@@ -219,7 +221,8 @@ def test_an_award_on_which_nobody_can_decide_in_the_calm_is_told(
 def test_a_pit_whose_word_of_what_was_decided_comes_late_is_not_accused(
     late: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What a person cannot do again was done, and the command that did it failed."""
+    """A pit is not accused where a person's command failed although the decision took effect, and the pit announces the
+    decision late."""
     monkeypatch.setattr(fire, "ANSWERS_WITHIN_S", 0)
     burnt, player = object.__new__(Fire), _player()
     player.steps = {"t.1": {1: _step("t.1", 70, "verified" if late == "paid" else "pending")}}
@@ -297,7 +300,8 @@ def test_options_of_which_one_would_do_nothing_are_refused(
 
 
 def test_a_clause_for_which_the_fire_had_nothing_is_not_tried() -> None:
-    """The counts come from a stage that had each event and deed; each of them then goes missing."""
+    """A clause is not tried where the fire lacked an event or a decision that the clause needs. The counts come from a
+    stage that had all of them, and each is then taken away."""
     burnt = object.__new__(Fire)
     burnt.told, burnt._decided = Counter({"ends of the program under fire": 1}), {}
     burnt._deeds = Deeds(PIT_DEEDS, {"verify": "true", "pay": "true"}, False)
@@ -355,7 +359,7 @@ def test_an_ack_that_goes_back_is_a_loss_and_a_late_copy_of_one_is_none() -> Non
 
 @pytest.fixture
 def echo() -> Iterator[int]:
-    """The port of a server that says everything again."""
+    """The port of a server that sends back everything that it receives."""
     server = socket.create_server(("127.0.0.1", 0))
 
     def serve() -> None:

@@ -1,8 +1,8 @@
-"""`python -m tests.fire.cashier LEDGER SEED`: decides on awards until standard input ends, then prints how many
-decisions it took.
+"""A cashier as a program: `python -m tests.fire.cashier LEDGER SEED` decides on awards until standard input ends, and
+then prints how many decisions it made.
 
-It is a process of its own, as people's commands are. A decision holds the ledger's file, and in the test's process each
-step of a decision would wait for all other threads.
+The cashier is a process of its own, as people's commands are. A decision locks the ledger's file, and in the test's own
+process each step of a decision would wait for all other threads.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ _BETWEEN_DECISIONS_S = 0.02  # no person is as fast: who takes the ledger again 
 
 
 def main(path: Path, seed: str) -> int:
-    """Pay some awards, reject some, and leave some open. Returns the number of decisions."""
+    """Decide on the ledger's awards until standard input ends: pay some, reject some, and leave some open. Returns the
+    number of decisions."""
     decided = 0
     while not _is_over(_EVERY_S):
         with suppress(TableError), closing(Ledger(path)) as ledger:  # the pit may be at its files
@@ -41,7 +42,8 @@ def main(path: Path, seed: str) -> int:
 
 
 def _decide(control: Path, award: str, step: Step) -> None:
-    """Decide at the desk of the pit, which is for practice: Ben verifies, Cleo pays, and both reject."""
+    """Decide on an award at the pit's control socket. The pit runs for practice, so any names will do: Ben verifies,
+    Cleo pays, and both are needed to reject."""
     do = {"verified": "verify", "paid": "pay", "rejected": "reject"}[step]
     answer = ask(control, {"do": do, "award": award, "as": "Cleo" if step == "paid" else "Ben"})
     for waits in answer.waits:

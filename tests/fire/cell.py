@@ -1,4 +1,5 @@
-"""A pit on several machines, each a network namespace: two databases, brokers, and two pits of which one leads."""
+"""A pit on several machines, each of which is a network namespace: two databases, brokers, and two pits of which one
+leads."""
 
 from __future__ import annotations
 
@@ -45,10 +46,10 @@ sys.exit(main())
 
 
 class Cell:
-    """The primary and its standby, and two pits, which a supervisor starts again.
+    """A primary database and its standby, and two pits, which a supervisor starts again whenever they end.
 
-    `pits` are the pits' machines, each with the machine of the broker to which its pit speaks. `settings` is their
-    settings file without its roles. Their program lies in `home`.
+    `pits` names the pits' machines, each with the machine of the broker to which its pit speaks. `settings` is the text
+    of the pits' settings file without its roles. The pits' program lies in `home`.
     """
 
     def __init__(
@@ -96,7 +97,7 @@ class Cell:
         ends.callback(self._end)
 
     def leader(self) -> str | None:
-        """The machine whose pit leads, where one leads now."""
+        """Return the machine whose pit leads now, or None where none leads."""
         with suppress(psycopg.Error):
             for (who,) in rows(self.url, "SELECT who FROM leadership WHERE until > clock_timestamp()"):
                 found = _WHO.search(str(who))
@@ -106,30 +107,31 @@ class Cell:
         return None
 
     def some_leader(self) -> str:
-        """The machine whose pit leads, as soon as one does."""
+        """Wait until a pit leads, and return its machine."""
         while (machine := self.leader()) is None:
             time.sleep(0.05)
         return machine
 
     def await_leader_beside(self, former: str) -> None:
-        """Wait until another pit leads."""
+        """Wait until a pit leads that is not on the machine `former`."""
         while self.leader() in (None, former):
             time.sleep(0.05)
 
     def signal_pit(self, machine: str, number: signal.Signals) -> None:
-        """Send a signal to the machine's pit, where it runs."""
+        """Send a signal to the pit on this machine, where one runs."""
         with suppress(KeyError, ProcessLookupError):
             os.kill(self._pits[machine].pid, number)
 
     def signal_leader(self, number: signal.Signals) -> tuple[str, int]:
-        """Send a signal to the pit that leads, as soon as one does. Returns its machine and its process."""
+        """Wait until a pit leads, and send it a signal. Returns its machine and its process id."""
         machine = self.some_leader()
         pid = self._pits[machine].pid
         os.kill(pid, number)
         return machine, pid
 
     def replace_primary(self) -> None:
-        """Make the standby the primary. The machine of the former primary comes back as its standby."""
+        """Swap the two databases after a failover: the promoted standby is the primary, and the former primary starts
+        empty as its standby."""
         self.primary, self.standby = self.standby, self.primary
         self.standby.forget()
         self.standby.follow(self.primary)
@@ -138,7 +140,7 @@ class Cell:
 
     @contextmanager
     def silent_standby(self) -> Iterator[None]:
-        """A block in which the standby confirms nothing."""
+        """Keep the standby from confirming any commit while the `with` block runs."""
         ((receiver,),) = self.standby.query("SELECT pid FROM pg_stat_wal_receiver") or [(None,)]
         if not isinstance(receiver, int):
             return
@@ -149,7 +151,7 @@ class Cell:
             os.kill(receiver, signal.SIGCONT)
 
     def cancel_commits(self) -> int:
-        """Cancel the commits that wait for the standby. Returns how many there were."""
+        """Cancel the commits that wait for the standby. Returns their number."""
         waiting = "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
         return len(self.primary.query(waiting))
 
@@ -173,11 +175,12 @@ class Cell:
 
     @property
     def key(self) -> bytes:
-        """The pits' public key."""
+        """The public key with which both pits sign."""
         return load_or_make_key(Path(self._key)).public
 
     def head_office_findings(self) -> list[str]:
-        """What head office finds in the house's log, with the decisions that the pits have signed."""
+        """Return what the head office's audit finds wrong in the house's log, which has the events and the decisions
+        that the pits have signed."""
         log = self.folder / "house.log"
         with log.open("w", encoding="utf-8") as out, redirect_stdout(out):
             assert main(["events", "--ledger", self.url]) == 0
@@ -194,11 +197,11 @@ class Cell:
 
 
 class Cashier(threading.Thread):
-    """Two supervisors who decide on awards, from their own accounts.
+    """A thread that plays two supervisors, who decide on awards from accounts of their own.
 
-    They do not know which pit leads, and ask at either machine's desk: a pit that was followed must decide nothing, and
-    an answer that is lost with its pit makes them ask again. `paid` counts for each award how often a pit told them
-    that it is paid.
+    They do not know which pit leads, and ask at either machine's control socket. A pit that leads no longer must decide
+    nothing, and where an answer is lost with its pit they ask again. `paid` counts for each award how often a pit told
+    them that it is paid.
     """
 
     def __init__(self, cell: Cell, seed: int) -> None:
@@ -234,7 +237,7 @@ class Cashier(threading.Thread):
             self.decided += self._ask(_ANN, do="verify", award=award.id)["ok"]
 
     def _ask(self, who: int, **request: object) -> dict[str, Any]:
-        """What the first desk answers that is open."""
+        """Send a request to the first pit whose control socket is open, and return its answer."""
         for desk in self._luck.sample(self._cell.desks, len(self._cell.desks)):
             with suppress(FileNotFoundError, ConnectionRefusedError):
                 return ask_desk(who, desk, [_SUPERVISORS], **request)

@@ -1,5 +1,5 @@
-"""Where each cut of a table's link fell, judged by the broker's log and by the bytes that had passed the link by
-then."""
+"""Finds out at which step of the delivery each cut of a table's link fell, from the broker's log and from the bytes
+that had passed the link before the cut."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _LINE = re.compile(
 
 
 class Records:
-    """The TLS records of one direction of a connection: the lengths of those that have passed whole."""
+    """The TLS records of one direction of a connection: the lengths of those that have passed completely."""
 
     def __init__(self) -> None:
         self.lengths: list[int] = []
         self._begun = b""
 
     def pass_on(self, data: bytes) -> None:
-        """Note that these bytes have passed too."""
+        """Note that these bytes have passed the link."""
         self._begun += data
         while len(self._begun) >= _HEADER:
             length = int.from_bytes(self._begun[3:_HEADER])
@@ -45,8 +45,8 @@ class Records:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A cut connection: its port as the broker knows it, when it was cut (Unix time), and what had passed from the
-    broker."""
+    """A connection that was cut: its port as the broker knows it, when it was cut (Unix time), and what had passed from
+    the broker by then."""
 
     port: int
     at_s: float
@@ -55,7 +55,8 @@ class Cut:
 
 @dataclass
 class _Connection:
-    """A table's connection as the broker's log tells it, each step with its length on the line (0: from the table)."""
+    """A table's connection as the broker's log shows it. Each step has its length on the link, or 0 where the table
+    sent it."""
 
     name: str
     port: int
@@ -64,8 +65,8 @@ class _Connection:
 
 
 def places(log: str, cuts: Sequence[tuple[str, Cut]]) -> Counter[str]:
-    """How many of the cuts, each with its table, fell at each place. A cut whose place is not certain counts as
-    elsewhere."""
+    """Count how many of the cuts fell at each step of the delivery. Each cut comes with its table. A cut whose step is
+    not certain counts as elsewhere."""
     connections = list(_connections(log))
     fallen = Counter({BEFORE_PUBACK: 0, BEFORE_ACK: 0, ELSEWHERE: 0})
     for table, cut in cuts:
@@ -75,7 +76,8 @@ def places(log: str, cuts: Sequence[tuple[str, Cut]]) -> Counter[str]:
 
 
 def _connections(log: str) -> Iterator[_Connection]:
-    """Every connection that a client made. Two connections may have the same port, one after the other."""
+    """Yield every connection that a client made, from the broker's log. Two connections may have the same port one
+    after the other."""
     latest: dict[str, _Connection] = {}
     for line in filter(None, map(_LINE.fullmatch, log.splitlines())):
         if line["name"]:
@@ -96,7 +98,8 @@ def _step(line: re.Match[str]) -> tuple[str, int]:
 
 
 def _place(steps: Sequence[tuple[str, int]], passed: Records) -> str:
-    """Where a cut fell among the steps of its connection. The broker sends one record after another, in order."""
+    """Return where a cut fell among the steps of its connection. The broker sends its TLS records in order, so that the
+    lengths of the records that passed show which steps arrived."""
     left, arrived = list(passed.lengths), set[int]()
     for place, (_, length) in enumerate(steps):
         if length and length not in left:

@@ -1,7 +1,7 @@
-"""A dealer and a supervisor at one table of the floor: hand after hand, whatever is killed meanwhile.
+"""A dealer and a supervisor at one table of the test floor, who play round after round, whatever is killed meanwhile.
 
-The dealer deals the whole hand by the sheet, also to a daemon that is down. The supervisor voids what the table did not
-hear whole, and knows of every hand how it must stand in the stream.
+The dealer deals each round to its end by the sheet, even while the daemon is down. The supervisor voids a round that
+the table did not hear completely. For every round they know how the table's stream must report it.
 """
 
 from __future__ import annotations
@@ -50,18 +50,18 @@ _LONGER_THAN_KEPT_S = 9.0  # a freeze of which the table must take the shoe for 
 
 @dataclass
 class Dealt(Hand):
-    """A hand as it was dealt. `sure` says that nothing kept the table from hearing it whole."""
+    """A round as it was dealt. `sure` says that nothing kept the table from hearing all of it."""
 
     sure: bool = True
 
 
 class SecondDealer:
-    """The independent second dealer: it deals by the sheet, whether the table hears it or not, and judges the table by
-    what lies on the felt. It is the dealer of one table. `hurt` kills a broker or pit; `dealt` is what was dealt, in
-    order; `combinations` are the seats with their King and 9.
+    """The independent second dealer of one table: it deals by the sheet, whether the table hears it or not, and judges
+    the table by the cards on the felt. `hurt` kills a broker or pit. `dealt` has the rounds that were dealt, in order.
+    `combinations` has the seats with their King and 9.
 
-    What the table has shown it has committed: no kill may lose it. So before each card of a hand in which the daemon is
-    killed, the dealer waits until the cards before it are shown. Only the last card may be lost.
+    Whatever the table has shown is committed, and no kill may lose it. For this reason the dealer waits, before each
+    card of a round in which the daemon is killed, until the cards before it are shown. Only the last card may be lost.
     """
 
     def __init__(self, table: Table, seed: int, strikes: Mapping[int, Strike], hurt: Callable[[Strike], None]) -> None:
@@ -89,7 +89,7 @@ class SecondDealer:
         self.kept = 0  # cards shown before a kill and still there after it
 
     def deal(self, hands: int) -> None:
-        """Deal so many hands, numbered on from those before."""
+        """Deal this many rounds after those that were dealt before."""
         for _ in range(hands):
             if self._hands_left == 0:
                 self._open_shoe()
@@ -97,7 +97,8 @@ class SecondDealer:
             self._hands_left -= 1
 
     def change_disk(self, copy: Path | None = None, restore: Path | None = None) -> None:
-        """Kill the daemon between two hands, copy its journal or put an older copy in its place, and start it again."""
+        """Kill the daemon between two rounds, copy its journal or put an older copy in its place, and start the daemon
+        again."""
         self._kill()
         for suffix in ("", "-wal"):
             journal = self._table.journal.with_name(self._table.journal.name + suffix)
@@ -114,22 +115,22 @@ class SecondDealer:
         self._come_back()
 
     def status(self) -> dict[str, Any]:
-        """The table's status."""
+        """Ask the table for its status, and return it."""
         told: dict[str, Any] = self._say({"do": "status"})["status"]
         return told
 
     def end_shoe(self) -> None:
-        """End the shoe as a supervisor does, where the table stopped for a count."""
+        """End the shoe as a supervisor does, where the table stopped because the shoe's cards must be counted."""
         if _unheard(self.status()["face"]):
             self._supervise("new_shoe")
 
     def accept_award(self, award: str, cents: int) -> None:
-        """Accept an award that the table disputes, as a supervisor and the holder of the key do who have compared
-        it."""
+        """Accept an award that the table disputes, as a supervisor and the holder of the key do after they have
+        compared the amounts."""
         self._by_two("accept_award", award=award, cents=cents)
 
     def unplug(self) -> None:
-        """Take the shoe away."""
+        """Unplug the shoe for good."""
         self._line.unplug()
 
     # A hand.
@@ -178,11 +179,11 @@ class SecondDealer:
 
     @property
     def _left(self) -> int:
-        """The cards left in the shoe, as whoever opens it counts them."""
+        """The number of cards left in the shoe, as a person counts them who opens it."""
         return 52 * _DECKS - self._drawn
 
     def _await_shown(self, hand: Dealt) -> None:
-        """Wait until the table shows all cards of the hand that were dealt."""
+        """Wait until the table shows all cards of the round that were dealt."""
         if self._table.runs:
             self._await(lambda: self._cards_shown() == {"player": hand.player, "banker": hand.banker})
             self._shown = {"player": [*hand.player], "banker": [*hand.banker]}
@@ -234,7 +235,8 @@ class SecondDealer:
             time.sleep(_LET_GO_S)
 
     def _next_cards(self) -> Iterator[str]:
-        """The cards of a hand from the shuffled shoe. Now and then a King and a 9 are put where a seat wins by them."""
+        """Yield the cards of a round from the shuffled shoe. Now and then a King and a 9 come where a seat wins with
+        them."""
         if self._rng.random() < _WINNING:
             printed = [k9 for seat, k9 in self.combinations if seat in self._seats] or [["KS", "9S"]]
             won = self._rng.choice(printed)
@@ -246,14 +248,14 @@ class SecondDealer:
             yield self._cards.pop()
 
     def _take(self, card: str) -> str:
-        """Take this card out of the shoe, or another card where the shoe has no more of it."""
+        """Take this card out of the shoe, or the last card where the shoe has no more of it, and return the card."""
         with suppress(ValueError):
             self._cards.remove(card)
             return card
         return self._cards.pop()
 
     def _see_it_over(self, hand: Dealt) -> None:
-        """Wait until the table has the whole hand that was dealt, or void it."""
+        """Wait until the table has the whole round that was dealt, or have the supervisor void it."""
         if hand.sure and not hand.voided:
             self._until(lambda face: face["phase"] == "wagers_open" and face["fault"] is None)
             return
@@ -269,8 +271,8 @@ class SecondDealer:
             self._await(self._is_heard)
 
     def _is_mended(self, hand: Dealt | None) -> bool:
-        """Whether the table is ready for the next round. If it is not, a supervisor voids what is unfinished, and
-        clears."""
+        """Tell whether the table is ready for the next round. Where it is not, let a supervisor void what is
+        unfinished, count the cards, or clear the fault."""
         face = self.status()["face"]
         in_round = face["phase"] in ("wagers_locked", "round_in_play")
         if not in_round and (face["fault"] is None or (hand is None and _unheard(face))):
@@ -287,7 +289,8 @@ class SecondDealer:
         return False
 
     def _is_counted(self) -> bool:
-        """Whether no count is asked for. If one is, and the table knows of every card, a supervisor counts."""
+        """Tell whether the table needs no count of the cards. Where it asks for one, let a supervisor count, which
+        succeeds where the table knows of every card."""
         return not _unheard(self.status()["face"]) or self._supervise("count", left=self._left)
 
     # Kills.
@@ -321,8 +324,8 @@ class SecondDealer:
             self._shoe.unplug()
 
     def _hear_again(self, strike: Strike) -> None:
-        """Let the shoe be heard again after hands that went unheard. Their wagers were never locked, so the stream must
-        know nothing of them."""
+        """Let the table hear the shoe again, after the rounds are dealt that it does not hear. Their wagers were never
+        locked, so the stream must not report them."""
         for _ in range(strike.unheard_hands):
             hand = Hand()
             while hand.side is not None:
@@ -359,10 +362,10 @@ class SecondDealer:
         return True
 
     def _is_heard(self) -> bool:
-        """Whether all that the shoe has written was read and committed.
+        """Tell whether the table has read and committed everything that the shoe has written.
 
-        By then the pty has handed it over, and a request is answered after it. It may still wait for the disk, and so
-        does an act behind it, also an act that the table refuses.
+        After a short sleep the pty has handed over the bytes, and a request is answered after them. The bytes may still
+        wait for the disk, but an act waits behind them, even an act that the table refuses. So such an act is sent.
         """
         time.sleep(_HANDED_OVER_S)
         return not self._supervise("reset_hit", seat=_NOBODYS_SEAT)
@@ -370,14 +373,15 @@ class SecondDealer:
     # Asking the table.
 
     def _supervise(self, act: str, **said: int | str) -> bool:
-        """Do a supervisor's act, and return whether the table did it. The supervisor looks first, and answers the
-        standing fault."""
+        """Do a supervisor's act, and return whether the table accepted it. The supervisor looks at the table first, and
+        names the fault that stands."""
         fault = self.status()["face"]["fault"] if act in ("clear", "void", "count", "new_shoe") else None
         named = {} if fault is None else {"fault": str(fault["id"])}
         return bool(self._say({"do": act, "by": "Ann", **said, **named})["ok"])
 
     def _by_two(self, act: str, **said: int | str) -> bool:
-        """Do an act that may need a second person, who then agrees. Returns whether the table did it."""
+        """Do an act that may need a second person, and let that person agree. Returns whether the table accepted the
+        act."""
         done = self._supervise(act, **said)
         agree(convert(self.status()["second_person"], Waits | None), Path(self._socket), self._pins.confirm)
         return done
@@ -416,15 +420,15 @@ class SecondDealer:
 
 
 def _shoe(table: Table, line: PtyLine, rng: random.Random) -> FarShoe | FarBeeTek:
-    """The shoe of the table's brand. An Angel Eye goes on with 0 or 1 after 9, and its line damages and doubles
-    copies."""
+    """Return the simulated shoe of the table's brand. An Angel Eye continues with 0 or 1 after 9, and its line damages
+    and doubles copies of its reports."""
     if table.files.values["shoe"]["driver"] == "beetek":
         return FarBeeTek(line)
     shoe = FarShoe(line, wrap=rng.randrange(2))
     whole, bad = shoe.corrupt, [0]
 
     def lossy(copy: int, frame: bytes) -> bytes:
-        """Damage or lose at most one of three copies. Any copy may come twice."""
+        """Damage or lose at most one of the three copies of a report. Any other copy may come twice."""
         assert whole is not None
         frame = whole(copy, frame)
         if copy == 0:

@@ -1,4 +1,5 @@
-"""A pit's floor as processes: the shipped broker over mutual TLS, the reference pit, and tables with simulated shoes.
+"""A pit's gaming floor as processes: the shipped broker over mutual TLS, the reference pit, and tables with simulated
+shoes.
 
 Every connection goes over a link that can be cut. A supervisor starts again what was killed, and a cashier decides on
 awards.
@@ -58,11 +59,11 @@ _PIT_BYTES: dict[Direction, int] = {"to_broker": 100_000, "from_broker": 400_000
 
 
 class Floor:
-    """The floor of one run. `seed` decides what happens to its links, and `cut_rate` how many times more often than
-    usual they are cut.
+    """The gaming floor of one run. `seed` decides what happens to its links, and `cut_rate` says how many times more
+    often than usual they are cut.
 
-    `wrong` is what nobody should have seen. `heard` counts what a listener beside the links heard, by the topic's last
-    word; each message must keep the contract.
+    `wrong` collects what must never be seen. `heard` counts the messages of a listener whose own connection is never
+    cut, by the topic's last word; each message must keep the contract.
     """
 
     def __init__(self, folder: Path, seed: int, tables: int, cut_rate: int) -> None:
@@ -95,11 +96,11 @@ class Floor:
 
     @property
     def links(self) -> list[Link]:
-        """All links."""
+        """All links of the floor: the pit's, then the tables'."""
         return [self.pit_link, *self.table_links]
 
     def open(self) -> None:
-        """Start everything."""
+        """Start the broker, the listener, the pit, the tables and the cashier."""
         self.broker.start()
         self._listener.connect_async(HOST, self._house.port, keepalive=10)
         self._listener.loop_start()
@@ -114,9 +115,10 @@ class Floor:
         self._watch.start()
 
     def settle(self, accept: Callable[[str, str, int], None]) -> None:
-        """End all troubles, and wait until the pit and every table have told each other everything.
+        """End all troubles, and wait until the pit and every table have sent each other everything.
 
-        `accept` has people at a table accept an award that the table disputes, by its name and cents.
+        `accept` is called with the table, the award and its cents for each award that a table disputes, so that people
+        at the table accept it.
         """
         for link in self.links:
             link.calm()
@@ -128,7 +130,7 @@ class Floor:
         self._watch.join()
 
     def close(self) -> None:
-        """End everything."""
+        """End every process and connection of the floor."""
         self._end_cashier()
         self._closing.set()
         for table in self.tables:
@@ -140,14 +142,14 @@ class Floor:
         self._links.close()
 
     def _end_cashier(self) -> None:
-        """Let the cashier end, and add the number of its decisions."""
+        """End the cashier, and add the number of its decisions to `decided`."""
         if self._cashier is not None:
             told, _ = self._cashier.communicate()
             self.decided += int(told)
             self._cashier = None
 
     def picture(self) -> str:
-        """What can be seen of the floor, for a failure."""
+        """Return a description of the floor for the text of a failure."""
         lines = ["wrong:", *self.wrong, *self.pit_log.read_text("utf-8", "replace").splitlines()[-_LAST_LINES:]]
         lines += [f"not heard: {step}" for step in self._unheard_steps()]
         for table in self.tables:
@@ -172,7 +174,7 @@ class Floor:
         )
 
     def _last_win_was_told(self) -> bool:
-        """Whether each table's stream has told of the last win: the pit names wins one after the other."""
+        """Tell whether each table's stream has reported the last win. The pit announces wins one after the other."""
         with closing(sqlite3.connect(f"file:{self.ledger}?mode=ro", uri=True)) as db:
             (last,) = db.execute("SELECT max(seq) FROM win").fetchone()
             told = "SELECT body FROM event WHERE table_id = ? AND instr(body, 'win_told') ORDER BY seq DESC LIMIT 1"
@@ -180,13 +182,13 @@ class Floor:
         return last is None or all(row is not None and json.loads(row[0])["win"]["seq"] == last for row in rows)
 
     def _unheard_steps(self) -> list[tuple[object, ...]]:
-        """The steps that no table's stream has told of, each with its award."""
+        """Return the steps of awards that no table's stream has reported, each with its award."""
         with closing(sqlite3.connect(f"file:{self.ledger}?mode=ro", uri=True)) as db:
             steps = "SELECT * FROM step JOIN award ON award.number = step.award WHERE heard != 1"
             return db.execute(steps).fetchall()
 
     def _progress(self) -> object:
-        """What grows as long as there is something to tell."""
+        """Return a value that changes as long as events still come to the ledger."""
         return heads(self.ledger, "SELECT 'events', count(*) FROM event")
 
     # How it is built.
@@ -241,7 +243,7 @@ class Floor:
     # Its people.
 
     def _minded(self, run: Callable[..., None], *args: object) -> None:
-        """Run what a thread is for. What it raises is noted as wrong, and does not just end the thread."""
+        """Run a thread's work, and note any exception in `wrong`, because otherwise the thread would end unnoticed."""
         try:
             run(*args)
         except Exception:  # noqa: BLE001  # whatever it is, the judge is to see it
@@ -255,13 +257,14 @@ class Floor:
         self.heard[message.topic.rpartition("/")[2]] += 1
 
     def _audit(self) -> None:
-        """Draw up the account of what the pit left behind when it was killed: it must balance."""
+        """Draw up the account of the ledger that a killed pit left behind, and note in `wrong` where it does not
+        balance."""
         with closing(Ledger(self.ledger)) as ledger:
             self.wrong.extend(f"after a kill of the pit: {finding}" for finding in ledger.account().findings)
         self.audits += 1
 
     def _watch_delivery(self) -> None:
-        """Find the longest time that an event waited in a table's journal for the pit's commit."""
+        """Measure the longest time that an event waited in a table's journal until the pit committed it."""
         waiting: dict[str, deque[tuple[float, int]]] = {table.table_id: deque() for table in self.tables}
         while not self._closing.wait(_LOOK_EVERY_S):
             committed = heads(self.ledger, "SELECT table_id, max(seq) FROM event GROUP BY table_id")
@@ -276,14 +279,14 @@ class Floor:
 
 
 def notes(folder: Path) -> Path:
-    """Where the table with this folder notes what its delivery does."""
+    """Return the file in which the table with this folder notes the calls of its delivery."""
     return folder / "notes"
 
 
 class Process:
-    """A program under a supervisor, who starts it again so much later when it was killed. It must never end by itself.
+    """A program under a supervisor, who starts it again some time after a kill. The program must never end by itself.
 
-    `before_start` is called while it lies dead. `kills` counts the kills.
+    `before_start` is called before the supervisor starts the program again. `kills` counts the kills.
     """
 
     def __init__(
@@ -313,7 +316,8 @@ class Process:
         self._up.set()
 
     def kill(self, down_s: float) -> None:
-        """Kill the program with SIGKILL now, or as soon as it is up again after an earlier kill."""
+        """Kill the program with SIGKILL, as soon as it runs again after an earlier kill. It is started again after
+        `down_s` seconds."""
         with self._one_at_a_time:
             self.await_up()
             self._up.clear()
@@ -325,7 +329,7 @@ class Process:
             threading.Timer(down_s, self._start_again).start()
 
     def await_up(self) -> None:
-        """Wait until the program has been started again."""
+        """Wait until the program runs again."""
         assert self._up.wait(PATIENCE_S), f"the {self._name} was not started again"
 
     def end(self) -> None:
@@ -351,7 +355,7 @@ class Process:
 
 
 def _from_a_meter(row: dict[str, Any]) -> dict[str, Any]:
-    """The row with the meter `any_royal` as its award, in place of a fixed amount."""
+    """Return the bet's row with the meter `any_royal` as its award, in place of a fixed amount."""
     return {"when": row["when"], "award": row["award"], "meter": "any_royal"}
 
 
@@ -366,7 +370,8 @@ def came_true(
     progress: Callable[[], object] = lambda: None,
     look_every_s: float = 0.02,
 ) -> None:
-    """Wait until the condition holds, for so long without progress. Raises AssertionError with the picture."""
+    """Wait until the condition holds. Raises AssertionError, with the text of `picture`, after `within_s` seconds in
+    which `progress` did not change."""
     gives_up_s, before = time.monotonic() + within_s, progress()
     while True:
         if (now := progress()) != before:
@@ -379,7 +384,8 @@ def came_true(
 
 
 def heads(file: Path, query: str) -> dict[str, int]:
-    """The number that a query gives for each name; empty while there is no file, or none that can be read."""
+    """Return the number that a query of an SQLite file gives for each name. Return nothing where the file does not
+    exist or cannot be read."""
     with suppress(sqlite3.OperationalError), closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as db:
         return {name: number or 0 for name, number in db.execute(query)}
     return {}

@@ -1,10 +1,11 @@
-"""`make ha-demo`: a house's pit on three machines, and what a table sees when the leader's machine stops.
+"""The demonstration `make ha-demo`: a house's pit on three machines, and what a table notices when the leader's machine
+stops.
 
-The machines are addresses of the loopback. In a test they are also network namespaces with the moving address before
-both brokers, and a machine that loses its power is first cut off, so that nobody hears of its end. Later the machine of
-the primary is cut off and runs on. The files of config/ha configure what runs on the machines: on `one` and `two` etcd,
-PostgreSQL under Patroni, a broker and a pit; on the witness etcd and a third copy of the database. Where no address
-moves, the table has both brokers in its `hosts`.
+The machines are loopback addresses. In a test they may also be network namespaces, with a moving address before both
+brokers. In that case a machine that loses its power is first cut off, so that nobody is told of its end, and later the
+machine of the primary database is cut off while it runs on. The files of config/ha configure what runs on the machines:
+on `one` and `two` etcd, PostgreSQL under Patroni, a broker and a pit; on the witness etcd and a third copy of the
+database. Where no address moves, the table has both brokers in its `hosts`.
 """
 
 from __future__ import annotations
@@ -62,7 +63,8 @@ _LOOKS_S = 10.0  # at the pace of people: for how long one looks at what is well
 
 
 def keepalived_file(machine: str, broker_files: Path = Path("/etc/mosquitto")) -> str:
-    """The machine's file for keepalived, under the names of the shipped files."""
+    """Return the machine's configuration file for keepalived, as it is shipped, with the broker's files in
+    `broker_files`."""
     with tempfile.TemporaryDirectory() as folder:
         write_files(CONFIG, Path(folder) / "machines")
         text = (Path(folder) / "machines" / machine / "keepalived.conf").read_text("utf-8")
@@ -70,14 +72,15 @@ def keepalived_file(machine: str, broker_files: Path = Path("/etc/mosquitto")) -
 
 
 def answering(folder: Path) -> str:
-    """Lines for a broker's file: the listener at which keepalived finds out whether the broker answers."""
+    """Return lines for a broker's configuration: the listener by which keepalived finds out whether the broker answers.
+    The certificate for it is written into `folder`."""
     for name, pem in zip(("broker.crt", "broker.key"), BenchCa().issue("broker.pit"), strict=True):
         (folder / name).write_bytes(pem)
     return f"listener 8883 127.0.0.1\ncertfile {folder}/broker.crt\nkeyfile {folder}/broker.key\n"
 
 
 def missing() -> list[str]:
-    """The programs that the demo needs and this machine lacks."""
+    """Return the programs that the demo needs and this machine lacks."""
     return [name for name in PROGRAMS if _program(name) is None]
 
 
@@ -101,7 +104,7 @@ class Machine:
         self.has_power = False
 
     def start(self) -> None:
-        """Start everything on the machine but the pit."""
+        """Start etcd, PostgreSQL and the broker on the machine, but not the pit."""
         self.start_etcd()
         self.start_services()
 
@@ -113,7 +116,7 @@ class Machine:
         self._run("etcd", [_program("etcd") or ""], {**etcd, "ETCD_DATA_DIR": str(self._folder / "etcd")})
 
     def start_services(self) -> None:
-        """Start the machine's PostgreSQL under Patroni, and its broker."""
+        """Start the machine's PostgreSQL under Patroni and, except on the witness, its broker."""
         patroni = self._folder / "patroni.yml"
         patroni.write_text(self._shipped("patroni.yml"), "utf-8")
         self._run("patroni", [_program("patroni") or "", str(patroni)])
@@ -133,7 +136,8 @@ class Machine:
         self._run("mosquitto", [_program("mosquitto") or "", "-c", str(broker)])
 
     def start_pit(self) -> None:
-        """Start the machine's pit. Where no address moves, it speaks with the broker beside it."""
+        """Start the machine's pit. It speaks to the moving address, or, where no address moves, to the broker on its
+        own machine."""
         words = ["run", "--ledger", self._house.ledger, "--replicated", "--signing-key", str(self._house.key)]
         broker = self.address if self._house.network is None else BROKER
         words += ["--broker", f"{broker}:{self._house.broker_port}", "--adopt-new"]
@@ -141,7 +145,7 @@ class Machine:
         self.pit = self._run("pit", command, as_postgres=False)
 
     def stop(self) -> None:
-        """Take the power from the machine."""
+        """Kill everything that runs on the machine, as a loss of power would."""
         self.has_power = False
         for process in self._running:
             with suppress(ProcessLookupError):
@@ -158,14 +162,16 @@ class Machine:
                     os.kill(int(proc.parent.name), signal.SIGKILL)
 
     def wrong(self) -> str:
-        """What Patroni finds wrong with the machine's configuration, asked before Patroni runs there."""
+        """Return what Patroni finds wrong with the machine's configuration; an empty text where nothing is. Patroni is
+        asked before it runs on the machine."""
         (self._folder / "patroni.yml").write_text(self._shipped("patroni.yml"), "utf-8")
         command = [_program("patroni") or "", "--validate-config", str(self._folder / "patroni.yml")]
         found = subprocess.run(command, capture_output=True, text=True, user=_POSTGRES, cwd="/")
         return found.stdout + found.stderr
 
     def _shipped(self, name: str) -> str:
-        """A file as `pitctl machines` wrote it for this machine, with this house's ports and folders."""
+        """Return the text of a file that `pitctl machines` wrote for this machine, with the ports and folders of this
+        run."""
         text = (self._house.files / self.name / name).read_text("utf-8")
         for port, here in self._house.ports.items():
             text = text.replace(f":{port}", f":{here}")
@@ -199,7 +205,7 @@ class Machine:
 
 
 class House:
-    """The three machines, and a table that is dealt."""
+    """The three machines of a house, and a table at which a simulated dealer deals."""
 
     def __init__(self, folder: Path, speed: float, ends: ExitStack, network: Network | None) -> None:
         self.folder = folder
@@ -221,7 +227,7 @@ class House:
         self._ends = ends
 
     def certify(self, folder: Path, name: str) -> None:
-        """Make this folder, with a certificate of the machines' own CA for the name."""
+        """Make this folder, with a certificate for `name` by the machines' own certificate authority."""
         folder.mkdir()
         certificate, key = self._ca.issue(name)
         for file, pem in (("ca.crt", self._ca.certificate), ("machine.crt", certificate), ("machine.key", key)):
@@ -229,11 +235,11 @@ class House:
         (folder / "machine.key").chmod(0o600)
 
     def _verified(self) -> str:
-        """The part of a database address that says how the servers are verified."""
+        """Return the part of a database URL that says how the server's certificate is verified."""
         return f"sslmode=verify-full&sslrootcert={self.folder}/tls/ca.crt"
 
     def _written(self) -> Path:
-        """Write the machines' files with `pitctl machines`, and return their folder."""
+        """Write the machines' configuration files with `pitctl machines`, and return their folder."""
         models, names = self.folder / "models", {name: machine.address for name, machine in self.machines.items()}
         shutil.copytree(CONFIG, models)
         shipped = tomllib.loads((models / "machines.toml").read_text("utf-8"))
@@ -243,13 +249,13 @@ class House:
         return self.folder / "machines"
 
     def _password(self, name: str, pattern: str) -> str:
-        """A password in a file of machine `one`."""
+        """Return a password that `pattern` finds in a file of machine `one`."""
         found = re.search(pattern, (self.files / "one" / name).read_text("utf-8"))
         assert found is not None
         return found[1]
 
     def begin(self) -> None:
-        """Start the machines. The pit on the primary's machine leads."""
+        """Start the machines, and the first pit on the machine of the primary database, so that this pit leads."""
         for machine in self.machines.values():
             machine.start_etcd()
         client = self.ports[2379]
@@ -271,7 +277,7 @@ class House:
 
     @contextmanager
     def without(self, machine: Machine) -> Iterator[None]:
-        """A block in which the machine has no power. It has power again at the end."""
+        """Take the machine's power away while the `with` block runs, and start the machine again at its end."""
         with self.network.cut_off(machine.name) if self.network else nullcontext():
             machine.stop()
             yield
@@ -279,7 +285,8 @@ class House:
         machine.start_pit()
 
     def _make_roles(self) -> None:
-        """Make the database and its roles as the page says: on the primary, with the shipped file."""
+        """Make the database and its roles on the primary with the shipped file `roles.sql`, as the manual's page
+        says."""
         primary = self.primary() or "one"
         file = self.files / primary.replace("witness", "one") / "roles.sql"
         command = ["psql", self._superusers(primary, "postgres"), "--no-psqlrc", "--quiet", "--file", str(file)]
@@ -293,7 +300,7 @@ class House:
         return False
 
     def deal(self) -> None:
-        """Start the table and its people."""
+        """Start the table's daemon and the simulated people who play at the table."""
         self.table = programs.simulated_table(self.folder, self.broker_port, table={"bet_recognition": False})
         values = tomllib.loads(self.table.read_text("utf-8"))
         del values["pit"]["host"]
@@ -308,23 +315,23 @@ class House:
         self.people = self._ends.enter_context(programs.started(people, self.folder / "people.log"))
 
     def pit_status(self) -> PitLink:
-        """How the table finds its pit."""
+        """Return the state of the pit's link from the table's status."""
         return status_of(self.table).pit
 
     def acked(self) -> int:
-        """The number of the table's last event that the pit has acknowledged."""
+        """Return the number of the table's last event that the pit has acknowledged."""
         return self.pit_status().acked_seq
 
     def copies(self) -> int:
-        """How many copies of the database follow the primary."""
+        """Return how many copies of the database follow the primary."""
         rows = self._query(self.primary() or "one", "SELECT 1 FROM pg_stat_replication WHERE state = 'streaming'")
         return len(rows)
 
     def judged(self) -> str:
-        """Compare the ledger with what the pit acknowledged to the table, and draw up the account. Raises
-        AssertionError.
+        """Compare the ledger with what the pit acknowledged to the table, check that the account balances, and return a
+        summary. Raises AssertionError where something is lost, doubled or out of order.
 
-        The table may be telling something more just then, for example that its shoe is silent.
+        The table may send another event meanwhile, for example that its shoe is silent.
         """
         acked = self.acked()
         with psycopg.connect(self.ledger) as db:
@@ -336,10 +343,10 @@ class House:
         return f"{acked} events: 0 lost, 0 doubled, and the account balances"
 
     def dealt_without(self, lost_s: float, led_s: float, again_s: float) -> tuple[int, int]:
-        """How many hands were dealt, and how many locks refused the progressive wager, while there was no pit.
+        """Return how many rounds were dealt, and how many locks refused the progressive wager, while there was no pit.
 
-        By the clock the pit was lost at `lost_s`, another pit led at `led_s`, and acknowledged at `again_s`. Raises
-        AssertionError where a progressive wager was taken or refused when it must not be.
+        By the clock the pit was lost at `lost_s`, another pit led at `led_s`, and it acknowledged at `again_s`. Raises
+        AssertionError where a progressive wager was accepted or refused when it must not be.
         """
         with psycopg.connect(self.ledger) as db:
             told: list[dict[str, Any]] = [
@@ -362,11 +369,11 @@ class House:
         return hands, refused
 
     def primary(self) -> str | None:
-        """The machine whose PostgreSQL can be written to."""
+        """Return the machine whose PostgreSQL accepts writes, or None where none does."""
         return next((name for name in NAMES if self._query(name, "SELECT NOT pg_is_in_recovery()") == [(True,)]), None)
 
     def leader(self) -> str | None:
-        """The machine whose pit leads; None where none does."""
+        """Return the machine whose pit leads, or None where none does."""
         leads = "SELECT who FROM leadership WHERE until > clock_timestamp() AND NOT pg_is_in_recovery()"
         for at in NAMES[:2]:
             for (who,) in self._query(at, leads, "pit") if self.machines[at].has_power else ():
@@ -374,7 +381,8 @@ class House:
         return None
 
     def await_(self, holds: Callable[[], object], what: str) -> float:
-        """Wait until the condition holds, and return how many seconds that took. Raises TableError."""
+        """Wait until the condition holds, and return how many seconds that took. Raises TableError, which says that
+        `what` is missing, where it takes too long."""
         began_s = time.monotonic()
         while not holds():
             if time.monotonic() - began_s > _PATIENCE_S:
@@ -383,7 +391,7 @@ class House:
         return time.monotonic() - began_s
 
     def is_replicated(self) -> bool:
-        """Whether Patroni has a synchronous standby that may take over. The witness may not."""
+        """Tell whether Patroni has a synchronous standby that may take over. The witness may not take over."""
         ours = ssl.create_default_context(cafile=self.folder / "tls" / "ca.crt")
         ours.load_cert_chain(self.folder / "tls" / "machine.crt", self.folder / "tls" / "machine.key")
         for machine in self.machines.values():
@@ -399,7 +407,7 @@ class House:
         return []
 
     def _superusers(self, name: str, database: str) -> str:
-        """The address at which PostgreSQL's superuser reads a machine's database."""
+        """Return the URL at which PostgreSQL's superuser connects to a machine's database."""
         superusers = self._password("patroni.yml", r"username: postgres\n +password: \"(.+)\"")
         return f"postgresql://postgres:{superusers}@{self.machines[name].address}:{self.ports[5432]}/{database}?{self._verified()}"
 
@@ -407,10 +415,12 @@ class House:
 def play(
     folder: Path, speed: float, say: Callable[[str], None], network: Network | None = None
 ) -> tuple[float, int, int]:
-    """Let the leader's machine stop and come back.
+    """Play the demonstration: let the leader's machine stop and come back. `say` is called with each line that
+    describes it.
 
-    Returns for how many seconds the table got no acknowledgement, how many hands it dealt meanwhile, and how many locks
-    refused the progressive wager. Raises TableError, and AssertionError where something was lost or doubled.
+    Returns for how many seconds the table got no acknowledgement, how many rounds it dealt meanwhile, and how many
+    locks refused the progressive wager. Raises TableError where something does not come about, and AssertionError where
+    something was lost or doubled.
     """
     with ExitStack() as ends:
         house = House(folder, speed, ends, network)
@@ -447,7 +457,8 @@ def play(
 
 
 def _cut_the_primary_off(house: House, network: Network, say: Callable[[str], None]) -> None:
-    """Cut the primary's machine off for a while, while it runs on. Then that machine must not be the primary."""
+    """Cut the machine of the primary database off from the network for a while, while it runs on. Another machine must
+    become the primary, and the pit must acknowledge again."""
     house.await_(house.is_replicated, "a synchronous standby that may take over")
     cut, before, cut_s = house.primary() or "one", house.acked(), time.monotonic()
     with network.cut_off(cut):
@@ -484,7 +495,8 @@ def _postgresql() -> Path:
 
 
 def main() -> int:
-    """Run the demo at the pace of people."""
+    """Run the demonstration as fast as people play. Returns the exit code: 0, or 1 where programs are missing or it
+    fails."""
     if lacks := missing():
         print(
             f"This machine lacks {', '.join(lacks)}: sudo apt-get install -y patroni etcd-server mosquitto postgresql"

@@ -1,6 +1,7 @@
-"""The links between tables, pit and broker: proxies that cut, delay and half-close connections at drawn bytes.
+"""The links between tables, pit and broker: proxies that cut, delay and half-close connections after random byte
+counts.
 
-What passes is TLS. So a proxy counts bytes and records, and knows nothing of their content.
+The bytes that pass are TLS. For this reason a proxy counts bytes and records, and knows nothing of their content.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _CHUNK = 65536
 
 
 class Links:
-    """All proxies, in one thread of their own, until `close`."""
+    """All proxies of a run, on one thread of their own until `close`."""
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
@@ -30,7 +31,8 @@ class Links:
         self._thread.start()
 
     def link(self, to_port: int, plan: Callable[[int], Plan]) -> Link:
-        """A link to a port of this machine. `plan(n)` is what happens to its nth connection, from 0."""
+        """Open a link to a port of this machine, and return it. `plan(n)` returns the troubles of its nth connection,
+        from 0."""
         return asyncio.run_coroutine_threadsafe(_opened(Link(self._loop, to_port, plan)), self._loop).result()
 
     def close(self) -> None:
@@ -40,7 +42,7 @@ class Links:
 
 
 class Link:
-    """One proxy. `suffered` counts its troubles by kind and direction, and `cuts` lists its cut connections."""
+    """One proxy. `suffered` counts its troubles by kind and direction, and `cuts` lists the connections that it cut."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, to_port: int, plan: Callable[[int], Plan]) -> None:
         self._loop = loop
@@ -55,11 +57,11 @@ class Link:
         self.port = 0
 
     def calm(self) -> None:
-        """Let no more troubles come from now on."""
+        """Cause no more troubles on this link from now on."""
         self._loop.call_soon_threadsafe(self._be_calm)
 
     def shut(self) -> None:
-        """Let nobody through, until `reopen`."""
+        """Reset every connection and let no new one through, until `reopen`."""
         self._loop.call_soon_threadsafe(self._shut)
 
     def reopen(self) -> None:
@@ -77,7 +79,7 @@ class Link:
             connection.reset()
 
     async def listen(self) -> None:
-        """Begin to take connections."""
+        """Begin to accept connections."""
         server = await asyncio.start_server(self._took, "127.0.0.1", 0)
         self.port = server.sockets[0].getsockname()[1]
         self._server = server  # or it would be closed with its last reference
@@ -121,7 +123,7 @@ class _Connection:
         self._speaks.set()
 
     async def run(self, reader: asyncio.StreamReader, far_reader: asyncio.StreamReader) -> None:
-        """Pass bytes both ways until either way has come to its end."""
+        """Pass bytes in both directions until one of the directions ends."""
         near, far = self._ends
         ways = [
             asyncio.ensure_future(self._pass(reader, far, "to_broker")),
@@ -134,7 +136,7 @@ class _Connection:
             end.close()
 
     def calm(self) -> None:
-        """Let no more troubles come to this connection."""
+        """Cause no more troubles on this connection."""
         self._plan.clear()
 
     def reset(self) -> None:
@@ -170,7 +172,7 @@ class _Connection:
         await writer.drain()
 
     async def _suffer(self, trouble: Trouble, writer: asyncio.StreamWriter) -> bool:
-        """Let this trouble happen to the connection, and return whether the connection ends by it."""
+        """Carry out a trouble on the connection, and return whether the connection ends by it."""
         match trouble.kind:
             case "delay":
                 await asyncio.sleep(trouble.lasts_s)

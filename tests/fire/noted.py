@@ -1,7 +1,7 @@
-"""What a table's delivery did under fire, noted by its own process, and judged as a walk of the contract's rules.
+"""Notes the calls of a table's delivery under fire, and judges them by a model of the contract's rules.
 
-`python -m tests.fire.noted FILE ...` is `tablectl ...`. A line of the file is one note, written before the next call
-and before what it tells goes out: so a kill loses none.
+`python -m tests.fire.noted FILE ...` runs `tablectl ...`, and each line of FILE is one note. A note is written before
+the next call, and before the message goes out that the call causes. So a kill loses no note.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from tests.model.walk import NotAWalkError, Note, Walk, noted
 
 
 def findings(table: str, file: Path, sent: Sequence[bytes]) -> tuple[int, list[str]]:
-    """How many notes of this table there are, and what in them no walk has. `sent` are its journal's events, each of
-    which the pit has acknowledged.
+    """Return how many notes the file has of this table, and what in them the contract's rules do not allow. `sent` has
+    the events of the table's journal, each of which the pit has acknowledged.
 
-    A note is of a call, and one call commits, sends or acknowledges many events after an absence. So no number of notes
-    is due: the notes are all there where the walk ends with each event acknowledged, and no ack came before its event
-    went out.
+    Each note is of one call, and after an absence one call commits, sends or acknowledges many events. So no number of
+    notes can be demanded. The notes are complete where the walk through them ends with each event acknowledged, and
+    where no ack came before its event went out.
     """
     chains = ["0" * 64, *(json.loads(body)["chain"] for body in sent)]
     walk, acks, found = Walk(), list[tuple[str, int]](), list[str]()

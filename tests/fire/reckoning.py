@@ -1,8 +1,8 @@
-"""The judge of the pit: it compares the tables' journals with what the pit made of them, and uses none of the pit's
+"""The judge of the pit. It compares the tables' journals with what the pit made of them, and shares none of the pit's
 arithmetic.
 
-A journal's messages are read as they lie in the files. From the ledger it takes the order in which several tables'
-events and people's decisions came, which nobody else can know; every amount is worked out anew.
+The messages of a journal are read from the files. Only the order of several tables' events and of people's decisions
+comes from the pit's ledger, because nobody else knows it. Every amount is worked out anew.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Terms = Mapping[str, tuple[int, Fraction, Fraction, int]]
 
 @dataclass
 class Level:
-    """A meter as it should be: its cents, exactly, and how it was won. A void moves nothing on it."""
+    """A meter as it should be: its exact cents, its reserve, and how it was won. A void moves no meter."""
 
     cents: Fraction
     reserve: Fraction = Fraction(0)
@@ -41,8 +41,9 @@ class Level:
 
 @dataclass
 class Won:
-    """A level that a hand won: which hand, who shares it, and what the meter began again with. The house added
-    `added_cents`, since the table had shown more at the lock, and still has `in_it_cents` of them in it."""
+    """A level of a meter that a round won: which round, which hits share it, and with what the meter began again. The
+    house added `added_cents`, because the table had shown more when wagers were locked; `in_it_cents` of them are still
+    the house's."""
 
     hand: Hand
     cents: int
@@ -56,8 +57,8 @@ class Won:
 
 
 class Reckoning:
-    """The meters and awards that follow from the journals' events and the decisions, in the given order. `cents` is the
-    award of each hit."""
+    """The meters and awards that follow from the events in the journals and from the decisions, in the given order.
+    `cents` has the award of each hit."""
 
     def __init__(self, terms: Terms) -> None:
         self._terms = terms
@@ -70,7 +71,7 @@ class Reckoning:
         self._decided: set[str] = set()
 
     def take(self, event: Event) -> None:
-        """Take in one event of a table."""
+        """Apply one event of a table to the meters and awards."""
         hand = (str(event["table"]), event["shoe"], event["round"])
         match event["type"]:
             case "wagers_locked":
@@ -92,7 +93,8 @@ class Reckoning:
                 self._hit(hand, event["progressive"]["meter"], event["id"])
 
     def decide(self, hit: str, step: str) -> None:
-        """Take in that people verified, rejected or paid the award of this hit."""
+        """Apply the decision of people to verify, reject or pay the award of this hit; `step` is the award's new
+        step."""
         self._decided.add(hit)
         if hit not in self._meter_of or step == "verified":
             return
@@ -141,7 +143,8 @@ class Reckoning:
             self._put_in_order(meter, self._locked_ms[hand])
 
     def _put_in_order(self, meter: str, since_ms: float) -> None:
-        """Of the levels on which nobody has decided, who locked first has the first."""
+        """Assign the levels on which nobody has decided in the order in which the rounds locked their wagers: the first
+        to lock has the first level. Only rounds that locked at `since_ms` or later change places."""
         open_ = [won for won in self.levels[meter].won if not self._decided.intersection(won.hits)]
         free = [won for won in open_ if self._locked_ms.get(won.hand, -1) >= since_ms]
         of_hands = sorted(((won.hand, won.hits) for won in free), key=lambda each: self._locked_ms[each[0]])
@@ -154,7 +157,7 @@ class Reckoning:
 
 
 class Books:
-    """A ledger as it lies on the disk. It must be read while nobody writes to it."""
+    """The contents of a ledger, as read from its database. Nobody may write to the ledger meanwhile."""
 
     def __init__(self, ledger: Place) -> None:
         self.events = [
@@ -177,7 +180,8 @@ class Books:
 
 
 def _decisions(ledger: Place) -> dict[int, list[tuple[str, str]]]:
-    """The hits on whose awards people decided, each with what was decided, by the number of the event before."""
+    """Return people's decisions on awards, each as the hit and the decision, by the number of the event that came
+    before."""
     decisions: dict[int, list[tuple[str, str]]] = defaultdict(list)
     for after, what, hit in rows(
         ledger,
@@ -189,13 +193,13 @@ def _decisions(ledger: Place) -> dict[int, list[tuple[str, str]]]:
 
 
 def messages(journal: Path) -> list[bytes]:
-    """The messages of a journal and its archives, in order."""
+    """Return the messages of a journal and its archives, in order."""
     with reading_messages(journal) as spoken:
         return [message.body for message in spoken.messages]
 
 
 def contract_findings(table: str, sent: Sequence[bytes]) -> Iterator[str]:
-    """Events that break the written contract."""
+    """Yield a finding for each event that breaks the written contract."""
     for body in sent:
         try:
             check_event(body)
@@ -204,8 +208,8 @@ def contract_findings(table: str, sent: Sequence[bytes]) -> Iterator[str]:
 
 
 def stream_findings(table: str, sent: Sequence[bytes], books: Books) -> Iterator[str]:
-    """Where what the pit committed is not what the table sent: events lost, doubled, out of order or changed on the
-    way."""
+    """Yield a finding where the pit committed something else than the table sent: events lost, doubled, out of order or
+    changed on the way."""
     committed = [(seq, body) for _, name, seq, body in books.events if name == table]
     if [seq for seq, _ in committed] != [*range(1, len(committed) + 1)]:
         yield f"{table}: the pit's order of commitment is not the order of its numbers"
@@ -220,8 +224,8 @@ def stream_findings(table: str, sent: Sequence[bytes], books: Books) -> Iterator
 
 
 def felt_findings(table: str, sent: Sequence[bytes], dealt: Sequence[Dealt]) -> Iterator[str]:
-    """Where the stream differs from the felt: it must have every hand once, in order, with its cards, and voided only
-    where it was voided."""
+    """Yield a finding where the stream differs from what was dealt. It must have every round once, in order, with its
+    cards, and must report a void only where the round was voided."""
     events = [json.loads(body) for body in sent]
     ended = [event for event in events if event["type"] in ("round", "void")]
     if [(event["shoe"], event["round"]) for event in ended] != [(hand.shoe, hand.round) for hand in dealt]:
@@ -235,7 +239,8 @@ def felt_findings(table: str, sent: Sequence[bytes], dealt: Sequence[Dealt]) -> 
 def hit_findings(
     table: str, sent: Sequence[bytes], dealt: Sequence[Dealt], combinations: Sequence[tuple[int, list[str]]]
 ) -> Iterator[str]:
-    """Where the hits are not those of the seats that were locked for a hand, by the cards that were dealt to it."""
+    """Yield a finding where the reported hits are not those of the seats that were locked for a round, by the cards
+    that were dealt."""
     printed = {seat: " ".join(k9) for seat, k9 in combinations}
     locked: dict[tuple[int, int], list[int]] = {}
     told: dict[tuple[int, int], dict[int, str]] = defaultdict(dict)
@@ -255,7 +260,8 @@ def hit_findings(
 
 
 def award_findings(table: str, sent: Sequence[bytes], books: Books) -> Iterator[str]:
-    """Where a hit has no award or several, or the stream does not tell each step of its award once, in order."""
+    """Yield a finding where a hit has no award or several, or where the stream does not report each step of an award
+    once, in order."""
     events = [json.loads(body) for body in sent]
     hits = [event["id"] for event in events if event["type"] == "hit"]
     awarded = [hit for hit, *_ in books.awards if hit.startswith(f"{table}/")]
@@ -294,7 +300,8 @@ def reckon(journals: Mapping[str, Sequence[bytes]], books: Books, terms: Terms) 
 
 
 def money_findings(reckoning: Reckoning, books: Books) -> Iterator[str]:
-    """Where a meter, a reserve or an award in the ledger differs from the reckoning, to the cent and its fraction."""
+    """Yield a finding where a meter, a reserve or an award in the ledger differs from the reckoning, exact to parts of
+    a cent."""
     for name, level in reckoning.levels.items():
         for account, due in ((f"meter:{name}", level.cents), (f"reserve:{name}", level.reserve)):
             if books.funds[account] != due:

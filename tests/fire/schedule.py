@@ -1,6 +1,7 @@
-"""Which process is killed or does not hear, which link is cut, and when: drawn from a seed before anything runs.
+"""The schedule of a fire, drawn from a seed before anything runs: which process is killed or stops hearing its shoe,
+which link is cut, and when.
 
-A seed repeats this schedule and no more: what the processes are doing when a strike comes is not repeated.
+A seed repeats this schedule and no more. It does not repeat what the processes are doing when a strike comes.
 """
 
 from __future__ import annotations
@@ -29,11 +30,13 @@ _LONG_FREEZES = 0.1  # of all; a short one is over in a second or two
 
 @dataclass(frozen=True, slots=True)
 class Strike:
-    """One kill -9, so long after a table's dealer did something: `place` 0 is the deal button, n the hand's nth card.
+    """One kill -9, `after_s` seconds after a table's dealer did something: `place` 0 is the deal button, n the round's
+    nth card.
 
-    A broker or pit is started again after `down_s`. A daemon is started again at once, or after the hand, while the
-    rest of the hand is dealt to a daemon that is down. Where a table does not hear its shoe, the rest of the hand is
-    dealt, and `unheard_hands` more hands that nobody locked. Then nothing comes for `down_s`.
+    A broker or pit is started again after `down_s` seconds. A daemon is started again immediately, or, with `deals_on`,
+    only after the rest of the round was dealt without it. Where the strike keeps a table from hearing its shoe, the
+    rest of the round is dealt, and `unheard_hands` more rounds whose wagers nobody locked. After those the shoe is
+    silent for `down_s` seconds.
     """
 
     table: int
@@ -48,7 +51,8 @@ class Strike:
 
 
 def strikes(seed: int, tables: int, hands: int, kills: Mapping[Victim, int]) -> tuple[Strike, ...]:
-    """The kills in this number of each victim, spread over the tables' hands: at most one for each hand."""
+    """Draw the strikes for a run, as many for each victim as `kills` says, spread over the tables' rounds: at most one
+    in each round."""
     rng = random.Random(f"{seed} strikes")
     victims: list[Victim] = [victim for victim, count in kills.items() for _ in range(count)]
     places = rng.sample([(table, hand) for table in range(tables) for hand in range(hands)], len(victims))
@@ -75,7 +79,7 @@ def _strike(rng: random.Random, victim: Victim, table: int, hand: int) -> Strike
 
 
 def of_table(table: int, all_strikes: Sequence[Strike]) -> dict[int, Strike]:
-    """The strikes at one table, by hand."""
+    """Return the strikes at one table, by the number of the round."""
     return {strike.hand: strike for strike in all_strikes if strike.table == table}
 
 
@@ -91,10 +95,11 @@ ENDINGS: tuple[Kind, ...] = ("reset", "close", "half_close", "silence")
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """What happens to a connection when `at_byte` bytes have passed in one direction: the next byte is not let through.
+    """One trouble of a connection, when `at_byte` bytes have passed in one direction. The next byte is not let through.
 
-    "delay" holds that direction for `lasts_s`. The others end the connection: both ends get a reset, or an end; or one
-    end gets an end and the other way stays open for `lasts_s`; or both ways are silent for `lasts_s` before a reset.
+    A "delay" holds up that direction for `lasts_s` seconds. The other kinds end the connection. With "reset" both ends
+    get a reset, with "close" both get an end of stream. With "half_close" one end gets an end of stream, and the other
+    direction stays open for `lasts_s`. With "silence" both directions are silent for `lasts_s` before a reset.
     """
 
     at_byte: int
@@ -105,8 +110,8 @@ class Trouble:
 def troubles(
     seed: int, link: str, connection: int, mean_bytes: Mapping[Direction, int]
 ) -> dict[Direction, list[Trouble]]:
-    """The troubles of a link's nth connection: delays in both directions, and one end. `mean_bytes` is how much passes
-    before that on average.
+    """Draw the troubles of a link's nth connection: delays in both directions, and one end of the connection.
+    `mean_bytes` is how many bytes pass before a trouble on average.
 
     One connection in six is cut before it can be of use.
     """

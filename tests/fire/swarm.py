@@ -1,7 +1,8 @@
-"""Several hundred tables in one process, at two brokers, and what happens to the pit's two machines meanwhile.
+"""A swarm of several hundred tables in one process, at two brokers, and the troubles of the pit's two machines
+meanwhile.
 
-A table is the far end of the wire alone. It keeps what it sent, moves to the other broker where it hears no pit, and
-tells each award's steps. What was seen goes to the judge (`swarm_judge`).
+A table is only a client of the broker here. It keeps what it sent, moves to the other broker where it hears no pit, and
+reports each step of an award. The judge (`swarm_judge`) gets everything that was seen.
 """
 
 from __future__ import annotations
@@ -50,14 +51,15 @@ _SKEWS_S = 0, 0, -20, -3600, 40
 
 
 class WalkedDelivery(Delivery):
-    """A table's delivery, each call of which is judged as a step of a walk of the contract's rules."""
+    """A table's delivery of which each call is checked against a model of the contract's rules."""
 
     walk: Walk
     strange: list[str]
     """The first step that no walk has; empty while there is none."""
 
     def judge(self, note: Note) -> None:
-        """Judge the next call."""
+        """Check the next call of the delivery against the model, and note the first one that does not fit in
+        `strange`."""
         if note.what == "started":
             self.walk, self.strange = Walk(), []
         if not self.strange:
@@ -71,7 +73,8 @@ noted(WalkedDelivery, lambda delivery, note: WalkedDelivery.judge(cast("WalkedDe
 
 
 class SwarmTable(LightWire):
-    """One table, which keeps every event. `brokers` are both brokers' addresses; `pit_key` is the pit's public key."""
+    """One table of the swarm, which keeps every event. `brokers` are both brokers' addresses; `pit_key` is the pit's
+    public key."""
 
     def __init__(
         self, name: str, brokers: Sequence[tuple[str, int]], pit_key: bytes, luck: random.Random, seen: Seen
@@ -95,12 +98,12 @@ class SwarmTable(LightWire):
 
     @property
     def rests(self) -> bool:
-        """Whether the pit has acknowledged every event of the table."""
+        """True where the pit has acknowledged every event of the table."""
         return not self.delivery.unacknowledged
 
     def attend(self, now_s: float, dark_until_s: dict[int, float]) -> None:
-        """Do what is due by now: connect, deal a hand, say the state. `dark_until_s` says until when each broker cannot
-        be reached."""
+        """Do what is due by now: connect, deal a round, publish the state. `dark_until_s` says until when each broker
+        cannot be reached."""
         if self.socket is not None and now_s - self._pit_heard_s > _NO_PIT_S:
             self.lose_connection()
         if self.socket is None:
@@ -123,16 +126,16 @@ class SwarmTable(LightWire):
             self.say_state()
 
     def lose_connection(self) -> None:
-        """End the connection. The next one goes to the other broker."""
+        """End the connection. The next connection goes to the other broker."""
         self.close()
         self._at = (self._at + 1) % len(self._brokers)
 
     def state(self) -> bytes:
-        """The table's state for the pit."""
+        """Return the bytes of the table's state for the pit."""
         return self.evening.state()
 
     def heard(self, kind: str, payload: bytes, retained: bool) -> None:
-        """Take in a message of the pit."""
+        """Take in a message of the pit: an ack, a step of an award, or the levels of the meters."""
         super().heard(kind, payload, retained)
         if not retained:
             self._pit_heard_s = time.monotonic()
@@ -194,7 +197,7 @@ class SwarmTable(LightWire):
 
 
 class Swarm:
-    """All tables, turned by hand."""
+    """All tables of the swarm, run by repeated turns in one thread."""
 
     def __init__(self, cell: Cell, count: int, seed: int) -> None:
         self.seen = Seen()
@@ -212,11 +215,11 @@ class Swarm:
         self._acked, self._progress_s = -1, time.monotonic()
 
     def acked(self) -> int:
-        """How many events the pit has acknowledged."""
+        """Return how many events the pit has acknowledged, over all tables."""
         return sum(table.delivery.acked_seq for table in self.tables)
 
     def turn_until(self, holds: Callable[[], object], most_s: float) -> bool:
-        """Go on until the condition holds, for so long at most. Returns whether it holds."""
+        """Run the tables until the condition holds, for at most `most_s` seconds. Returns whether it holds."""
         until_s = time.monotonic() + most_s
         while not (held := bool(holds())) and time.monotonic() < until_s:
             self._turn()
@@ -226,12 +229,12 @@ class Swarm:
         return held
 
     def stop_dealing(self) -> None:
-        """Deal no more hands."""
+        """Deal no more rounds at any table."""
         for table in self.tables:
             table.deals = False
 
     def close(self) -> None:
-        """Let all tables leave the broker."""
+        """Disconnect all tables from the brokers."""
         for table in self.tables:
             table.close()
         self._selector.close()
@@ -260,7 +263,8 @@ class Swarm:
 
 
 class Troubles:
-    """Three kinds of trouble at a time, each made by a thread of its own, until `over`. `suffered` counts them.
+    """The troubles of a run: three kinds at a time (programs, network, databases), each caused by a thread of its own
+    until `over` is set. `suffered` counts them.
 
     The seed decides what happens to whom and for how long, but not what the programs are doing at that moment.
     """
@@ -289,12 +293,12 @@ class Troubles:
         ]
 
     def begin(self) -> None:
-        """Let the troubles begin."""
+        """Start the threads that cause the troubles."""
         for thread in self._threads:
             thread.start()
 
     def end(self) -> None:
-        """Let no more troubles come, and wait until the last has passed."""
+        """Cause no more troubles, and wait until the last one has passed."""
         self.over.set()
         for thread in self._threads:
             if thread.is_alive():
@@ -302,7 +306,7 @@ class Troubles:
 
     @property
     def are_over(self) -> bool:
-        """Whether the last trouble has passed."""
+        """True where the last trouble has passed."""
         return not any(thread.is_alive() for thread in self._threads)
 
     def _befall(self, luck: random.Random, lane: Sequence[Callable[[random.Random], None]]) -> None:
@@ -319,13 +323,14 @@ class Troubles:
         self.cell.signal_pit(luck.choice(MACHINES), signal.SIGKILL)
 
     def _zombie(self, luck: random.Random) -> None:
-        """Freeze the leader for longer than it may be silent, so that it wakes beside another leader."""
+        """Freeze the leading pit for longer than a leader may be silent, so that it wakes up beside another leader."""
         machine = self.cell.leader() or luck.choice(MACHINES)
         with self._stopped(lambda number: self.cell.signal_pit(machine, number)):
             self.over.wait(luck.uniform(*_FROZEN_S))
 
     def _clock(self, luck: random.Random) -> None:
-        """Set the clock of a machine wrong, or right again, and let its pit start anew."""
+        """Set the clock of a machine wrong, or right again, and kill its pit, so that the pit starts with that
+        clock."""
         machine = luck.choice(MACHINES)
         self.cell.skew_s[machine] = luck.choice(_SKEWS_S)
         self.cell.signal_pit(machine, signal.SIGKILL)
@@ -342,7 +347,7 @@ class Troubles:
             self.over.wait(luck.uniform(*_CUT_S))
 
     def _cut(self, luck: random.Random) -> None:
-        """Drop what goes between two machines, or between a machine and the tables, in one direction or both."""
+        """Drop the packets between the two machines, or between a machine and the tables, in one direction or both."""
         ways = both_ways(*luck.choice([MACHINES, (MACHINES[0], HERE), (MACHINES[1], HERE)]))
         with self._wires, self.cell.network.cut(*luck.choice([ways, ways[:1], ways[1:]])):
             self.over.wait(luck.uniform(*_CUT_S))
@@ -352,7 +357,7 @@ class Troubles:
             self.over.wait(luck.uniform(*_CUT_S))
 
     def _primary(self, luck: random.Random) -> None:
-        """Lose the machine of the primary with its disk, and make the standby the primary."""
+        """Lose the machine of the primary database with its disk, and promote the standby to the primary."""
         with self._wires:
             self.cell.primary.stop()
             self.cell.standby.promote()
@@ -360,7 +365,7 @@ class Troubles:
         self.over.wait(luck.uniform(*_FROZEN_S))
 
     def _cancelled(self, luck: random.Random) -> None:
-        """Let the standby confirm nothing, and cancel the commits that wait for it."""
+        """Keep the standby database from confirming any commit for a while, and cancel the commits that wait for it."""
         with self._wires, self.cell.silent_standby():
             self.over.wait(luck.uniform(1.0, 3.0))
             self.cell.cancel_commits()

@@ -1,8 +1,8 @@
-"""The judge of the swarm: it compares what the tables, a listener and the cashier saw with the ledger at the end.
+"""The judge of the swarm. It compares what the tables, a listener and the cashier saw with the ledger at the end.
 
-It knows nothing of the pit's program. From the ledger it takes the order in which several tables' events and people's
-decisions came, which nobody else can know. Every amount is worked out anew (`reckoning`), and every event is compared
-with what its table made.
+The judge knows nothing of the pit's program. Only the order of several tables' events and of people's decisions comes
+from the ledger, because nobody else knows it. Every amount is worked out anew (`reckoning`), and every event is
+compared with what its table made.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tests.fire.reckoning import Books, Reckoning, Terms, money_findings, reckon
 
 
 class Ack(NamedTuple):
-    """An ack that the pit's key has signed: its time, the number of the event that it names, and that event's chain
+    """An ack with the pit's signature: its time, the number of the event that it acknowledges, and that event's chain
     value."""
 
     at: str
@@ -27,11 +27,11 @@ class Ack(NamedTuple):
 
 @dataclass
 class Seen:
-    """What was seen from outside of the pit.
+    """Everything that was seen of a run from outside the pit.
 
-    `sent` are the events that each table made, and `acks` those that came to it, in order. `levels` are the words on
-    the meters, by their numbers. `paid` counts for each award how often the ledger told people that it is paid, and
-    `told` how often a table was told so.
+    `sent` has the events that each table made, and `acks` the acks that came to it, in order. `levels` has the messages
+    on the meters, by their numbers. `paid` counts for each award how often people were told that it is paid, and `told`
+    how often a table was told so.
     """
 
     sent: dict[str, list[bytes]] = field(default_factory=dict)
@@ -42,7 +42,7 @@ class Seen:
 
 
 def findings(seen: Seen, books: Books, terms: Terms) -> list[str]:
-    """All that is wrong, once everything has come to rest."""
+    """Return everything that is wrong in what was seen, once all tables and people have come to rest."""
     found: list[str] = []
     for table, sent in seen.sent.items():
         found += stream_findings(table, sent, books)
@@ -56,7 +56,8 @@ def findings(seen: Seen, books: Books, terms: Terms) -> list[str]:
 
 
 def _ack_findings(table: str, sent: Sequence[bytes], acks: Sequence[Ack], books: Books) -> Iterator[str]:
-    """Acks of events that are not there, acks with another chain value, and acks that went back."""
+    """Yield a finding for each ack of an event that does not exist, for each ack with another chain value than its
+    event has, and where the acks went back."""
     committed = {seq: body for _, name, seq, body in books.events if name == table}
     newest = Ack("", 0, "")
     for ack in acks:
@@ -73,7 +74,7 @@ def _ack_findings(table: str, sent: Sequence[bytes], acks: Sequence[Ack], books:
 
 
 def _paid_findings(seen: Seen, books: Books) -> Iterator[str]:
-    """Awards that were paid twice, or that were paid and are not paid in the ledger."""
+    """Yield a finding for each award that was paid twice, or that was paid although the ledger does not say so."""
     for counted in (seen.paid, seen.told, Counter(books.paid)):
         yield from (f"award {award} was paid {times} times" for award, times in counted.items() if times > 1)
         unpaid = counted.keys() - {*books.paid}
@@ -81,7 +82,8 @@ def _paid_findings(seen: Seen, books: Books) -> Iterator[str]:
 
 
 def _level_findings(seen: Seen, books: Books, terms: Terms) -> Iterator[str]:
-    """Levels that were said and that the meters never had, or had before a level that was said earlier."""
+    """Yield a finding where the pit announced levels that the meters never had, or levels that are older than those it
+    announced before."""
     had = (_shown(reckoning) for reckoning in reckoned(seen.sent, books, terms))
     now: dict[str, int] | None = next(had)
     for number, said in sorted(seen.levels.items()):

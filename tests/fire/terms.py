@@ -1,4 +1,4 @@
-"""A pit's terms as a test writes them into its settings, and as exact numbers for a judge."""
+"""The terms of a pit's meters, as a test writes them into the pit's settings, and as exact numbers for a judge."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Written = Mapping[str, tuple[int, str, str, int]]
 
 
 def settings(written: Written) -> str:
-    """The pit's settings file."""
+    """Return the text of the pit's settings file with these terms."""
     return "".join(
         f'[meters.{name}]\nseed_cents = {seed}\ncontribution = "{share}"\nreserve = "{reserve}"\n'
         f"reseed_at_most_cents = {most}\n"
@@ -19,7 +19,7 @@ def settings(written: Written) -> str:
 
 
 def exact(written: Written) -> dict[str, tuple[int, Fraction, Fraction, int]]:
-    """The terms with exact shares."""
+    """Return the terms with their shares as exact fractions."""
     return {
         name: (seed, _share(share), _share(reserve), most) for name, (seed, share, reserve, most) in written.items()
     }

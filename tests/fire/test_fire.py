@@ -1,4 +1,5 @@
-"""Processes under fire: whatever is killed or cut, each event takes effect at the pit once, in order, to the cent.
+"""Tests of whole processes under fire: whatever is killed or cut, each event takes effect at the pit once, in order, to
+the cent.
 
 A seed repeats the schedule of kills and cuts, but not what the processes are doing at those moments.
 """
@@ -43,9 +44,10 @@ _LAST_HANDS = 3  # are dealt between the younger of the copies and its return
 
 @dataclass(frozen=True)
 class Size:
-    """How large a run is, and how much fire it must have met: at least so many `events`, `resent` of them sent again,
-    `cuts` of each kind, and `between` cuts in each place between an event and its acknowledgement; `decided` awards,
-    and `kept` cards shown before a kill. `cut_rate` is the floor's."""
+    """How large a run is, and how much trouble it must have met, so that it proves something. At least so many `events`
+    were sent, and `resent` of them again. There were `cuts` of each kind, and `between` cuts at each step between an
+    event and its acknowledgement. `decided` awards were decided, and `kept` cards were shown before a kill. `cut_rate`
+    is the floor's."""
 
     tables: int
     hands: int
@@ -112,7 +114,7 @@ def _play(seed: int, size: Size, tmp_path: Path, figure: Callable[[str], None]) 
 
 
 class Evening:
-    """One run on a floor: deal under fire, settle, judge, then turn the disks back."""
+    """One run on a test floor: deal under fire, let everything settle, judge, and then put older journals back."""
 
     def __init__(self, floor: Floor, seed: int, size: Size) -> None:
         self._floor = floor
@@ -126,7 +128,8 @@ class Evening:
         ]
 
     def run(self, figure: Callable[[str], None]) -> None:
-        """Deal under fire, settle, judge, and turn the disks back."""
+        """Deal under fire, let everything settle, judge, and then put older journals back. `figure` is called with the
+        figures."""
         began_s = time.monotonic()
         self._floor.open()
         with ThreadPoolExecutor(len(self._dealers)) as pool:
@@ -143,7 +146,7 @@ class Evening:
         self._turn_disks_back()
 
     def close(self) -> None:
-        """Take the shoes away."""
+        """Unplug the shoes of all tables."""
         for dealer in self._dealers:
             dealer.unplug()
 
@@ -158,7 +161,7 @@ class Evening:
         return self._folder / f"copy-{place}"
 
     def _deal(self, place: int) -> None:
-        """Deal all hands of one table. Half way its disk is copied."""
+        """Deal all rounds of one table, and copy its journal half way."""
         dealer, hands = self._dealers[place], self._size.hands
         for hand in range(hands):
             if hand == hands // 2:
@@ -169,7 +172,7 @@ class Evening:
     # The judgement.
 
     def _judge(self) -> int:
-        """Judge the run, and return how many events there were."""
+        """Judge the run, and return how many events there were. Raises AssertionError where anything is wrong."""
         floor = self._floor
         books = Books(floor.ledger)
         journals = {table.table_id: reckoning.messages(table.journal) for table in floor.tables}
@@ -211,7 +214,7 @@ class Evening:
         return self._floor.pit_log.read_text("utf-8", "replace").splitlines()
 
     def _tell(self, figure: Callable[[str], None], events: int, dealt_s: float, settled_s: float) -> None:
-        """Write the figures, and check that there was fire enough."""
+        """Pass the run's figures to `figure`, and check that enough was killed and cut."""
         floor, size = self._floor, self._size
         kills: Counter[Victim] = Counter({"broker": floor.broker.kills, "pit": floor.pit.kills})
         for dealer in self._dealers:
@@ -255,9 +258,9 @@ class Evening:
     # The disks go back in time.
 
     def _turn_disks_back(self) -> None:
-        """Put an older copy in the place of each journal: from half of the evening, or from three hands ago. In the
-        second case the table deals on with it, before the pit's word can come, until it has other events under numbers
-        that the pit knows."""
+        """Put an older copy in the place of each journal, and check that each table notices. The copy is from half of
+        the evening, or from three rounds ago. With the newer copy the table deals on while it is cut off from the pit,
+        until it has other events under numbers that the pit knows."""
         deals_on = self._dealers[::2]
         for place, dealer in enumerate(self._dealers):
             if dealer in deals_on:

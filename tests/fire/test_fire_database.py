@@ -1,8 +1,9 @@
-"""Pits on a replicated database under fire: whatever is killed, frozen or cut, each event is committed once, in order.
+"""Tests of pits on a replicated database under fire: whatever is killed, frozen or cut, each event is committed once,
+in order.
 
-Two pits and a primary with its synchronous standby are processes; so is the broker. Each is on a machine of its own, a
-network namespace. The tables are the test's own ends of the wire, which keep what they sent, send again what is not
-acknowledged, and tell each award's steps.
+Two pits, a primary database with its synchronous standby, and the broker are processes. Each is on a machine of its
+own, a network namespace. The tables are clients in the test itself, which keep what they sent, send again what is not
+acknowledged, and report each step of an award.
 """
 
 from __future__ import annotations
@@ -67,8 +68,8 @@ _PITS = {"pit-1": "broker", "pit-2": "broker"}
 
 @dataclass
 class FarTable:
-    """A table's end of the wire: its journal, how far the pit says that it has got, and the award steps that it told
-    of."""
+    """A stand-in for a table: its journal, how far the pit says that it has acknowledged, and the award steps that the
+    table has reported."""
 
     name: str
     broker: tuple[str, int]
@@ -87,7 +88,7 @@ class FarTable:
         self.connect()
 
     def connect(self) -> None:
-        """Connect as a program that has its journal and nothing else."""
+        """Connect as a program does that has kept its journal and nothing else."""
         host, port = self.broker
         self._peer = Peer(port, f"pit/v1/{self.name}/ack", f"pit/v1/{self.name}/award", host=host)
         self._peer._client.reconnect_delay_set(1, 1)
@@ -97,7 +98,7 @@ class FarTable:
         self._peer.close()
 
     def turn(self) -> None:
-        """Take in what comes, deal a hand where the pit keeps up, and send what is not acknowledged."""
+        """Take in what has come, deal a round where the pit keeps up, and send what is not acknowledged."""
         begin = len(self.evening.sent)
         for message in self._peer.so_far():
             said = json.loads(message.payload)
@@ -149,7 +150,7 @@ class FarTable:
 
 
 class Fire:
-    """One run: tables deal, a cashier decides, and the troubles come one after the other."""
+    """One run in which tables deal, a cashier decides, and the troubles come one after the other."""
 
     def __init__(self, cell: Cell, seed: int) -> None:
         self.cell = cell
@@ -164,7 +165,8 @@ class Fire:
         return sum(table.highest_acked for table in self.tables)
 
     def turn_until(self, holds: Callable[[], object]) -> None:
-        """Go on until the condition holds. Something must be acknowledged meanwhile within the longest time."""
+        """Run the tables until the condition holds. Raises AssertionError where no event is acknowledged for too
+        long."""
         while not holds():
             for table in self.tables:
                 table.turn()
@@ -176,7 +178,7 @@ class Fire:
             time.sleep(0.02)
 
     def befall(self, trouble: str) -> None:
-        """Make one trouble, and go on until there are acknowledgements again."""
+        """Cause one trouble, and run the tables until events are acknowledged again."""
         self._longest_s = 0.0
         with ThreadPoolExecutor(1) as beside:
             struck = beside.submit(getattr(self, f"_{trouble}"))
@@ -243,8 +245,7 @@ class Fire:
             time.sleep(self._luck.uniform(*_CUT_S))
 
     def _cut(self, one: str, other: str) -> AbstractContextManager[None]:
-        """A block in which messages from one of the two machines to the other are dropped, in one direction or in
-        both."""
+        """Return a `with` block in which packets between the two machines are dropped, in one direction or in both."""
         ways = both_ways(one, other)
         return self.cell.network.cut(*self._luck.choice([ways, ways[:1], ways[1:]]))
 
@@ -262,7 +263,8 @@ def test_with_a_replicated_ledger_nothing_is_lost_doubled_or_paid_twice(
 
 
 def play(seed: int, troubles: dict[str, int], folder: Path, figure: Callable[[str], None]) -> None:
-    """Run once with so many troubles, and judge the run."""
+    """Run once, with as many troubles of each kind as `troubles` says, judge the run, and pass its figures to
+    `figure`."""
     order = [trouble for trouble, count in troubles.items() for _ in range(count)]
     random.Random(seed).shuffle(order)
     with ExitStack() as ends:
@@ -304,7 +306,7 @@ def _is_settled(cell: Cell, fire: Fire) -> bool:
 
 
 def _judge(cell: Cell, fire: Fire, cashier: Cashier) -> int:
-    """Judge the run, and return how many events there were."""
+    """Judge the run, and return how many events there were. Raises AssertionError where anything is wrong."""
     assert [wrong for table in fire.tables for wrong in table.wrong] == []
     for table in fire.tables:
         kept = rows(cell.url, "SELECT seq, body FROM event WHERE table_id = ? ORDER BY number", table.name)

@@ -1,4 +1,4 @@
-"""The network of namespaces itself: a cut drops what goes in that direction alone, and tells nobody."""
+"""Tests of the simulated network of namespaces: a cut drops packets in the chosen direction alone, and tells nobody."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def network() -> Iterator[Network]:
 
 
 def _answer(network: Network, asks: str, at: str) -> str:
-    """How a question to the other machine ended; "" where that machine answers."""
+    """Ask the other machine, and return the error that this ended with, or "" where the machine answers."""
     asking = [*network.on(asks), "python3", "-c", _ASK, network.address(at)]
     return subprocess.run(asking, capture_output=True, text=True).stderr.strip().rpartition("\n")[2]
 

@@ -1,4 +1,4 @@
-"""Notes of which one is missing are found out, however few calls took the events."""
+"""Checks that a missing note of a table's delivery is found out, however few calls handled the events."""
 
 from __future__ import annotations
 

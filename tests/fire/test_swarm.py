@@ -1,4 +1,5 @@
-"""The swarm: several hundred tables at a pit on two machines, whatever happens to both at once; and its own judge."""
+"""Tests with a swarm of several hundred tables at a pit on two machines, under many troubles together, and of the
+swarm's own checks."""
 
 from __future__ import annotations
 
@@ -73,7 +74,7 @@ def test_the_judge_sees_a_pit_that_acknowledges_before_its_commit(
 
 
 def play(seed: int, tables: int, fire_s: float, folder: Path, home: Path = ROOT) -> tuple[list[str], str]:
-    """Run so many tables under fire for so long. Returns what the judge finds, and the figures."""
+    """Run so many tables under fire for `fire_s` seconds. Returns what the judge finds wrong, and the figures."""
     with ExitStack() as ends:
         network = ends.enter_context(Network(*MACHINES, HERE))
         databases = ends.enter_context(servers(*MACHINES, network=network))
@@ -133,7 +134,7 @@ def _is_settled(cell: Cell, swarm: Swarm) -> bool:
 
 
 def _retained(cell: Cell, swarm: Swarm) -> list[str]:
-    """The acks that the leader's broker retains and that the pit would not say now."""
+    """Return the acks that the leader's broker retains although the pit would not send them now."""
     leader = cell.some_leader()
     peer = Peer(cell.brokers[leader].port, "pit/v1/+/ack", host=cell.network.address(leader))
     heads = {table.table: len(table.evening.sent) for table in swarm.tables}

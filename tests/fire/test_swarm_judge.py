@@ -1,4 +1,5 @@
-"""The swarm's judge finds each falsehood that is planted in what was seen or in the ledger, and finds nothing else."""
+"""Checks that the swarm's judge finds each falsehood that is planted in what was seen or in the ledger, and nothing
+else."""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ from tests.support.ledgers import meet
 
 @dataclass
 class Evening:
-    """What was seen of an evening, and the evening's ledger."""
+    """Everything that was seen of an evening of play, and the ledger of that evening."""
 
     seen: Seen
     ledger: Path
@@ -39,7 +40,7 @@ class Evening:
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Evening:
-    """An evening of two tables with voids, a shared hit, a rejected award and a paid one."""
+    """An evening of two tables, with voids, a shared hit, a rejected award and a paid award."""
     seen, path = Seen(), tmp_path_factory.mktemp("judged") / "ledger"
     tables = [TableEvening(f"t-{number}", TERMS) for number in range(2)]
     with closing(Ledger(path)) as ledger:
@@ -85,7 +86,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Evening:
 
 @pytest.fixture
 def evening(played: Evening, tmp_path: Path) -> Evening:
-    """A copy of the evening, in which a test may make something false."""
+    """A copy of the evening that was played, in which a test may make something false."""
     return Evening(deepcopy(played.seen), Path(shutil.copy(played.ledger, tmp_path / "ledger")))
 
 

@@ -1,4 +1,4 @@
-"""A felt for tests, whose cards and calls are known beforehand."""
+"""A stand-in for the table on which a game is dealt, with cards and calls that a test fixes beforehand."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 
 class StackedFelt:
-    """Deals these cards in their order, and makes these calls. `happened` is what the game asked for.
+    """Deals the given cards in their order, and makes the given calls. `happened` lists what the game asked for.
 
-    At the end of a hand no card and no call may be left: `used_up`.
+    At the end of a round `used_up` must be True: no card and no call is left.
     """
 
     def __init__(self, cards: str, calls: str = "") -> None:
@@ -18,20 +18,20 @@ class StackedFelt:
 
     @property
     def used_up(self) -> bool:
-        """Whether every card and every call was asked for."""
+        """True where the game has asked for every card and every call."""
         return not self._cards and not self._calls
 
     def card(self, to: str) -> str:
-        """Deal the next card."""
+        """Note that a card is dealt to `to`, and return the next card."""
         self.happened.append(f"card {to}")
         return self._cards.pop(0)
 
     def choice(self, seat: int, options: Sequence[str], points: int) -> str:
-        """Make the next call."""
+        """Note that a seat may choose, and return the next call."""
         self.happened.append(f"seat {seat}, {points} points: {' '.join(options)}")
         assert self._calls[0] in options
         return self._calls.pop(0)
 
     def reveal(self, *hands: str) -> None:
-        """Note that these cards are turned up."""
+        """Note that the cards of these hands are turned up."""
         self.happened.append(f"reveal {' '.join(hands)}")

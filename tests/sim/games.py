@@ -1,4 +1,4 @@
-"""The game files, as the simulated house reads them."""
+"""The example game files, read by the simulated house's own code."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from drivers.sim.house import Bet, Limits
 
 
 def bets_of(game: str) -> list[Bet]:
-    """The bets of a game file."""
+    """Return the bets of an example game file."""
     return convert(_values(game)["bets"], list[Bet])
 
 
 def says_of(game: str) -> dict[str, Any]:
-    """The section of a game file that says how its kind is dealt, as TOML gives it."""
+    """Return the section of an example game file that says how its kind is dealt, as TOML gives it."""
     values = _values(game)
     says: dict[str, Any] = values[values["kind"]]
     return says
 
 
 def limits_of(game: str) -> Limits:
-    """The limits in a game file."""
+    """Return the wager limits of an example game file."""
     return Limits(**_values(game)["wagers"], bets=tuple(bets_of(game)), sensed="royal9" if game == "royal9" else None)
 
 

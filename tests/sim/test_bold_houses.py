@@ -1,8 +1,9 @@
-"""Three bold houses, as strange casinos would have them, dealt by the simulated house at a table: each refusal, each
-card and each cent is compared.
+"""Tests with three bold houses, whose rules are as strange as a casino might want. The simulated house deals at a
+table, and each refusal, each card and each cent is compared.
 
-The table reads the house's file with the product's own rules, and the simulated house with its own. Between them are no
-wires: what the people press or say goes straight to the table. Who gains if the two differ? Whoever was paid too much.
+The table reads the house's file with the product's own rules, and the simulated house with rules of its own. No wires
+are between them: what people press or say goes straight to the table. Where the two differ, somebody would be paid too
+much.
 """
 
 from __future__ import annotations
@@ -41,7 +42,8 @@ ENVELOPE = {"id", "contract", "table", "epoch", "seq", "at", "clock_synchronised
 
 
 class AtTable(Screen):
-    """A table without wires: the shoe that is drawn from, the screen that the people look at, and the dealer's cues."""
+    """A table without wires: the shoe from which the dealer draws, the screen that people look at, and the dealer's
+    cues."""
 
     tells_cut_card = True
 
@@ -121,7 +123,7 @@ class AtTable(Screen):
 
 
 def dealt(folder: Path, game: Path, seed: int, shoes: int, rounds: int | None) -> tuple[AtTable, list[dict[str, Any]]]:
-    """Shoes of this house. Returns the table, and the house's account."""
+    """Deal shoes of this house. Returns the table, and the house's account."""
     path, config = played(folder, 1, game, bet_recognition=True)
     house = read_house(path)
     assert config.rules == load(path).rules
@@ -137,7 +139,7 @@ def dealt(folder: Path, game: Path, seed: int, shoes: int, rounds: int | None) -
 
 
 def in_order(said: dict[str, Any]) -> dict[str, Any]:
-    """A round with the lists that each side orders by itself in one order."""
+    """Return a round with its wagers sorted, because table and simulated house each have an order of their own."""
     if (settlement := said.get("settlement")) is None:
         return said
     key = ("seat", "back", "spot", "hand")

@@ -1,4 +1,5 @@
-"""The demo and the practice table play a house's own files, and their pit has every meter that the game names."""
+"""Checks that the demo and the practice table play a house's own files, with a pit that has every meter the game
+names."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ from drivers.sim.story import planned
 
 @pytest.fixture
 def own(tmp_path: Path) -> Path:
-    """A house's own game file, away from the examples. Its larger meter has a name that no pit knows."""
+    """A house's own game file, outside the examples. Its larger meter has a name that no pit knows."""
     path = tmp_path / "house" / "own.toml"
     path.parent.mkdir()
     path.write_text(example_game("grand_fortune").read_text("utf-8").replace('"grand"', '"jackpot_of_ours"'), "utf-8")
@@ -56,7 +57,7 @@ def test_a_meter_begins_no_lower_than_a_smaller_award_of_the_same_cards(tmp_path
 
 @pytest.mark.parametrize("most_seats", [1, 4])
 def test_a_game_of_few_seats_is_played_at_a_table_with_as_many(most_seats: int, own: Path, tmp_path: Path) -> None:
-    """It was played at no table: each example has seven seats."""
+    """A game for one or four seats is played at a table with that many seats, although each example table has seven."""
     own.write_text(f"most_seats = {most_seats}\n{own.read_text('utf-8')}", "utf-8")
     table, config = played(tmp_path, 1, own)
     assert config.rules.seat_numbers == tuple(range(1, most_seats + 1))
@@ -65,7 +66,8 @@ def test_a_game_of_few_seats_is_played_at_a_table_with_as_many(most_seats: int, 
 
 
 def test_an_own_game_is_played_at_a_table_that_has_its_buttons(tmp_path: Path) -> None:
-    """A Lucky 9 of a house's own was played at Baccarat Royal's table, where nobody can split."""
+    """A house's own Lucky 9 is played at a table with a split button. At Baccarat Royal's table, where it was played
+    once, nobody can split."""
     own = tmp_path / "own.toml"
     own.write_text(f"most_seats = 3\n{example_game('lucky9').read_text('utf-8')}", "utf-8")
     table, _ = played(tmp_path, 1, own)

@@ -1,4 +1,4 @@
-"""The simulated Angel Eye: its bytes compared with frames written by hand, and its own game."""
+"""Tests of the simulated Angel Eye: its bytes, compared with frames written by hand, and its own game."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.support.waiting import PATIENCE_S
 
 
 class RecordedLine:
-    """A line that keeps each write."""
+    """A stand-in for a serial line that keeps each write."""
 
     def __init__(self) -> None:
         self.writes: list[bytes] = []
@@ -28,7 +28,8 @@ class RecordedLine:
         pass
 
     def reports(self) -> list[str]:
-        """The reports since the last call, in hex, one entry for each report. Its three copies must be the same."""
+        """Return the reports since the last call, in hex, one entry for each report. Its three copies must be the
+        same."""
         firsts = self.writes[::3]
         assert self.writes == [copy for copy in firsts for _ in range(3)]
         self.writes = []
@@ -42,7 +43,7 @@ def line() -> RecordedLine:
 
 @pytest.fixture
 def shoe(line: RecordedLine) -> SimulatedAngelEye:
-    """A shoe after its burn: an ace, and the one card burned after it. Its Seq is 0 again."""
+    """A shoe after its burn: an ace, and the one card that is burned after it. Its Seq digit is 0 again."""
     shoe = SimulatedAngelEye(line)
     shoe.draw("AS")
     shoe.draw("2S")
@@ -57,7 +58,7 @@ def draw(shoe: SimulatedAngelEye, cards: str) -> None:
 
 
 def data(report: str) -> str:
-    """A report's code and payload in hex."""
+    """Return a report's code and payload in hex."""
     return report[6:-9]
 
 
@@ -264,7 +265,8 @@ def test_a_reader_that_sleeps_does_not_stop_the_shoe(tmp_path: Path, pty: PtyLin
 
 
 def test_ears_that_begin_when_the_line_is_gone_end_in_silence(pty: PtyLine) -> None:
-    """A signal may end the program between the thread's start and its first look. It wrote a traceback then."""
+    """The thread that listens to the line ends silently where a signal closes the line before the thread's first look.
+    It wrote a traceback once."""
     gone, far = os.pipe()
     os.close(far)
     ended, end = os.pipe()

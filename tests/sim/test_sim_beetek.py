@@ -1,5 +1,5 @@
-"""The simulated BeeTek: its bytes compared with lines by hand, the dealer that it needs, and a whole shoe on the
-daemon."""
+"""Tests of the simulated BeeTek: its bytes, compared with lines written by hand, the dealer that it needs, and a whole
+shoe with the daemon."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ROOT = Path(__file__).parents[2]
 
 
 class RecordedLine:
-    """A line that keeps what is written."""
+    """A stand-in for a serial line that keeps what is written."""
 
     def __init__(self) -> None:
         self.written = b""
@@ -105,10 +105,10 @@ def test_a_line_takes_its_time_on_the_wire(line: RecordedLine) -> None:
 
 
 class FoursTable:
-    """A stand-in for the controller, in virtual time, at a shoe of fours alone: five are burned, then each hand takes
-    four.
+    """A stand-in for the controller, in virtual time, with a shoe that has only fours. Five cards are burned, and each
+    round takes four.
 
-    `happened` has the lines and the believed presses in their order.
+    `happened` lists the shoe's lines and the presses that the table believed, in order.
     """
 
     DEBOUNCE_S = 0.06
@@ -231,7 +231,7 @@ def running(table: Path, folder: Path) -> Iterator[None]:
 
 
 def one_deck_table(folder: Path) -> Path:
-    """A simulated table with a BeeTek that plays shoes of one deck."""
+    """Make the file of a simulated table with a BeeTek that plays shoes of one deck, and return its path."""
     game = tomllib.loads((EXAMPLE_TABLE.parent / "../games/royal9.toml").read_text("utf-8"))
     game["shoe"]["decks"] = 1
     (folder / "game.toml").write_text(tomli_w.dumps(game), "utf-8")
@@ -239,7 +239,8 @@ def one_deck_table(folder: Path) -> Path:
 
 
 def test_a_whole_shoe_on_the_daemon(tmp_path: Path) -> None:
-    """What the daemon journals of a shoe is what the house saw. Only the dealer tells of the cut card."""
+    """The daemon's journal of a whole shoe agrees with the simulated house's account. Only the dealer reports the cut
+    card."""
     table = one_deck_table(tmp_path)
     account_file = tmp_path / "account"
     people = [sys.executable, "-m", "drivers.sim", str(table), "--account", str(account_file), "--error-rate", "0.2"]

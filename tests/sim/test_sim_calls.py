@@ -1,4 +1,4 @@
-"""The dealer's calls and the players, at lamps and a screen of the test's own, in virtual time."""
+"""Tests of the dealer's calls and of the players, with lamps and a screen that the test controls, in virtual time."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ LIMITS = Limits(BETS, None, 500, 10_000, 100, 5_000, 100, False, False)
 
 
 class Stage(Screen):
-    """Pins, clock and screen. Each lamp burns as `burning` says, and a press does what `presses` has for it."""
+    """A stand-in for the table's pins, clock and screen. Each lamp is lit as `burning` says, and a press of a button
+    calls its function in `presses`."""
 
     def __init__(self) -> None:
         super().__init__(Path(), 0.0)
@@ -158,7 +159,8 @@ def test_another_lamp_stops_the_dealer(stage: Stage, lit: str) -> None:
 
 
 def test_a_lamp_for_a_wager_on_a_progressive_bet_does_not_stop_the_dealer(stage: Stage) -> None:
-    """A house of its own met this: it has a progressive bet at Baccarat Royal."""
+    """The dealer lets a seat choose although another seat's lamp shows a progressive wager. A house with a progressive
+    bet at Baccarat Royal needs this."""
     turn_of(stage, 3)
     stage.burning["seat_4"] = lambda _: True
     stage.shown["progressive"] = [{"spot": "duel", "seats": [4], "refused_seats": [], "refusal": None}]

@@ -1,5 +1,5 @@
-"""The simulated devices at a prompt: what every verb does at the far end of its wire, and what a wrong verb is
-answered."""
+"""Tests of the simulated devices at a prompt: what every verb does at the other end of the device's wire, and how a
+wrong verb is answered."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ Console = tuple[str, Verbs, PtyLine]
 
 
 def say(verbs: Verbs, script: str) -> None:
-    """Type everything in the script, whose lines are parted by `;`, and then the end of input."""
+    """Type each line of the script, which `;` separates, and then the end of input."""
     reads, writes = os.pipe()
     os.write(writes, script.replace(";", "\n").encode())
     os.close(writes)
@@ -65,7 +65,7 @@ def say(verbs: Verbs, script: str) -> None:
 
 @contextmanager
 def in_conversation(verbs: Verbs) -> Iterator[int]:
-    """Run a conversation. Yields the descriptor to which its lines are written."""
+    """Run a prompt while the `with` block runs. Yields the file descriptor to which its lines are written."""
     reads, writes = os.pipe()
     with os.fdopen(reads, encoding="utf-8") as lines:
         talk = threading.Thread(target=converse, args=(verbs, lines))
@@ -90,7 +90,7 @@ def pty(tmp_path: Path) -> Iterator[PtyLine]:
 
 @pytest.fixture
 def angel_eye(pty: PtyLine) -> Verbs:
-    """An Angel Eye after its burn. Three of its reports came before anybody listened."""
+    """The verbs of an Angel Eye after its burn, which has sent three reports before anybody listened."""
     verbs = SimulatedAngelEye(pty).verbs() | cable_verbs(pty)
     say(verbs, "draw AS; draw 2S")
     return verbs
@@ -108,7 +108,7 @@ def host(folder: Path) -> Iterator[serial.Serial]:
 
 
 def heard(verbs: Verbs, script: str, pty: PtyLine, folder: Path) -> bytes:
-    """All bytes that reach the host while the script is typed."""
+    """Return all bytes that reach the host while the script is typed."""
     with host(folder) as port:
         say(verbs, script)
         pty.write(END)
@@ -189,7 +189,7 @@ ANSWERS = {"mute", "busy", "late", "answer"}
 
 
 def tried(verb: str, script: str) -> str:
-    """The verb that a row of a table tries. The row's script must have it."""
+    """Return the verb that a test's row is about. Raises AssertionError where the row's script does not use it."""
     assert verb in (line.split()[0] for line in script.split(";"))
     return verb
 
@@ -390,7 +390,7 @@ LAMPS = {"player": {"bcm": LAMP, "active": "high"}}
 
 @pytest.fixture
 def page(tmp_path: Path) -> PinsPage:
-    """The header as a table's daemon sets it up."""
+    """The simulated header, set up as a table's daemon does."""
     page = PinsPage(tmp_path / "header")
     for bcm, pull in ((DEAL, PULL_UP), (SEAT, PULL_UP), (KEY, PULL_DOWN)):
         page.set_up(bcm, INPUT, pull)
@@ -516,14 +516,14 @@ def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
 
 
 class Table(Peer):
-    """The table's end of the broker: it sends events, and hears acknowledgements."""
+    """A stand-in for a table at the broker, which sends events and hears acknowledgements."""
 
     def tell(self, seq: int) -> None:
         event = {"epoch": "e1", "seq": seq, "chain": str(seq) * 64}
         self.publish(f"{TOPIC}/event", json.dumps(event).encode())
 
     def acked(self) -> tuple[int, str]:
-        """The next acknowledgement: its number, and the digit that its chain is made of."""
+        """Return the next acknowledgement: the event's number, and the digit of which its chain is made."""
         word = json.loads(self.next().payload)
         (digit,) = set(word["chain"])
         assert (word["epoch"], len(word["chain"])) == ("e1", 64)
@@ -539,7 +539,7 @@ def table(port: int) -> Iterator[Table]:
 
 @pytest.fixture
 def taken() -> queue.SimpleQueue[int]:
-    """The numbers of the events that the pit took."""
+    """A queue with the numbers of the events that the simulated pit took."""
     return queue.SimpleQueue()
 
 

@@ -1,4 +1,5 @@
-"""`tablectl demo`: its story, on terminals of two widths and in a pipe; which game it plays, and with which shoe."""
+"""Tests of `tablectl demo`: its captions on terminals of two widths and in a pipe, which game it plays, and with which
+shoe."""
 
 from __future__ import annotations
 
@@ -40,14 +41,14 @@ def demo(*options: str) -> subprocess.CompletedProcess[str]:
 
 
 def made(*said: str) -> subprocess.CompletedProcess[str]:
-    """Run make's recipe, without the variables that this run of the tests was made with."""
+    """Run `make --dry-run` with these arguments, without the MAKE variables of the make that runs the tests."""
     ours = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
     return subprocess.run(["make", "--dry-run", *said], cwd=ROOT, env=ours, capture_output=True, text=True, check=False)
 
 
 def on_a_terminal(width: int, *options: str, until: str = "") -> tuple[int, str]:
-    """Run a demo on a terminal of this width, with Ctrl-C once `until` was seen. Returns the exit code and all that was
-    painted."""
+    """Run a demo on a terminal of this width, and press Ctrl-C once `until` was seen. Returns the exit code and
+    everything that was shown."""
     near, far = pty.openpty()
     ioctl(far, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
     run = subprocess.Popen(
@@ -113,7 +114,7 @@ def test_another_game_shows_its_own_things_on_160_columns() -> None:
 
 
 def assert_whole(told: str, width: int) -> None:
-    """Check that every line fits, and that none is cut."""
+    """Check that every line fits the terminal's width, and that none is cut."""
     assert "…" not in told
     assert max(len(line) for line in re.split(r"[\r\n]+", told)) <= width
 

@@ -1,4 +1,4 @@
-"""The simulated house's reading of Midi, Baccarat Royal and Lucky 9, compared with the sheets' own lines and hands."""
+"""Tests of how the simulated house plays Midi, Baccarat Royal and Lucky 9, by the lines and hands of the sheets."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PRINTED, CORRECTED = (Section(**says_of(f"baccarat_royal{which}")) for which in 
 
 
 def settled(dealt: Dealt) -> list[tuple[Any, ...]]:
-    """The seat, spot, hand and result of each wager, and what goes back of it."""
+    """Return for each wager its seat, spot, hand and result, and the cents that go back."""
     settlement: Any = dealt.told["settlement"]
     return [
         (wager["seat"], wager["spot"], wager["hand"], wager["result"], wager["returned_cents"])
@@ -70,7 +70,7 @@ def test_a_tie_pushes_both_sides_and_pays_eight() -> None:
 
 @pytest.mark.parametrize(("game", "back"), [("royal9", 700), ("kansas_star", 500), ("sugarhouse", 700)])
 def test_dragon_bonus_by_sheet(game: str, back: int) -> None:
-    """The bet on Player is won by seven points, without a natural."""
+    """The Dragon Bonus on Player pays as the sheet says where Player wins by seven points without a natural."""
     bets = Bets(standing=(Wager(1, "dragon_player", 100),))
     felt = StackedFelt("KS TD 7S JD QD")
     assert settled(PuntoBanco(bets_of(game)).deal(felt, bets)) == [(1, "dragon_player", None, "won", back)]
@@ -149,7 +149,7 @@ def test_a_round_in_the_sheets_order(cards: str, calls: str, happened: list[str]
 
 
 def paid(outcome: str, *wagers: Wager) -> list[Any]:
-    """Settle the round's wagers. Seat 1 is Player and seat 2 Banker."""
+    """Return the outcomes of the round's wagers, where seat 1 plays Player's hand and seat 2 Banker's."""
     banker, player = "KD 8D", {"player": "KS 9S", "banker": "KS 7S", "tie": "KS 8S"}[outcome]
     bets = Bets(standing=wagers, actives=Actives(1, 2))
     dealt = BaccaratRoyal(bets_of("baccarat_royal"), PRINTED).deal(StackedFelt(f"{banker} {player}"), bets)
@@ -212,7 +212,7 @@ def test_the_outcome_matrix() -> None:
 
 
 def on_the_hand(hand: SeatHand, dealer: list[str]) -> Paid:
-    """What becomes of 100 cents on the hand. After a split there is another hand beside it."""
+    """Return the outcome of 100 cents on this hand. After a split the seat has a second hand beside it."""
     hands = [hand, hand] if hand.from_split else [hand]
     return LUCKY9.pay(Wager(3, "hand", 100), hands, {3: hand.cards[:2]}, dealer)[0]
 
@@ -238,7 +238,8 @@ def test_the_bonus(cards: str, pays: int) -> None:
 
 
 def test_splits_to_four_hands() -> None:
-    """The left card comes first, each new pair is split, and the fourth hand's pair can split no more."""
+    """A seat splits to four hands. The left card is played first, each new pair is split, and the fourth hand cannot be
+    split any more."""
     felt = StackedFelt("8S KD 8H 7D  8C 2S 8D 3S 8S 9C", "split split split")
     bets = Bets(standing=(Wager(3, "hand", 500), Wager(3, "tie", 100)))
     dealt = LUCKY9.deal(felt, bets)

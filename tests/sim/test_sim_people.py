@@ -1,4 +1,4 @@
-"""The people at the simulated table, with a small stand-in for the controller, in virtual time."""
+"""Tests of the people at the simulated table, with a small stand-in for the controller, in virtual time."""
 
 from __future__ import annotations
 
@@ -43,9 +43,11 @@ CARD_RANKS = " A23456789TJQK"
 
 
 class TableStandIn:
-    """A controller as the people see it: line, pins and clock in one. It knows the cards from the shoe's reports alone.
+    """A stand-in for the controller as the people see it: line, pins and clock together. It knows the cards only from
+    the shoe's reports.
 
-    An input is believed once it has stood for DEBOUNCE_S. The lamps follow LAMP_DELAY_S after what happens.
+    An input is believed once it was stable for DEBOUNCE_S seconds. The lamps follow LAMP_DELAY_S seconds after an
+    event.
     """
 
     def __init__(self) -> None:
@@ -360,7 +362,7 @@ def test_a_blind_dealer_needs_no_controller() -> None:
 def deal_fours(
     cards: int, cut_after: int, *, error_rate: float = 0.0, procedure: ShoeProcedure | None = None
 ) -> list[dict[str, Any]]:
-    """The account of a shoe of so many fours. The cut card comes after `cut_after` of them."""
+    """Deal a shoe of so many fours, and return its account. The cut card comes after `cut_after` of them."""
     table = TableStandIn()
     out = io.StringIO()
     shoe = SimulatedAngelEye(table)
@@ -376,7 +378,8 @@ def test_a_first_card_that_counts_in_the_burn_leaves_one_card_more() -> None:
 
 
 def test_where_the_next_round_keeps_a_card_in_error_the_dealer_draws_none() -> None:
-    """That card would lie before anybody had wagered, and so decide who plays."""
+    """The dealer draws no card in error where the house keeps such a card for the next round. The card would lie there
+    before anybody had wagered, and so decide who plays."""
     kept = deal_fours(80, 40, error_rate=1.0, procedure=ShoeProcedure(drawn_in_error="next_card"))
     assert kept == deal_fours(80, 40)
     assert kept != deal_fours(80, 40, error_rate=1.0)
@@ -446,7 +449,7 @@ def test_a_shoe_alone() -> None:
 
 @pytest.fixture
 def table_file(tmp_path: Path) -> Path:
-    """The example table, with its pins and shoe simulated."""
+    """The file of the example table, with its pins and shoe simulated."""
     config = Path(__file__).parents[2] / "config"
     text = (config / "tables" / "royal9.toml").read_text()
     text = text.replace('driver = "rpi_gpio"', f'driver = "simulated"\npage = "{tmp_path}/pins"')
@@ -471,7 +474,8 @@ def test_the_program_deals_blind(table_file: Path) -> None:
 
 
 def test_the_program_says_what_it_lacks(table_file: Path) -> None:
-    """Nobody has opened the shoe's port. The program looks once: a busy machine could use up any patience."""
+    """The program ends with `sim_unheard` where nobody has opened the shoe's port. It looks only once, because a busy
+    machine could use up any time limit."""
     with raising("sim_unheard"):
         run_table(table_file, table_file.with_name("account"), Habits(patience_s=0.0))
 

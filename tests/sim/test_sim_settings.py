@@ -1,5 +1,6 @@
-"""Every setting of how seats' own games are dealt and paid: the table is compared with the simulated house, which reads
-the same game file with rules of its own. Only the cards and the players' choices pass between the two."""
+"""Tests of every setting of how games with hands of the seats are dealt and paid. The table is compared with the
+simulated house, which reads the same game file with rules of its own. Only the cards and the players' choices pass
+between the two."""
 
 from __future__ import annotations
 
@@ -38,7 +39,7 @@ _PAIRS = [rank + suit for rank in "238TK" for suit in "SHDC"] * 2
 
 @dataclass
 class TablesFelt:
-    """The felt of a table under test. The simulated house says what it deals, and the table must be due exactly
+    """The felt of a table under test. The simulated house says what it deals next, and the table must expect exactly
     that."""
 
     table: TableUnderTest
@@ -67,7 +68,8 @@ class TablesFelt:
 
 
 def dealt_by_both(rules: TableRules, house: Game, bets: Bets, seed: int) -> tuple[dict[str, Any], dict[str, Any]]:
-    """A round as the table tells it, and as the house tells it."""
+    """Deal one round at the table and by the simulated house. Returns the round as the table reports it, and as the
+    house does."""
     luck = Random(seed)
     deck = luck.sample(_PAIRS, len(_PAIRS))
     table = TableUnderTest(rules).open_shoe("AS AH").do(seats(*_SEATS))
@@ -81,7 +83,7 @@ def dealt_by_both(rules: TableRules, house: Game, bets: Bets, seed: int) -> tupl
 
 
 def _in_order(said: Any) -> Any:
-    """The settlement with its wagers sorted, since each side has an order of its own."""
+    """Return the settlement with its wagers sorted, because table and house each have an order of their own."""
     if isinstance(said, dict) and "wagers" in said:
         key = ("seat", "spot", "hand")
         return said | {"wagers": sorted(said["wagers"], key=lambda each: [str(each[name]) for name in key])}
@@ -89,7 +91,7 @@ def _in_order(said: Any) -> Any:
 
 
 def written(bets: Sequence[HousesBet], spot: str, says: Mapping[str, Any]) -> list[HousesBet]:
-    """The bets as the game file would have them if the bet on this spot had these words."""
+    """Return the bets as the game file would have them where the bet on this spot had the settings in `says`."""
     return [replace(bet, **(says if bet.spot == spot else {})) for bet in bets]
 
 
@@ -151,7 +153,7 @@ def test_baccarat_royal_is_dealt_and_paid_by_each_setting_as_the_house_has_it() 
 
 
 def order_of_dealing(**says: Any) -> list[str]:
-    """To whom the first cards go when seats 2 and 5 are in play. The dealer's face-down card is marked."""
+    """Return to whom the first cards go when seats 2 and 5 are in play. The dealer's face-down card is marked."""
     assert isinstance(LUCKY9.play, Lucky9)
     table = TableUnderTest(replace(LUCKY9, play=replace(LUCKY9.play, **says))).open_shoe("AS AH")
     table.do(wager("5 hand 500"), wager("2 hand 500")).lock()
@@ -208,7 +210,8 @@ def test_lucky9s_split_hands_take_their_cards_and_decide_the_tie_bet_as_the_hous
 
 
 def test_a_new_pair_is_split_from_the_right_too() -> None:
-    """Each card goes to the rightmost hand that has only one card."""
+    """With `split_order` "rightmost_first", each card goes to the rightmost hand that has only one card, after a second
+    split too."""
     assert isinstance(LUCKY9.play, Lucky9)
     rules = replace(LUCKY9, play=replace(LUCKY9.play, split_order="rightmost_first"))
     table = TableUnderTest(rules).open_shoe("AS AH").do(wager("3 hand 500")).lock()
@@ -218,7 +221,9 @@ def test_a_new_pair_is_split_from_the_right_too() -> None:
 
 
 def test_the_card_that_the_dealer_shows_makes_the_bonus() -> None:
-    """Seat 3 has 2 and 4. With the dealer's three face up that is 2-3-4. With the dealer's ten it is a total of 6."""
+    """The Lucky 9 bonus counts the dealer's card that lies face up. Seat 3 has 2 and 4: with the dealer's three the cards are
+    2-3-4 and win, and with the dealer's ten they are a total of 6 and lose.
+    """
     shown: tuple[tuple[Literal["first_card", "second_card"], str], ...] = (
         ("first_card", "won"),
         ("second_card", "lost"),

@@ -1,4 +1,5 @@
-"""What the demo, the practice table and the tests rely on: loopback ports that stay free until they are used."""
+"""Tests of what the demo, the practice table and the tests rely on: loopback ports that stay free until they are
+used."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ def _given_to_another_process(wanted: Iterable[int]) -> set[int]:
 
 
 def test_a_port_that_was_given_is_nobody_elses_before_it_is_used() -> None:
-    """A broker has yet to start on the port. Neither another process nor an outgoing connection may take the port."""
+    """A port that was given out stays reserved until a broker starts on it. Neither another process nor an outgoing
+    connection may take the port."""
     ephemeral = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
     mine = {free_port() for _ in range(60)}
     assert len(mine) == 60
