@@ -1,7 +1,7 @@
-"""The simulated house's own evaluation of the bets in a game file, written from the page `docs/bets.md` alone.
+"""The simulated house's own evaluation of the bets in a game file, written from the page `docs/bets.md` alone, without
+code of the controller.
 
-It shares no code with the controller. The conditions of a bet's row stay as TOML gives them. A hand is a list of cards
-in text, such as `KS`.
+The conditions of a bet's row stay as TOML gives them. A hand is a list of cards in text, such as `KS`.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ def wise_choice(options: Sequence[str], points: int) -> str:
 
 class Crowd:
     """The players at the seats. `roles` is the game file's section on the two active seats, which are drawn by lot at
-    first and then change in turn. It is None in a game without active seats."""
+    first and then change in turn. `roles` is None in a game without active seats."""
 
     def __init__(
         self,

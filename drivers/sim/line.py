@@ -172,7 +172,8 @@ class PtyLine:
         return not any(event & select.POLLHUP for _, event in poll.poll(0))
 
     def write(self, data: bytes) -> None:
-        """Put bytes on the line. They are lost where the line is unplugged or full, or where no program has it open."""
+        """Put bytes on the line. The bytes are lost where the line is unplugged or full, or where no program has it
+        open."""
         if self._master is not None and self._in_shoe and self.heard:
             with contextlib.suppress(BlockingIOError):
                 os.write(self._master, data)

@@ -89,8 +89,8 @@ class Cues(Protocol):
         """Announce to the table that a new shoe is in place."""
 
     def card_due(self, to: str) -> None:
-        """Wait until the dealer may draw the next card. It goes to "burn" (the first card of a shoe too), "player",
-        "banker", "dealer" or a seat."""
+        """Wait until the dealer may draw the next card. `to` is where the card goes: "burn" (the first card of a shoe
+        too), "player", "banker", "dealer" or a seat."""
 
     def take_wagers(self, coming: Coming) -> Bets:
         """Let the players wager on the round that comes. Returns the bets that play."""

@@ -64,8 +64,8 @@ class PinsPage:
         self._bytes[_LEVEL + bcm] = _UNDRIVEN if level is None else level
 
     def level(self, bcm: int) -> int:
-        """Return the level of the pin, 0 or 1. It is the level of its output, or else the level that drives it, or else
-        the one that its pull gives."""
+        """Return the level of the pin, 0 or 1: for an output the level that was written, otherwise the level that
+        drives the pin from outside, or, where nothing drives it, the level that its pull gives."""
         page = self._bytes
         if page[_FUNCTION + bcm] == OUTPUT:
             return page[_OUTPUT + bcm]
@@ -73,7 +73,7 @@ class PinsPage:
         return int(page[_PULL + bcm] == PULL_UP) if driven == _UNDRIVEN else driven
 
     def output(self, bcm: int) -> int:
-        """Return the level last written to the pin. It shows outside only while the pin's function is OUTPUT."""
+        """Return the level last written to the pin. The level shows outside only while the pin's function is OUTPUT."""
         return self._bytes[_OUTPUT + bcm]
 
     def function(self, bcm: int) -> int:

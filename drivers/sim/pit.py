@@ -1,9 +1,9 @@
-"""A simulated pit, which acknowledges a table's events and publishes levels of meters. It can be told to fail as a pit
+"""A simulated pit, which acknowledges a table's events and publishes levels of meters, and can be told to fail as a pit
 may.
 
-It is written from the contract: events in order, a retained ack after each event, and the levels, retained and with
-rising numbers, twice a second. The pit publishes its key first, and signs all messages with that key. The private key
-is in this file, so that the simulated pit is for tests only.
+The program is written from the contract: events in order, a retained ack after each event, and the levels, retained and
+with rising numbers, twice a second. The pit publishes its key first, and signs all messages with that key. The private
+key is in this file, so that the simulated pit is for tests only.
 """
 
 from __future__ import annotations

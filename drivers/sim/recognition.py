@@ -1,8 +1,8 @@
-"""A simulated bet recognition, which signs the wagers that it is told to see. It can play a faulty network or a thief
+"""A simulated bet recognition, which signs the wagers that it is told to see, and can play a faulty network or a thief
 too.
 
-It is written from the contract. The private key is in this file, so that the simulated bet recognition is for practice
-only.
+The program is written from the contract. The private key is in this file, so that the simulated bet recognition is for
+practice only.
 """
 
 from __future__ import annotations

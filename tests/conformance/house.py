@@ -36,7 +36,7 @@ runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
 
 
 class KeptRunning:
-    """The program of any pit, a Python module. It is started again whenever it ends, until `close`.
+    """The program of any pit, a Python module, which is started again whenever it ends, until `close`.
 
     The file `behind` in `folder` says how many seconds slow the clock of the next start is. Each clock stands for a
     machine of its own: a pit that starts with another clock finds no file that it wrote outside its ledger.

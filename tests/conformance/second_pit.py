@@ -1,11 +1,11 @@
-"""A second pit, written from the contract's page alone, which shows that the contract suffices. It speaks MQTT 5 on a
-bare socket, and signs with PyNaCl.
+"""A second pit, written from the contract's page alone, which shows that the contract suffices. The program speaks MQTT
+5 on a bare socket, and signs with PyNaCl.
 
     second_pit run LOG HOST:PORT | second_pit adopt LOG TABLE EPOCH KEY | second_pit verified|paid|rejected LOG AWARD
     second_pit corrected LOG EVENT | second_pit limit|price LOG METER CENTS | second_pit close LOG METER INTO
 
-Its books are a file of lines with everything that happened, in order. It has three meters, and no screens for people.
-It is no example to follow.
+Its books are a file of lines with everything that happened, in order. The pit has three meters, and no screens for
+people. Nobody should take it as an example.
 """
 
 import asyncio
@@ -83,7 +83,7 @@ class Books:
         self.last = self.held
 
     def moment(self) -> int:
-        """Return a time for a message, in milliseconds since 1970. It is later than every time before, even over a
+        """Return a time for a message, in milliseconds since 1970, which is later than every time before, even over a
         restart and whatever the clock shows."""
         self.last = max(self.last + 1, time.time_ns() // 1_000_000)
         if self.last > self.held:

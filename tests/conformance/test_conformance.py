@@ -269,8 +269,8 @@ def test_a_second_pit_of_other_libraries_keeps_the_clauses_of_a_sample(
 @pytest.mark.proof
 @needs_mosquitto
 def test_a_second_pit_of_other_libraries_keeps_every_clause(tmp_path: Path, figure: Callable[[str], None]) -> None:
-    """The second pit keeps every clause that it must keep. It does not cosign journals, which a pit need not do, and
-    the kit reports those two clauses as not tried."""
+    """The second pit keeps every clause that it must keep. The kit reports two clauses as not tried, because this pit
+    does not cosign journals, which no pit must do."""
     report = try_second_pit(tmp_path)
     not_tried = [line.clause.number for line in report.lines if line.result is Result.NOT_TRIED]
     assert not_tried == ["P41", "P42"]

@@ -83,8 +83,8 @@ def test_a_defect_is_found_under_fire_within_ten_minutes(
 @needs_mosquitto
 @pytest.mark.parametrize("defect", FIRE_DEFECTS, ids=lambda defect: defect.name)
 def test_the_kit_without_fire_does_not_find_the_defect(defect: Defect, tmp_path: Path) -> None:
-    """The kit without fire reports every clause as kept at a pit with the defect. So the fire finds what no other trial
-    finds."""
+    """The kit without fire reports every clause as kept at a pit with the defect, which shows that only the fire finds
+    it."""
     report = try_reference_pit(tmp_path, defect.plant(tmp_path / "copy"))
     assert {line.result for line in report.lines} == {Result.KEPT}, report.text()
 

@@ -199,9 +199,9 @@ class Cell:
 class Cashier(threading.Thread):
     """A thread that plays two supervisors, who decide on awards from accounts of their own.
 
-    They do not know which pit leads, and ask at either machine's control socket. A pit that leads no longer must decide
-    nothing, and where an answer is lost with its pit they ask again. `paid` counts for each award how often a pit told
-    them that it is paid.
+    The supervisors do not know which pit leads, and ask at either machine's control socket. A pit that leads no longer
+    must decide nothing, and where an answer is lost with its pit they ask again. `paid` counts for each award how often
+    a pit told them that it is paid.
     """
 
     def __init__(self, cell: Cell, seed: int) -> None:

@@ -364,8 +364,8 @@ class SecondDealer:
     def _is_heard(self) -> bool:
         """Tell whether the table has read and committed everything that the shoe has written.
 
-        After a short sleep the pty has handed over the bytes, and a request is answered after them. The bytes may still
-        wait for the disk, but an act waits behind them, even an act that the table refuses. So such an act is sent.
+        The pty hands over the shoe's bytes during a short sleep. Then an act is sent that the table refuses. The
+        refusal comes only after the table has read those bytes and written them to the disk.
         """
         time.sleep(_HANDED_OVER_S)
         return not self._supervise("reset_hit", seat=_NOBODYS_SEAT)

@@ -62,8 +62,8 @@ class Floor:
     """The gaming floor of one run. `seed` decides what happens to its links, and `cut_rate` says how many times more
     often than usual they are cut.
 
-    `wrong` collects what must never be seen. `heard` counts the messages of a listener whose own connection is never
-    cut, by the topic's last word; each message must keep the contract.
+    `wrong` collects what must never be seen. `heard` counts the messages of a listener that connects to the broker
+    without a link, by the topic's last word; each message must keep the contract.
     """
 
     def __init__(self, folder: Path, seed: int, tables: int, cut_rate: int) -> None:
@@ -316,8 +316,8 @@ class Process:
         self._up.set()
 
     def kill(self, down_s: float) -> None:
-        """Kill the program with SIGKILL, as soon as it runs again after an earlier kill. It is started again after
-        `down_s` seconds."""
+        """Kill the program with SIGKILL, as soon as it runs again after an earlier kill. The supervisor starts it again
+        after `down_s` seconds."""
         with self._one_at_a_time:
             self.await_up()
             self._up.clear()

@@ -136,7 +136,7 @@ class Machine:
         self._run("mosquitto", [_program("mosquitto") or "", "-c", str(broker)])
 
     def start_pit(self) -> None:
-        """Start the machine's pit. It speaks to the moving address, or, where no address moves, to the broker on its
+        """Start the machine's pit, which speaks to the moving address, or, where no address moves, to the broker on its
         own machine."""
         words = ["run", "--ledger", self._house.ledger, "--replicated", "--signing-key", str(self._house.key)]
         broker = self.address if self._house.network is None else BROKER

@@ -1,7 +1,7 @@
 """Notes the calls of a table's delivery under fire, and judges them by a model of the contract's rules.
 
 `python -m tests.fire.noted FILE ...` runs `tablectl ...`, and each line of FILE is one note. A note is written before
-the next call, and before the message goes out that the call causes. So a kill loses no note.
+the next call, and before the message goes out that the call causes, so that a kill loses no note.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ def findings(table: str, file: Path, sent: Sequence[bytes]) -> tuple[int, list[s
     """Return how many notes the file has of this table, and what in them the contract's rules do not allow. `sent` has
     the events of the table's journal, each of which the pit has acknowledged.
 
-    Each note is of one call, and after an absence one call commits, sends or acknowledges many events. So no number of
-    notes can be demanded. The notes are complete where the walk through them ends with each event acknowledged, and
-    where no ack came before its event went out.
+    Each note is of one call, and after an absence one call commits, sends or acknowledges many events, so that no
+    number of notes can be demanded. The notes are complete where each event is acknowledged at their end, and where no
+    ack came before its event went out.
     """
     chains = ["0" * 64, *(json.loads(body)["chain"] for body in sent)]
     walk, acks, found = Walk(), list[tuple[str, int]](), list[str]()

@@ -1,5 +1,5 @@
-"""The judge of the pit. It compares the tables' journals with what the pit made of them, and shares none of the pit's
-arithmetic.
+"""The judge of the pit, which compares the tables' journals with what the pit made of them, and shares none of the
+pit's arithmetic.
 
 The messages of a journal are read from the files. Only the order of several tables' events and of people's decisions
 comes from the pit's ledger, because nobody else knows it. Every amount is worked out anew.
@@ -224,8 +224,8 @@ def stream_findings(table: str, sent: Sequence[bytes], books: Books) -> Iterator
 
 
 def felt_findings(table: str, sent: Sequence[bytes], dealt: Sequence[Dealt]) -> Iterator[str]:
-    """Yield a finding where the stream differs from what was dealt. It must have every round once, in order, with its
-    cards, and must report a void only where the round was voided."""
+    """Yield a finding where the stream differs from what was dealt. The stream must have every round once, in order,
+    with its cards, and must report a void only where the round was voided."""
     events = [json.loads(body) for body in sent]
     ended = [event for event in events if event["type"] in ("round", "void")]
     if [(event["shoe"], event["round"]) for event in ended] != [(hand.shoe, hand.round) for hand in dealt]:

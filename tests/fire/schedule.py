@@ -1,7 +1,7 @@
 """The schedule of a fire, drawn from a seed before anything runs: which process is killed or stops hearing its shoe,
 which link is cut, and when.
 
-A seed repeats this schedule and no more. It does not repeat what the processes are doing when a strike comes.
+A seed repeats this schedule, but not what the processes are doing when a strike comes.
 """
 
 from __future__ import annotations

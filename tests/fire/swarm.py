@@ -1,8 +1,8 @@
 """A swarm of several hundred tables in one process, at two brokers, and the troubles of the pit's two machines
 meanwhile.
 
-A table is only a client of the broker here. It keeps what it sent, moves to the other broker where it hears no pit, and
-reports each step of an award. The judge (`swarm_judge`) gets everything that was seen.
+A table here is only a client of the broker. The table keeps what it sent, moves to the other broker where it hears no
+pit, and reports each step of an award. The judge (`swarm_judge`) gets everything that was seen.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The judge of the swarm. It compares what the tables, a listener and the cashier saw with the ledger at the end.
+"""The judge of the swarm, which compares what the tables, a listener and the cashier saw with the ledger at the end.
 
 The judge knows nothing of the pit's program. Only the order of several tables' events and of people's decisions comes
 from the ledger, because nobody else knows it. Every amount is worked out anew (`reckoning`), and every event is

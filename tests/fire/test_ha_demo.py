@@ -54,8 +54,8 @@ def test_the_leaders_machine_stops_nothing_is_lost_and_only_the_progressive_wage
 @needs_postgresql
 @pytest.mark.skipif(missing() != [], reason=f"needs Debian's packages with: {', '.join(missing())}")
 def test_each_door_of_the_machines_is_shut_to_whoever_is_on_their_network(tmp_path: Path) -> None:
-    """etcd, Patroni and PostgreSQL refuse a caller without a certificate and one with a table's certificate. They
-    answer a caller with the machines' own certificate."""
+    """etcd, Patroni and PostgreSQL refuse whoever is on their network without the machines' certificate. etcd and
+    Patroni answer a caller who has that certificate."""
     with tempfile.TemporaryDirectory(prefix="ha-doors-") as folder, ExitStack() as ends:
         house = House(Path(folder), 1.0, ends, None)
         house.begin()

@@ -31,7 +31,7 @@ def network() -> Iterator[Network]:
 
 
 def _answer(network: Network, asks: str, at: str) -> str:
-    """Ask the other machine, and return the error that this ended with, or "" where the machine answers."""
+    """Ask the other machine, and return the error with which the question ended, or "" where the machine answers."""
     asking = [*network.on(asks), "python3", "-c", _ASK, network.address(at)]
     return subprocess.run(asking, capture_output=True, text=True).stderr.strip().rpartition("\n")[2]
 

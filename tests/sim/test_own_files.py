@@ -66,8 +66,8 @@ def test_a_game_of_few_seats_is_played_at_a_table_with_as_many(most_seats: int, 
 
 
 def test_an_own_game_is_played_at_a_table_that_has_its_buttons(tmp_path: Path) -> None:
-    """A house's own Lucky 9 is played at a table with a split button. At Baccarat Royal's table, where it was played
-    once, nobody can split."""
+    """A house's own Lucky 9 is played at a table with a split button, and not at Baccarat Royal's table, where nobody
+    can split."""
     own = tmp_path / "own.toml"
     own.write_text(f"most_seats = 3\n{example_game('lucky9').read_text('utf-8')}", "utf-8")
     table, _ = played(tmp_path, 1, own)

@@ -28,8 +28,8 @@ class RecordedLine:
         pass
 
     def reports(self) -> list[str]:
-        """Return the reports since the last call, in hex, one entry for each report. Its three copies must be the
-        same."""
+        """Return the reports since the last call, in hex, one entry for each report. Raises AssertionError where the
+        three copies of a report differ."""
         firsts = self.writes[::3]
         assert self.writes == [copy for copy in firsts for _ in range(3)]
         self.writes = []
@@ -265,8 +265,8 @@ def test_a_reader_that_sleeps_does_not_stop_the_shoe(tmp_path: Path, pty: PtyLin
 
 
 def test_ears_that_begin_when_the_line_is_gone_end_in_silence(pty: PtyLine) -> None:
-    """The thread that listens to the line ends silently where a signal closes the line before the thread's first look.
-    It wrote a traceback once."""
+    """The thread that listens to the line ends silently, without a traceback, where a signal closes the line before the
+    thread's first look."""
     gone, far = os.pipe()
     os.close(far)
     ended, end = os.pipe()

@@ -43,7 +43,7 @@ CARD_RANKS = " A23456789TJQK"
 
 
 class TableStandIn:
-    """A stand-in for the controller as the people see it: line, pins and clock together. It knows the cards only from
+    """A stand-in for the controller as the people see it, with line, pins and clock, which knows the cards only from
     the shoe's reports.
 
     An input is believed once it was stable for DEBOUNCE_S seconds. The lamps follow LAMP_DELAY_S seconds after an
@@ -474,8 +474,8 @@ def test_the_program_deals_blind(table_file: Path) -> None:
 
 
 def test_the_program_says_what_it_lacks(table_file: Path) -> None:
-    """The program ends with `sim_unheard` where nobody has opened the shoe's port. It looks only once, because a busy
-    machine could use up any time limit."""
+    """The program ends with `sim_unheard` where nobody has opened the shoe's port. The test allows a single look,
+    because a busy machine could use up any time limit."""
     with raising("sim_unheard"):
         run_table(table_file, table_file.with_name("account"), Habits(patience_s=0.0))
 

@@ -221,9 +221,8 @@ def test_a_new_pair_is_split_from_the_right_too() -> None:
 
 
 def test_the_card_that_the_dealer_shows_makes_the_bonus() -> None:
-    """The Lucky 9 bonus counts the dealer's card that lies face up. Seat 3 has 2 and 4: with the dealer's three the cards are
-    2-3-4 and win, and with the dealer's ten they are a total of 6 and lose.
-    """
+    """The Lucky 9 bonus counts the dealer's card that lies face up. Seat 3 has 2 and 4. With the dealer's three that
+    makes a straight of 2-3-4, which wins, and with the dealer's ten a total of 6, which loses."""
     shown: tuple[tuple[Literal["first_card", "second_card"], str], ...] = (
         ("first_card", "won"),
         ("second_card", "lost"),

@@ -186,7 +186,7 @@ def test_the_cashier_rounds_as_the_house_says() -> None:
 @pytest.mark.parametrize("on_tie", get_args(controllers.TieMoves))
 def test_the_roles_rotate_as_the_table_has_it(on_win: controllers.WinMoves, on_tie: controllers.TieMoves) -> None:
     """The simulated house and the table move the roles alike, for every two active seats among every set of occupied
-    seats and after every outcome. Both are readings of the same sentence."""
+    seats and after every outcome. House and table read the same sentence of the rules, each with its own code."""
     for count in range(2, 8):
         for occupied in combinations(SEATS, count):
             for player in occupied:

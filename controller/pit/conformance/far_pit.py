@@ -1,7 +1,7 @@
 """A stand-in for a pit, at which a table is tried: it takes the table's events in order and acknowledges them, unless a
 check has it do otherwise.
 
-The stand-in keeps no books. It announces levels for the meters that the table's own events name.
+The stand-in keeps no books. The levels that it announces are for the meters that the table's own events name.
 """
 
 from __future__ import annotations

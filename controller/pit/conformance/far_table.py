@@ -248,8 +248,8 @@ class FarTable:
         return len(self.made)
 
     def send_bytes(self, *payloads: bytes) -> None:
-        """Send these bytes on the topic of events, as they are. They may be no event at all, or an event that was sent
-        before."""
+        """Send these bytes on the topic of events, as they are. The bytes may be no event at all, or an event that was
+        sent before."""
         self.wire.send(self.topics.event, payloads)
 
     def acks(self, since: int = 0) -> list[AckWord]:

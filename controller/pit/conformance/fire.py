@@ -90,8 +90,8 @@ _SAYS = {"verify": "verified", "pay": "paid", "reject": "rejected"}
 
 
 class Player:
-    """A table in the fire, which plays rounds and sends events as a table may. It notes what the pit says. Each turn
-    runs on the caller's thread.
+    """A table in the fire, which plays rounds, sends events as a table may, and notes what the pit says. Each turn runs
+    on the caller's thread.
 
     Its methods raise JudgedError as soon as the pit contradicts what the pit said before.
     """

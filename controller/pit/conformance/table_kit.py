@@ -183,8 +183,8 @@ def believed(pit: FarPit, seq: int) -> bool:
 
 
 def alarmed(pit: FarPit, code: str) -> None:
-    """Raise BrokenError where no event of the table reports the alarm `code`. An earlier alarm counts too, because a
-    table may report an alarm only once in ten minutes."""
+    """Let the pit acknowledge again, and raise BrokenError where no event of the table reports the alarm `code`. An
+    earlier alarm counts too, because a table may report an alarm only once in ten minutes."""
     pit.acks = True
     pit.say_ack()
     if not pit.wait(lambda: any(event["code"] == code for event in pit.events_of("alarm")), ANSWERS_WITHIN_S):

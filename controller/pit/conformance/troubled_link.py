@@ -26,8 +26,8 @@ _KINDS = ("cut", "cut", "freeze", "slow")
 
 
 class TroubledLink:
-    """A proxy from a port of this machine to the broker, with a thread of its own until `close`. It causes no trouble
-    while `calm` is True, as it is at first.
+    """A proxy from a port of this machine to the broker, with a thread of its own until `close`. The proxy causes no
+    trouble while `calm` is True, as it is at first.
 
     `came` counts the connections, and `suffered` counts the troubles by kind. Raises TableError `port_unusable` where
     the port is not free; port 0 takes any free port.

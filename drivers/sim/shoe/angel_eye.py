@@ -4,12 +4,13 @@ Written from the description of the wire, and not from the driver that reads it.
 
     05  Seq  code  payload...  03  BCC BCC
 
-It is sent three times, with the same Seq digit. BCC is the XOR of the bytes from Seq through 03, as two upper-case hex
-characters. Every payload byte has bit 7 set. The host may send a command:
+Each report is sent three times, with the same Seq digit. BCC is the XOR of the bytes from Seq through 03, as two
+upper-case hex characters. Every payload byte has bit 7 set. The host may send a command:
 
     02  "OP"  type type  digit digit  03  BCC BCC
 
-Its BCC covers all bytes before it. The shoe answers with 06, or with 15 and the two characters of a reason.
+The BCC of a command covers all bytes before it. The shoe answers with 06, or with 15 and the two characters of a
+reason.
 """
 
 from __future__ import annotations
@@ -82,8 +83,8 @@ def card_byte(card: str) -> int:
 
 
 class SimulatedAngelEye:
-    """A simulated Angel Eye. It numbers its reports, and reports each card's target and each round's result by its own
-    tableau.
+    """A simulated Angel Eye, which numbers its reports, and reports each card's target and each round's result by its
+    own tableau.
 
     `wrap` is the Seq digit after 9, 0 or 1; the digits begin with it too. With `speed` 1 a report takes the time that
     three copies take on a 4800 baud wire, with 2 half of that time, with 0 no time. `corrupt(copy, frame)`, where it is
