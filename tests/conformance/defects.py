@@ -1,5 +1,4 @@
-"""Defects that are planted in a copy of the pit or the table, one at a time. The conformance kit must find each of them
-at its clause.
+"""Defects that are planted, one at a time, in a copy of the pit or the table. The kit must find each at its clause.
 
 A defect is a text of the program and the text that replaces it. Apart from the defect, the copy runs as the program
 does.
@@ -16,8 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @dataclass(frozen=True, slots=True)
 class Defect:
-    """One defect: what is wrong, the clause of the contract that it breaks, and the one or two changes of a file that
-    plant it."""
+    """One defect: what is wrong, the clause that it breaks, and the one or two changes of a file that plant it."""
 
     name: str
     clause: str
@@ -66,8 +64,7 @@ def _at_a_start(name: str, clause: str, statement: str) -> Defect:
 
 
 def _noted(name: str) -> str:
-    """Return Python code that reads the number in the file `name` on the pit's machine, or gives 0 where the file does
-    not exist."""
+    """Return Python code that reads the number in the file `name` on the pit's machine, or gives 0 without the file."""
     return f"int(open({name!r}).read() if __import__('os').path.exists({name!r}) else 0)"
 
 
@@ -84,7 +81,7 @@ def _times_of_acks_alone(moments: str) -> tuple[str, str, str, str]:
 
 
 def acks_ahead(by_s: float) -> tuple[str, str]:
-    """Return a text of the pit's service and its replacement, which acknowledges each event `by_s` seconds before its
+    """Return a text of the pit's service and its replacement, which acknowledges each event `by_s` seconds before
     commit."""
     commits = "            self._commit(events)\n"
     return commits, (
