@@ -46,7 +46,7 @@ WINNING = {"two_perfect_pairs": "9D 4S 9D 4S", "personal_vs_personal": "KC KC 9C
 """Cards that win an award, by its name: a K9 is seat 4's."""
 
 _BESIDE = {"personal_vs_personal": "other_identical"}
-"""What seat 6 wins by the same cards, by seat 4's award. Where no other award stands here, the seats win the same one."""
+"""What seat 6 wins by the same cards, by seat 4's award. Where no other award stands here, both win the same."""
 
 _TIED, _TIED_BY_ROLES = "9S 9H KD KC", "9S KD 9H KC"
 LEVELS = (1_234_567_890, 2_345_612, 123_400)
