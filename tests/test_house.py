@@ -395,20 +395,26 @@ def test_no_file_is_longer_than_six_hundred_lines() -> None:
     assert {module: count for module, count in lines.items() if count > 600} == {}
 
 
-MOST_LINES, MOST_LONG_FUNCTIONS = 40, 8
-"""A function of more lines is long. So many are: a table that reads as one, and what only sets up."""
+MOST_LINES, MOST_LONG_FUNCTIONS = 40, 7
+"""A function is long if it has more lines than this, its docstring left out. Long functions are tables that read as
+one, and functions that only set something up."""
 
 
 def test_few_functions_are_long() -> None:
     functions = [
-        (node.end_lineno - node.lineno + 1, f"{module}.{node.name}")
+        (_lines(node) - (_lines(node.body[0]) if ast.get_docstring(node) else 0), f"{module}.{node.name}")
         for module in MODULES
         for node in _nodes(module)
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.end_lineno is not None
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     ]
     long = sorted(each for each in functions if each[0] > MOST_LINES)
     assert len(functions) > 1000
     assert len(long) <= MOST_LONG_FUNCTIONS, long
+
+
+def _lines(node: ast.stmt) -> int:
+    """Return the number of lines that a statement takes."""
+    return (node.end_lineno or node.lineno) - node.lineno + 1
 
 
 NO_NOUNS = {"each", "said", "told"}

@@ -373,7 +373,11 @@ def test_the_rules_page_tells_at_length_what_the_tables_screen_tells_in_short() 
     sign = placard_of(load(TABLES / "royal9.toml").rules)
     page = unescape(rules_page(sign, LANGUAGES))
     on_the_screen = {line["when"]["en"] for board in placard_view(sign)["pays"] for line in board["lines"]}
-    told = {"Royal 9": "Royal 9: a face card and a 9", "by 9": "wins by 9", "natural": "wins with a natural"}
+    told = {
+        "Royal 9": "Royal 9: a face card and a 9",
+        "by 9": "wins by 9",
+        "natural, by any margin": "wins with a natural, by any margin",
+    }
     for short, long in told.items():
         assert short in on_the_screen
         assert f"<td>{long}<td>" in page
@@ -522,7 +526,7 @@ def test_rows_in_words() -> None:
     assert when_words({"winner": ["player"], "margin": [4, 5]}, "player", at_length=True)["en"] == "wins by 4 or 5"
     assert when_words({"winner": ["tie"], "natural": True}, "player", at_length=True)["en"] == "tie, natural"
     assert when_words({"both": {"first_two": [["J", "Q", "K"], ["9"]], "suited": True}})["en"] == (
-        "both hands: J, Q or K with 9, one suit"
+        "each hand: J, Q or K with 9, one suit"
     )
     assert when_words({"with_up_card": {"ranks": ["3", "3", "3"], "same_suit": True}})["en"] == "3-3-3, all of one suit"
     assert when_words({"banker": {"has": {"of": ["8", "KS"], "times": [2]}}})["en"] == "Banker: 8 or K♠, 2 of them"
@@ -702,7 +706,7 @@ def test_a_win_at_another_table_names_table_award_amount_and_the_new_base() -> N
         1_000_000,
     )
     said = meters_view(rules, but(status, pit={"win": win}))["win"]
-    assert said["en"] == "Table royal9-02 won Personal K9, Player: $12,345. It goes on at $10,000"
+    assert said["en"] == "Won at royal9-02: Personal K9, Player, $12,345. The meter now stands at $10,000"
     assert all("royal9-02" in said[language] and "$12,345" in said[language] for language in LANGUAGES)
 
 
@@ -734,7 +738,7 @@ def test_a_hit_of_an_earlier_round_names_its_round_and_its_award_as_the_pay_tabl
     table.lock().draw("9H 2C KS 5D")
     rules, _, status = told(table)
     (hit,) = hand_view(rules, status)["hits"]
-    assert hit["tier"]["en"] == "Grand pairs: both hands: pair"
+    assert hit["tier"]["en"] == "Grand pairs: each hand: pair"
     assert hit["earlier"]["en"] == "in round 1 of shoe 1"
 
 

@@ -193,10 +193,8 @@ def _natural_said_once(row: PlacardRow, margins: bool) -> When:
     say that these are no naturals. Where other rows have `margins`, the row of the naturals that win says that the
     margin of a natural does not count."""
     told = {word: said for word, said in row.when.items() if (word, said) != ("natural", False)}
-    if margins and told.get("natural") and row.pays is not None:
-        del told["natural"]
-        told["natural_by_any"] = True
-    return told
+    any_margin = {"natural": "natural_by_any"} if margins and row.pays is not None else {}
+    return {any_margin.get(word, word): said for word, said in told.items()}
 
 
 def _short_lines(bet: PlacardBet, at_length: bool) -> Iterator[dict[str, Any]]:
