@@ -11,7 +11,7 @@ _PORTS = {"mqtt": 1883, "mqtts": 8883}
 
 
 class Address(Struct, frozen=True):
-    """Where a broker is, and whether it is reached over TLS."""
+    """The host and port of a broker, and whether the broker is reached over TLS."""
 
     host: str
     port: int

@@ -23,7 +23,7 @@ _PATIENCE_S = 10.0
 
 
 class BrokerCerts(Struct, frozen=True):
-    """The folder of the certificates: `ca.crt`, and for each client NAME.crt and NAME.key."""
+    """The folder with the certificates for a broker: `ca.crt`, and NAME.crt and NAME.key for each client."""
 
     folder: Path
 
@@ -39,11 +39,11 @@ class BrokerCerts(Struct, frozen=True):
         return certs
 
     def files(self, name: str) -> TlsFiles:
-        """Return the PEM files of the client of this name."""
+        """Return the PEM files (certificate, key and CA) of the client called `name`."""
         return TlsFiles(self.folder / "ca.crt", self.folder / f"{name}.crt", self.folder / f"{name}.key")
 
     def context(self, name: str) -> ssl.SSLContext:
-        """Return the TLS context for one of the bench's own clients."""
+        """Return the TLS context for the bench's own client called `name`."""
         files = self.files(name)
         context = ssl.create_default_context(cafile=files.ca)
         context.load_cert_chain(files.certificate, files.private_key)
@@ -51,8 +51,8 @@ class BrokerCerts(Struct, frozen=True):
 
 
 def new_client(certs: BrokerCerts | None, name: str) -> Client:
-    """Return an MQTT client that has not connected yet. With certificates the client shows the certificate of this
-    name."""
+    """Return an MQTT client that has not connected yet. If `certs` is given, the client shows the certificate of
+    `name`."""
     client = Client(CallbackAPIVersion.VERSION2, protocol=MQTTProtocolVersion.MQTTv5)
     if certs is not None:
         client.tls_set_context(certs.context(name))
@@ -62,7 +62,7 @@ def new_client(certs: BrokerCerts | None, name: str) -> Client:
 def say_once(
     host: str, port: int, certs: BrokerCerts | None, name: str, topic: str, payload: bytes, retain: bool = False
 ) -> None:
-    """Connect to the broker as the client of this name, publish one message, and disconnect."""
+    """Connect to the broker as the client called `name`, publish one message, and disconnect."""
     client = new_client(certs, name)
     client.connect(host, port)
     client.loop_start()

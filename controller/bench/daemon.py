@@ -1,4 +1,4 @@
-"""The real table daemon as a process, its MQTT broker, and what a test can ask them and do to them."""
+"""The real table daemon as a process, its MQTT broker, and the methods by which a test questions and disturbs them."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ _LEAVE_A_FAULT = ("clear", "card", "void", "new_shoe", "count")
 
 
 class Broker:
-    """A Mosquitto broker of the test's own, which keeps nothing on disk. After a restart it has forgotten all, like a
-    new broker."""
+    """A Mosquitto broker that a test starts for itself, and which keeps nothing on disk. After a restart it has
+    forgotten all messages, like a new broker."""
 
     host = "127.0.0.1"
     certs: BrokerCerts | None = None
@@ -72,7 +72,7 @@ class Broker:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Freeze the broker's process during the block. The broker forgets nothing meanwhile."""
+        """Freeze the broker's process during the block. The broker keeps all its messages meanwhile."""
         self._process.send_signal(signal.SIGSTOP)
         try:
             yield
@@ -81,13 +81,13 @@ class Broker:
 
 
 class ExistingBroker:
-    """A broker that runs already: a test may use it, but not stop it. With `certs` the broker wants mutual TLS."""
+    """A broker that already runs: a test may use it, but not stop it. With `certs` the broker wants mutual TLS."""
 
     def __init__(self, host: str, port: int, certs: BrokerCerts | None = None) -> None:
         self.host, self.port, self.certs = host, port, certs
 
     def up(self) -> None:
-        """Check that the broker answers. Raises TableError `broker_silent` where it does not.
+        """Check that the broker answers. Raises TableError `broker_silent` if it does not.
 
         With certificates every test's table has the same name, so the retained messages of the previous test's table
         are deleted.
@@ -102,7 +102,7 @@ class ExistingBroker:
             self._forget(TABLE, "state")
 
     def down(self) -> None:
-        """Skip the test, which would stop a broker that the bench may not stop."""
+        """Skip the test, because it would stop a broker that the bench may not stop."""
         pytest.skip("the bench may not stop this broker")
 
     def _forget(self, name: str, topic: str) -> None:
@@ -130,15 +130,15 @@ def _pem_files(certs: BrokerCerts, name: str) -> dict[str, Path]:
 
 
 class Wired(Struct, frozen=True):
-    """One pin in a table's file, as the bench at the other end of its wire needs it: its BCM number and its active
-    level."""
+    """One input or lamp of a table's header, as the bench needs it: the pin's BCM number, and the level at which the
+    input or lamp is active."""
 
     bcm: int
     active: Literal["high", "low"]
 
 
 class Wiring(Struct, frozen=True):
-    """The section `[pins]` of a generated table file, as the bench at the other ends of the wires needs it."""
+    """The section `[pins]` of a generated table file, as the bench needs it to reach the table's inputs and lamps."""
 
     page: str
     lamps: dict[str, Wired]
@@ -146,13 +146,13 @@ class Wiring(Struct, frozen=True):
 
 
 class TableFiles:
-    """A generated table's files, and the environment of its daemon.
+    """The files of a table that were generated for a test, and the environment variables of the table's daemon.
 
     The files are copies of the table file `example` and of its game file. `sections` change keys of the table file, and
     `game` changes keys of the game file, section by section. With a `shim` the daemon's table file names the real
     RPi.GPIO, and the shim puts the pins page (a file that stands for the header) under that library. With `jumpers` the
     file names the real RPi.GPIO too, and the header is real. With neither, the file names the simulated header.
-    `for_people` is the file for `drivers.sim`, which always names the page.
+    `for_people` is the table file for `drivers.sim`, which always names the pins page.
     """
 
     def __init__(
@@ -194,7 +194,7 @@ class TableFiles:
 
 
 def _refuse_unknown_act(name: str, given: Set[str]) -> None:
-    """Raise LookupError where the control socket has no act of this name with these arguments."""
+    """Raise LookupError if the table's control socket knows no act called `name` that takes these arguments."""
     acts = {act.do: act for act in ACTS if act.on_socket}
     if name not in acts:
         likely = ended(name, acts)
@@ -208,7 +208,8 @@ def _refuse_unknown_act(name: str, given: Set[str]) -> None:
 
 
 def _refuse_unknown(file: str, changed: object, known: list[str]) -> None:
-    """Raise LookupError for a section that the file does not have, and TypeError for what cannot be a section."""
+    """Raise LookupError if `changed` has a section that the file does not have, and TypeError if a section's value
+    cannot be a section. `known` are the names of the file's sections."""
     if not isinstance(changed, Mapping):
         ways = '{"shoe": {"decks": 1}}. A whole table with its game is an example: example="lucky9"'
         raise TypeError(f"{changed!r} is not what changes in a {file}. Write its sections and their keys: {ways}.")
@@ -220,8 +221,9 @@ def _refuse_unknown(file: str, changed: object, known: list[str]) -> None:
 
 
 def _game_file(folder: Path, example: Path, changes: Mapping[str, Mapping[str, Any] | list[Any]]) -> Path:
-    """Write the example's game file with these keys changed in its sections, and return its path. A section that the
-    example leaves out, such as `rounding`, is added. A list, such as `bets`, replaces the old list."""
+    """Write a copy of the example's game file with the keys in `changes` changed, section by section, and return its
+    path. A section that the example leaves out, such as `rounding`, is added. A list, such as `bets`, replaces the old
+    list."""
     game = tomllib.loads(
         (example.parent / tomllib.loads(example.read_text("utf-8"))["table"]["game"]).read_text("utf-8")
     )
@@ -234,9 +236,10 @@ def _game_file(folder: Path, example: Path, changes: Mapping[str, Mapping[str, A
 
 
 class Table:
-    """A table's daemon, `tablectl run` on its table file. Tests start the daemon, kill it and ask it from outside.
+    """The daemon of a table under test, `tablectl run` on a table file. Tests start the daemon, kill it and ask it from
+    outside.
 
-    `program` is what Python runs as `tablectl`, always in this repository's folder.
+    `program` has the arguments with which Python runs `tablectl`, always in this repository's folder.
     """
 
     def __init__(self, files: TableFiles, folder: Path) -> None:
@@ -254,8 +257,8 @@ class Table:
     def start(self, await_ready: bool = True, **environment: str) -> None:
         """Start the daemon, and wait until it answers on its control socket.
 
-        A daemon that ran before stays away so long that the numbers of the shoe's reports may have started over. It may
-        have missed a report, so a table with an open shoe stops until the cards are counted.
+        Before a second start the daemon stays away for so long that it may have missed a whole turn of the one-digit
+        numbers of the shoe's reports. So a table with an open shoe stops until the cards are counted.
         """
         assert not self.runs, "the table runs already"
         stay_unheard(self._ended_ms)
@@ -287,8 +290,8 @@ class Table:
         return code
 
     def restart(self) -> None:
-        """Kill the daemon and start it again. Where the table then stops until the cards are counted, a supervisor
-        counts them."""
+        """Kill the daemon and start it again. If the table then stops until the cards are counted, a supervisor counts
+        them."""
         face = self.face
         self.kill()
         self.start()
@@ -296,14 +299,15 @@ class Table:
             self.count()
 
     def clear_and_count(self) -> None:
-        """Do what a supervisor does after the shoe's line was lost inside a round and is back: clear the fault, and
+        """Do what a supervisor does when the shoe's line was lost inside a round and is back: clear the fault, and
         count the cards that are left."""
         self.supervisor("clear")
         self.count()
 
     def count(self, left: int | None = None) -> None:
-        """Wait until the table has stopped because the shoe was not heard and is heard again. Then count the cards as a
-        supervisor does: `left`, or without it the number of cards that the table itself expects."""
+        """Wait until the table has stopped because the shoe was not heard for a while, and is heard again. Then count
+        the cards as a supervisor does: enter `left`, or if it is None the number of cards that the table itself
+        expects."""
         stopped = comes_true(lambda: self.fault == "shoe_unheard" and self.status().shoe.up, _START_PATIENCE_S)
         assert stopped, f"the table did not stop for a count: {self.face}"
         self.supervisor("count", left=self.cards_left if left is None else left)
@@ -333,7 +337,7 @@ class Table:
     # What a test can ask.
 
     def status(self) -> Status:
-        """Ask the daemon for its status, over the control socket. Raises TableError where nobody answers."""
+        """Ask the daemon for its status, over the control socket. Raises TableError if nobody answers."""
         return status_of(self.file, self.files.values["control"]["socket"])
 
     @property
@@ -354,28 +358,28 @@ class Table:
 
     @property
     def stop_told(self) -> PublicFault:
-        """Return the fault by which the table has stopped, with all that the status tells of it. Raises AssertionError
-        where there is none."""
+        """Return the fault by which the table has stopped, with its details from the table's status. Raises
+        AssertionError if the table has no fault."""
         fault = self.face.fault
         assert fault is not None, "the table has not stopped"
         return fault
 
     @property
     def cards_left(self) -> int:
-        """Return how many cards are left in the shoe. Raises AssertionError where the table does not know the
-        number."""
+        """Return how many cards are left in the shoe. Raises AssertionError if the table does not know the number."""
         left = self.face.cards_left
         assert left is not None, "the table does not know how many cards are left"
         return left
 
     @property
     def hands(self) -> dict[str, list[str]]:
-        """Return the cards that the table shows, by hand, player and banker: of the round in play, or of the last
-        round."""
+        """Return the cards that the table shows, by the hand's name: "player" and "banker". They are of the round in
+        play, or of the last round."""
         return {"player": [], "banker": []} | {hand.hand: [*hand.cards] for hand in self.face.hands}
 
     def links_up(self) -> bool:
-        """Tell whether the shoe's line and the stream to the pit are up, and the meters are fresh."""
+        """Return True if the line to the shoe is up, the stream of events to the pit is up, and the meters' levels are
+        fresh."""
         status = self.status()
         return status.shoe.up and status.pit.stream == "streaming" and status.pit.meters_fresh
 
@@ -386,9 +390,9 @@ class Table:
     def supervisor(self, act: str, **arguments: str | int) -> Waits | None:
         """Do a supervisor's act over the control socket: "clear", "void", "new_shoe", or "card" with `card="KS"`.
 
-        Where the table has stopped by a fault, the act answers that fault. Returns None once the act is done. An act
-        that waits for a second person is not done yet: the method then returns what waits, with the `button` for
-        `pins.confirm`. Raises TableError with the code of a refusal, and LookupError where `act` is not the name of an
+        If the table has stopped by a fault, the act answers that fault. Returns None once the act is done. If the act
+        needs a second person, it is not done yet: the method then returns the waiting act, with the `button` for
+        `pins.confirm`. Raises TableError with the code of a refusal, and LookupError if `act` is not the name of an
         act.
         """
         _refuse_unknown_act(act, {*arguments, "by"})
@@ -398,10 +402,10 @@ class Table:
         return ask(self.file, request, self.files.values["control"]["socket"]).waits
 
     def tablectl(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
-        """Run `tablectl COMMAND TABLE.toml ...` as a person does.
+        """Run `tablectl COMMAND TABLE.toml ...` as a person does, and return the finished process.
 
-        Raises AssertionError with the command's output where the command fails. With `check=False` the caller looks at
-        `returncode`.
+        Raises AssertionError with the command's output if the command fails. With `check=False` a failure does not
+        raise, and the caller looks at `returncode`.
         """
         command = self._tablectl(*arguments)
         run = subprocess.run(
@@ -421,27 +425,28 @@ class Table:
     # The daemon's journal and log.
 
     def verify(self) -> Verified:
-        """Check every row of the journal, and return what it holds. Raises TableError at the first bad row."""
+        """Check every row of the table's journal, and return a summary of the rows. Raises TableError at the first bad
+        row."""
         return verify(self.journal)
 
     def came(self, kind: str) -> list[str]:
-        """Return the origin (`via`) of each fact of this kind in the journal, in order. This works only while the table
-        runs."""
+        """Return by which way (`via`, for example a button) each fact of this kind came, from the journal, in order.
+        This works only while the table runs."""
         with closing(sqlite3.connect(f"file:{self.journal}?mode=ro", uri=True)) as db:
             rows = db.execute("SELECT via FROM fact WHERE json_extract(fact, '$.fact') = ? ORDER BY row", (kind,))
             return [via for (via,) in rows]
 
     def facts(self, after_row: int = 0) -> list[dict[str, Any]]:
-        """Return the journal's facts after `after_row` as they are stored, in order, each with its `row`. This works
-        only while the table runs."""
+        """Return the facts (what happened at the table) in the journal after row `after_row`, in order. Each is a dict
+        as the journal stores it, with its `row`. This works only while the table runs."""
         with closing(sqlite3.connect(f"file:{self.journal}?mode=ro", uri=True)) as db:
             rows = db.execute("SELECT row, fact FROM fact WHERE row > ? ORDER BY row", (after_row,)).fetchall()
         return [{"row": row} | json.loads(fact) for row, fact in rows]
 
     @contextmanager
     def busy_disk(self) -> Iterator[None]:
-        """Keep the daemon from committing during the block, as a slow disk does. After 5 s the daemon takes the disk
-        for broken."""
+        """Keep the daemon from committing to its journal during the block, as a slow disk does. After 5 s the daemon
+        treats the disk as broken."""
         with closing(sqlite3.connect(self.journal, isolation_level=None)) as db:
             db.execute("BEGIN IMMEDIATE")
             try:
@@ -450,8 +455,8 @@ class Table:
                 db.execute("ROLLBACK")
 
     def hear_out(self) -> None:
-        """Wait until the daemon has read all that the shoe has written. The facts may still wait for the disk, and an
-        act waits for those facts."""
+        """Wait until the daemon has read everything that the shoe has sent. The daemon may still be writing it to the
+        disk; an act sent now is taken only after that."""
         time.sleep(_OFF_THE_WIRE_S)
         self.status()
 
@@ -476,8 +481,8 @@ class Table:
 
 
 def comes_true(condition: Callable[[], object], within_s: float) -> bool:
-    """Wait until the condition is true, and tell whether it became true within `within_s` seconds. A table that does
-    not answer just now is asked again.
+    """Wait until the condition is true, for at most `within_s` seconds. Return True if it became true in time. A table
+    that does not answer is asked again.
 
     An IndexError or a KeyError counts as not true yet. Example: `pit.rounds[-1]` before the pit has heard of any round.
     A condition that takes long is evaluated less often, because most conditions ask the table for its status, which

@@ -1,4 +1,4 @@
-"""The dealer at the bench: one method for each thing that a dealer does with shoe and buttons."""
+"""The dealer at the bench, with one method for each thing that a dealer does with the shoe and the buttons."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _QUICKEST_PRESS_MS = 1000
 
 
 class Dealer:
-    """A dealer at the table under test. Each method returns once the table's status shows what was done."""
+    """A dealer at the table under test. Each method returns once the table's status shows the result."""
 
     def __init__(self, table: Table, shoe: FarShoe | FarBeeTek, pins: Pins, eventually: Eventually) -> None:
         self._table = table
@@ -66,13 +66,13 @@ class Dealer:
         return sum(fact["fact"] == "CutCardDrawn" for fact in self._table.facts())
 
     def replay(self, record: str | Path) -> None:
-        """Deal what a shoe says in a record of its wire, as fast as the table takes it, and press the buttons that are
-        due.
+        """Let the shoe send again what a record of its serial line has, as fast as the table takes it, and press the
+        buttons that a dealer has to press.
 
-        The record has no buttons. So the dealer announces a shoe where none is open, and locks the wagers before a
-        round's first card. No button is pressed before a card that came within a second of the report before it,
-        because nobody could have pressed in time. Where the table stops by a fault, the rest of the record is said
-        without a press.
+        The record has no buttons. So the dealer announces a shoe if none is open, and locks the wagers before a round's
+        first card. If a card came within a second of the report before it, no button is pressed before that card,
+        because nobody could have pressed in time. If the table stops by a fault, the rest of the record is sent without
+        a press.
         """
         standing, before_ms, given = self._table.fault, 0, self._reports()
 
@@ -103,7 +103,8 @@ class Dealer:
             self._pins.press("deal", until=lambda: self._table.phase == "wagers_locked")
 
     def play(self, cards: str, *seats: int) -> None:
-        """Lock the wagers, deal a whole round, and wait until the round is over."""
+        """Put wagers on these seats, lock the wagers, deal a whole round of these cards, and wait until the round is
+        over."""
         self.lock(*seats)
         standing = self._table.fault
         self._shoe.deal(cards)

@@ -1,5 +1,5 @@
-"""Random deals for property tests of any table daemon: shoes, cards that the shoe misreads, and what people do
-meanwhile.
+"""Random deals for property tests of any table daemon. A deal has shoes, cards that the shoe misreads, and what people
+do while the cards are dealt.
 
 `deals()` is a strategy of Hypothesis, which this module needs (`pip install hypothesis`). A deal that fails is shrunk
 to the shortest that fails: few rounds and low cards, with no misread card and no act of people that the failure does
@@ -26,9 +26,9 @@ _MOST_CARDS = 6
 
 
 class Step(Struct, frozen=True):
-    """One thing that happens in a deal. `draw CARD` is a card that the shoe reads rightly. `misread CARD HOW` is a card
-    that goes wrong by the shoe's verb HOW. `press BUTTON`, `cover SEAT` and `uncover SEAT` are acts of people. `unplug`
-    pulls the shoe's cable and puts it back."""
+    """One step of a deal. `draw CARD` is a card that the shoe reads rightly. `misread CARD HOW` is a card that goes
+    wrong by the simulated shoe's method HOW, for example `lose`. `press BUTTON`, `cover SEAT` and `uncover SEAT` are
+    acts of people. `unplug` pulls the shoe's cable and puts it back."""
 
     do: Literal["new_shoe", "draw", "misread", "press", "cover", "uncover", "unplug"]
     what: str = ""
@@ -39,8 +39,8 @@ class Step(Struct, frozen=True):
 
 
 class DealtRound(Struct, frozen=True):
-    """A round as its cards lie on the felt, whatever the shoe read of them. The cards follow the sheets' usual rules of
-    drawing."""
+    """A round as its cards truly lie on the felt, even if the shoe misread some of them. The cards follow the usual
+    drawing rules of punto banco."""
 
     player: tuple[str, ...]
     banker: tuple[str, ...]
@@ -50,7 +50,8 @@ class DealtRound(Struct, frozen=True):
 
 
 class Deal(Struct, frozen=True):
-    """The deal of one shoe from its first card on: the steps that happen, and the rounds that they truly make."""
+    """The deal of one shoe from its first card to its last: the steps that happen, and the rounds that the cards truly
+    make."""
 
     steps: tuple[Step, ...]
     rounds: tuple[DealtRound, ...]
@@ -59,10 +60,10 @@ class Deal(Struct, frozen=True):
         return "; ".join(map(str, self.steps))
 
     def play(self, shoe: Any, pins: Pins, answered: Callable[[Step], bool] | None = None) -> None:
-        """Do all steps of the deal at the bench: `deal.play(bench_shoe, bench_pins)`.
+        """Do all steps of the deal at the bench. Example: `deal.play(bench_shoe, bench_pins)`.
 
-        A button is held until `answered(step)` says that the daemon has taken the press; without `answered`, for a
-        moment. Nothing else waits for the daemon.
+        A button is held until `answered(step)` returns True, which says that the daemon has taken the press. Without
+        `answered`, the button is held for a moment. Nothing else waits for the daemon.
         """
         for step in self.steps:
             match step.do:
@@ -79,8 +80,8 @@ class Deal(Struct, frozen=True):
                     _say(shoe, step)
 
     def wire(self, driver: str, wrap: int = 0) -> bytes:
-        """Return all bytes that a shoe of this brand sends in this deal, to test a codec of your own. The cable is
-        never pulled."""
+        """Return all bytes that a shoe of the brand `driver` sends in this deal, to test a codec of your own. The cable
+        is never pulled meanwhile."""
         line = _Written()
         shoe = maker(driver)(line, wrap=wrap)
         for step in self.steps:
@@ -118,10 +119,12 @@ def deals(
     plugs: bool = False,
     decks: int = 8,
 ) -> st.SearchStrategy[Deal]:
-    """Return a strategy for shoes of up to `most_rounds` rounds, of `decks` decks, with people at up to `seats` seats.
+    """Return a Hypothesis strategy for deals of one shoe of `decks` decks: up to `most_rounds` rounds, and people at up
+    to `seats` seats.
 
-    `misreads` are the verbs by which a card may go wrong: `("unreadable",)` at an Angel Eye, `("damage", "lose")` at a
-    BeeTek, `()` for no misread card. With `plugs` the cable may be pulled between two cards, and is put back.
+    `misreads` are the simulated shoe's methods by which a card may go wrong: `("unreadable",)` for an Angel Eye,
+    `("damage", "lose")` for a BeeTek, `()` for no misread card. With `plugs` the cable may be pulled between two cards,
+    and is put back.
     """
     card = st.sampled_from(CARDS)
     place = st.integers(0, _MOST_CARDS - 1)
@@ -174,12 +177,13 @@ def _steps_of(planned: _Planned, cards: Sequence[str]) -> Iterator[Step]:
 
 
 def _filled(cards: Sequence[str]) -> tuple[str, ...]:
-    """Fill these cards up to six with low cards, so that a failing deal shrinks by whole cards."""
+    """Add low cards to these cards until there are six, so that a failing deal shrinks by whole cards."""
     return (*cards, *[CARDS[0]] * (_MOST_CARDS - len(cards)))
 
 
 def _taken(left: Counter[str], card: str) -> str:
-    """Take this card from the cards `left` in the shoe, or the next card that the shoe still has, and return it."""
+    """Take `card` out of the cards `left` in the shoe, and return it. If the shoe has no such card left, take the next
+    card that it has."""
     begin = CARDS.index(card)
     found = next(each for each in (*CARDS[begin:], *CARDS[:begin]) if left[each])
     left[found] -= 1

@@ -1,7 +1,7 @@
-"""The plugin that every pytest loads wherever the package is installed. It loads the bench where the extra `bench` is
-installed too.
+"""The plugin that every pytest run loads if the package is installed. If the extra `bench` is installed too, the plugin
+loads the bench (the real table daemon with simulated hardware).
 
-Without this extra the other tests of that environment run as before. A test that asks for a fixture of the bench then
+Without this extra, other tests in the same environment run as before. A test that asks for a fixture of the bench then
 fails with a sentence that names what to install.
 """
 

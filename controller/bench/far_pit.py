@@ -1,5 +1,5 @@
-"""The tests' own pit, at the far end of the table's connection. It hears the table as any subscriber does, checks every
-message, and acknowledges.
+"""A pit for tests, at the other end of the table's connection. It hears the table as any subscriber does, checks every
+message, and acknowledges events.
 
 This pit is written from the contract alone (topics, schemas, signatures), so that it can contradict the table.
 """
@@ -38,13 +38,13 @@ PRIVATE_KEY = b"the hardware tests' pit has this"
 
 
 class FarPit:
-    """The tests' pit of one table. `events` are all events that it has committed, in order. `wrong` has a line for each
-    message that breaks the contract.
+    """A pit for tests that serves one table. `events` are all events that it has committed, in order. `wrong` has a
+    line for each message that breaks the contract.
 
-    The pit takes an event only after the event before it, so `events[n]` has seq n+1. A repeat with another body is
-    wrong. Wagers are published by another client, the bet recognition, because with `certs` the broker lets no other
-    client publish them. That client signs them with `recognition_key`, which two people adopt at the table
-    (`recognition_hex`).
+    The pit takes an event only after the event before it, so `events[n]` has the number n+1. An event that comes again
+    with another body is wrong. Wagers are published by another client, the bet recognition, because with `certs` the
+    broker lets no other client publish them. That client signs them with `recognition_key`, which two people adopt at
+    the table (`recognition_hex`).
     """
 
     def __init__(
@@ -76,14 +76,15 @@ class FarPit:
     # The events by type.
 
     def told(self, type_: str) -> list[Event]:
-        """Return the events of one type, in order. Raises LookupError for a type that the contract does not have."""
+        """Return the committed events of one type, in order. Raises LookupError for a type that the contract does not
+        have."""
         if type_ not in EVENT_TYPES:
             raise LookupError(f"No event has the type {type_!r}{ended(type_, EVENT_TYPES)}")
         return [event for event in self.events if event["type"] == type_]
 
     @property
     def types(self) -> list[str]:
-        """Return the types of all events, in order."""
+        """Return the types of all committed events, in order."""
         return [event["type"] for event in self.events]
 
     @property
@@ -98,12 +99,13 @@ class FarPit:
 
     @property
     def online(self) -> bool:
-        """Tell whether the table was connected when its state was last heard; False before the first state."""
+        """Tell whether the table's last state message said that it is connected; False before the first state."""
         return bool(self.states) and self.states[-1].online
 
     @property
     def state(self) -> State:
-        """Return the table's last state while it was connected. Raises LookupError before the first such state."""
+        """Return the last state that the table sent while it was connected. Raises LookupError before the first such
+        state."""
         known = (state for state in reversed(self.states) if isinstance(state, State))
         if (last := next(known, None)) is None:
             raise LookupError("no state of a connected table has come")
@@ -117,11 +119,11 @@ class FarPit:
     # What a pit can do to a table.
 
     def silent(self) -> None:
-        """Go on listening, and acknowledge nothing more."""
+        """Stop acknowledging events, but go on listening."""
         self._speaks = False
 
     def speak(self) -> None:
-        """Acknowledge again, beginning with the last event that was taken."""
+        """Begin to acknowledge again, first the last event that the pit has taken."""
         self._speaks = True
         self._acknowledge()
 
@@ -148,13 +150,12 @@ class FarPit:
         self._levels_said.wait_for_publish(10)  # from here on the broker retains no message of a former key
 
     def say(self, payload: bytes) -> None:
-        """Publish these bytes, retained, on the table's ack topic."""
+        """Publish these bytes as a retained message on the topic of the table's acknowledgements."""
         assert self._client is not None
         self._client.publish(f"{self._topic}/ack", payload, qos=1, retain=True).wait_for_publish(10)
 
     def forget(self) -> None:
-        """Lose every committed event, like a pit that was restored from an old copy, and acknowledge as that pit
-        would."""
+        """Lose every committed event, like a pit that was restored from an old copy, and acknowledge event 0."""
         with self._lock:
             self.events.clear()
             self._bodies.clear()
@@ -170,25 +171,26 @@ class FarPit:
         self._client.publish(f"{place}/{topic}", payload, qos=1).wait_for_publish(10)
 
     def award(self, **fields: Any) -> None:
-        """Publish a step of an award in the form of the contract."""
+        """Publish a step of an award, signed, in the form of the contract. `fields` are the message's fields."""
         self.say_on("award", self.signed("award", **fields))
 
     def rotate(self) -> None:
-        """Take a new key, which the old key signs. The pit publishes the new key at its next connection."""
+        """Replace the pit's key by a new key, and sign the new key with the old. The pit publishes the new key when it
+        connects next."""
         former, self.key = self.key, Ed25519PrivateKey.generate()
         handed_over = {"former": public_hex(former), "public_key": public_hex(self.key)}
         self._rotations.append(handed_over | {"signature": signature(handed_over, former)})
 
     def signed(self, kind: str, signer: Ed25519PrivateKey | None = None, **fields: Any) -> bytes:
-        """Return a message of this pit in the form of the contract: signed, with the time now where `fields` give none.
-        A message on the meters names no win unless `fields` give one."""
+        """Return a message of this pit, signed, in the form of the contract. The message has the present time unless
+        `fields` give another. A message about the meters names no win unless `fields` give one."""
         message = signed({"win": None} | fields if kind == "meters" else fields, signer or self.key)
         self._valid[kind].validate(message)
         return json.dumps(message).encode()
 
     def wager(self, **seen: Any) -> bytes:
-        """Publish a wager for the next round, as bet recognition does, and return its bytes. `seen` may give another
-        place, number or time."""
+        """Publish a wager for the next round, as bet recognition does, and return its bytes. `seen` are the wager's
+        fields; they may also replace the round, the number or the time."""
         assert comes_true(lambda: self.state.phase == "wagers_open", 10), "the table's state does not ask for wagers"
         state = self.state
         place = {"table": state.table, "epoch": state.epoch, "shoe": state.shoe, "round": state.next_round}
@@ -287,5 +289,5 @@ class FarPit:
             client.publish(f"{self._topic}/ack", body, qos=1, retain=True)
 
     def ack(self, **fields: Any) -> bytes:
-        """Return an ack for the table in the form of the contract, signed."""
+        """Return a signed acknowledgement for the table, in the form of the contract. `fields` replace its fields."""
         return self.signed("ack", table=self._topic.rpartition("/")[2], **fields)

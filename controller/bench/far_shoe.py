@@ -1,4 +1,5 @@
-"""The simulated shoe at the bench's end of the wire, of one brand, with methods for what a dealer does."""
+"""The simulated shoe at the bench's end of the serial line, of any brand, with a method for each thing that a dealer
+does."""
 
 from __future__ import annotations
 
@@ -45,24 +46,25 @@ class FarLine(Line, Protocol):
 
 
 def stay_unheard(since_ms: int) -> None:
-    """Wait until the shoe has been unheard since `since_ms` for so long that the numbers of its reports may have
-    started over."""
+    """Wait until the shoe has not been heard for so long, since `since_ms`, that the one-digit numbers of its reports
+    may have started over. `since_ms` is in ms since the machine's start."""
     while (left_ms := since_ms + _NUMBERS_COME_ROUND_MS - since_boot_ms()) > 0:
         time.sleep(left_ms / 1000)
 
 
 class Recorded(Struct, frozen=True):
-    """A piece of a record of the shoe's wire, and the facts that the brand's codec reads from it."""
+    """A piece of a record of the shoe's serial line, and the facts (for example a drawn card) that the brand's codec
+    reads from it."""
 
     piece: Piece
     facts: tuple[ShoeFact, ...]
 
 
 class FarEnd:
-    """What the bench can do with a simulated shoe of any brand, beside the brand's own methods.
+    """The methods that the bench has for a simulated shoe of any brand, beside the brand's own methods.
 
-    `sent` has the frame of every report in hex, once each, even where nobody heard the report. A report is written up
-    to three times: `before_copy(copy)`, where set, is called before copy 0, 1 or 2.
+    `sent` has the frame of every report in hex, once each, even if nobody heard the report. A report is written up to
+    three times. If `before_copy` is set, `before_copy(copy)` is called before copy 0, 1 or 2 is written.
     """
 
     driver: str
@@ -77,14 +79,15 @@ class FarEnd:
 
     @property
     def heard(self) -> bool:
-        """Tell whether a program has the table's end of the line open. Whatever the shoe sends before that is lost. A
-        real cable cannot tell, and counts as open."""
+        """Tell whether a program has opened the table's end of the line. Whatever the shoe sends before that is lost. A
+        real cable cannot tell this, and counts as open."""
         return getattr(self.line, "heard", True)
 
     def deal(self, cards: str, **lies: Any) -> None:
-        """Draw these cards one after another: `8S TD` two cards, `CUT` the cut card, `??8S` an 8S that cannot be read.
+        """Draw these cards one after another. In `cards`, `8S TD` are two cards, `CUT` is the cut card, and `??8S` is
+        an 8S that the shoe cannot read.
 
-        `lies` are the arguments of the brand's own `draw`.
+        `lies` are passed on to the `draw` method of the shoe's brand, to make the shoe report wrongly.
         """
         shoe: Any = self  # the brand's class is the next base class
         for card in cards.split():
@@ -96,8 +99,9 @@ class FarEnd:
                 shoe.draw(a_card(card), **lies)
 
     def recorded(self, record: str | Path) -> Iterator[Recorded]:
-        """Yield what the shoe says in a record of its wire (`tablectl shoe record`), without its answers to questions,
-        because this shoe answers questions itself. Raises TableError for a file that is no record."""
+        """Yield, piece by piece, what the shoe sent in a record of its serial line (made by `tablectl shoe record`).
+        The recorded answers to questions are left out, because this shoe answers questions itself. Raises TableError
+        for a file that is no record."""
         codec = brand(self.driver).codec(None)
         for piece in read_record(Path(record)):
             heard = [] if piece.way == "host" else codec.feed(piece.data)
@@ -106,8 +110,8 @@ class FarEnd:
                 yield Recorded(piece, facts)
 
     def replay(self, record: str | Path, speed: float = 1.0) -> None:
-        """Send what the shoe says in a record, at the record's pace. With `speed` 2 that takes half of the time, with 0
-        no time."""
+        """Send again what the shoe sent in a record of its serial line, at the record's pace. With `speed` 2 the replay
+        takes half of the time, with 0 no time."""
         say_again((each.piece for each in self.recorded(record)), self.line, speed)
 
     def unplug(self) -> None:
@@ -116,8 +120,8 @@ class FarEnd:
         self._unplugged_ms = since_boot_ms()
 
     def plug(self) -> None:
-        """Plug the serial adapter in again, under the same name, but only after so long that the numbers of the shoe's
-        reports may have started over."""
+        """Plug the serial adapter in again, under the same name. First wait for so long that the one-digit numbers of
+        the shoe's reports may have started over."""
         stay_unheard(self._unplugged_ms)
         self.line.plug()
 

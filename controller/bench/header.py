@@ -53,8 +53,8 @@ _PATIENCE_S = 60.0
 
 
 def pattern(seen: Sequence[Stretch]) -> str | None:
-    """Return the blink pattern of a lamp, from the stretches of light and dark that were seen, oldest first; the last
-    is not over.
+    """Return the blink pattern of a lamp. `seen` has the stretches of light and dark that were seen, oldest first; the
+    last stretch is not over yet.
 
     Return None while several patterns are possible. A repeating pattern is certain once it explains enough of the last
     stretches, and more than any other pattern does: that takes 4 s at most. A steady lamp is certain after 1.745 s, a
@@ -69,15 +69,16 @@ def pattern(seen: Sequence[Stretch]) -> str | None:
 
 
 def _explained(seen: Sequence[Stretch], lengths_s: Sequence[float]) -> int:
-    """Return how many of the last stretches this pattern explains, at the best place in the pattern's cycle."""
+    """Return how many of the last stretches of light and dark fit this blink pattern, if the pattern's cycle is shifted
+    so that it fits best. `lengths_s` are the stretches of one cycle of the pattern."""
     sizes = [_size(length_s) for length_s in lengths_s]
     lit = seen[-1][0]
     return max(_explained_at(place, seen, sizes) for place in range(0 if lit else 1, len(sizes), 2))
 
 
 def _explained_at(place: int, seen: Sequence[Stretch], sizes: Sequence[int]) -> int:
-    """Return how many of the last stretches this pattern explains, with the last stretch at this place of the pattern's
-    cycle.
+    """Return how many of the last stretches of light and dark fit a blink pattern whose cycle has the sizes `sizes`, if
+    the last stretch is number `place` of the cycle.
 
     The last stretch counts once it has its full size. A stretch of the smallest size counts at once.
     """
@@ -93,12 +94,12 @@ def _explained_at(place: int, seen: Sequence[Stretch], sizes: Sequence[int]) -> 
 
 
 def _size(length_s: float) -> int:
-    """Return which of the five sizes a stretch of light or dark has, 0 to 4."""
+    """Return into which of five classes of length, 0 to 4, a stretch of light or dark falls."""
     return bisect_right(_SIZES_S, length_s)
 
 
 class Front(Protocol):
-    """How a test reaches a table's inputs (buttons, key, sensors) and lamps."""
+    """The interface through which a test reaches a table's inputs (buttons, key, sensors) and lamps."""
 
     def press(self, name: str) -> None:
         """Press a button, turn the key or cover a sensor, by its name."""
@@ -107,16 +108,16 @@ class Front(Protocol):
         """Let go of a button, turn the key back or uncover a sensor, by its name."""
 
     def lamps(self) -> dict[str, bool]:
-        """Return every lamp by name: True where it is lit at this moment."""
+        """Return every lamp by its name: True if the lamp is lit at this moment."""
 
 
 class Pins:
-    """The hands and eyes of a person at a table, by the names in the table's file. A thread watches the lamps until
-    `close`.
+    """The hands and eyes of a person at a table: its methods press buttons, cover sensors and read lamps, by the names
+    in the table's file. A thread watches the lamps until `close`.
 
     A test that uses one of the names in `unjumpered` is skipped, because a real header has too few pins to jumper a
-    whole table. A test that uses any other name that the table does not have fails: for example "seat_9", where there
-    is no such seat.
+    whole table. A test that uses a name that the table does not have fails, for example "seat_9" at a table of seven
+    seats.
     """
 
     def __init__(
@@ -139,8 +140,8 @@ class Pins:
         self._watching.join()
 
     def press(self, button: str, until: Callable[[], bool] | None = None) -> None:
-        """Press a button for a moment. With `until`, hold the button until that condition is true, and press anew each
-        second."""
+        """Press a button for a moment. With `until`, hold the button until that condition is true, and press it anew
+        every second."""
         gives_up_s = time.monotonic() + _PATIENCE_S
         while True:
             self.hold(button)
@@ -182,7 +183,8 @@ class Pins:
         time.sleep(_HOLD_S)
 
     def confirm(self, button: str) -> None:
-        """Confirm the waiting act, as a second person at the table does: turn the key, and hold the act's button.
+        """Confirm the act that waits for a second person, as that person does at the table: turn the key, and hold the
+        act's button.
 
         `button` is the one that `tablectl status` names, for example `void` for a void.
         """
@@ -205,8 +207,8 @@ class Pins:
         return 0.0 if lit else time.monotonic() - since_s
 
     def seat(self, number: int) -> str | None:
-        """Return what a seat's lamp tells the player, a value of `SEAT_SIGNS`; None while the lamp's pattern is not
-        certain yet."""
+        """Return the meaning of a seat's lamp for the player, a value of `SEAT_SIGNS`; None while the lamp's pattern is
+        not certain yet."""
         shown = self.lamp(f"seat_{number}")
         return None if shown is None else SEAT_SIGNS[shown]
 

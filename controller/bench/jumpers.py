@@ -1,5 +1,5 @@
-"""The bench on a real Raspberry Pi header: jumpers wire each pin of the table to a pin of the bench, on the same
-header."""
+"""The bench on a real Raspberry Pi header: jumper wires connect each pin of the table to a pin of the bench, on the
+same header."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ class Jumper(Struct, frozen=True):
 
 
 class Jumpers(Struct, frozen=True):
-    """The jumpers of a file like `jumpers.toml`, by the lamps' and inputs' names in the table file."""
+    """The jumper wires that a file like `jumpers.toml` names, by the lamps' and inputs' names in the table file."""
 
     lamps: Mapping[str, Jumper]
     inputs: Mapping[str, Jumper]
 
     @classmethod
     def read(cls, path: Path) -> Jumpers:
-        """Read the jumpers from a file. Raises ValueError, in words for people, where the file is wrong."""
+        """Read the jumper wires from a file. Raises ValueError, with a message for people, if the file is wrong."""
         try:
             file = tomllib.loads(path.read_text("utf-8"))
             sections = {name: {pin: Jumper(**ends) for pin, ends in file[name].items()} for name in ("lamps", "inputs")}
@@ -47,8 +47,8 @@ class Jumpers(Struct, frozen=True):
         return [*self.lamps.values(), *self.inputs.values()]
 
     def wiring(self, pins: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the jumpered lamps and inputs of a table's `[pins]`. Raises KeyError for a name that `[pins]` does not
-        have."""
+        """Return those lamps and inputs of a table's section `[pins]` that have a jumper wire. Raises KeyError if a
+        wire's name is not in `[pins]`."""
         return {
             name: {pin: pins[name][pin] | {"bcm": jumper.table} for pin, jumper in jumpers.items()}
             for name, jumpers in (("lamps", self.lamps), ("inputs", self.inputs))
@@ -56,10 +56,10 @@ class Jumpers(Struct, frozen=True):
 
 
 class JumperedFront:
-    """The buttons, sensors and lamps of a table, reached through the bench's ends of the jumpers.
+    """The buttons, sensors and lamps of a table, which the bench reaches by jumper wires.
 
-    The bench's outputs drive the table's inputs. The bench's inputs see the table's lamps: a lamp that nobody drives is
-    pulled to dark.
+    The bench's outputs drive the table's inputs. The bench's inputs see the table's lamps: a lamp whose pin nobody
+    drives reads as dark.
     """
 
     def __init__(self, gpio: GpioModule, jumpers: Jumpers, lamps: Mapping[str, Any], inputs: Mapping[str, Any]) -> None:
@@ -86,7 +86,7 @@ class JumperedFront:
         self._gpio.output(bcm, not high)
 
     def lamps(self) -> dict[str, bool]:
-        """Return every jumpered lamp by name: True where it is lit at this moment."""
+        """Return every lamp that has a jumper wire, by its name: True if the lamp is lit at this moment."""
         return {name: bool(self._gpio.input(bcm)) == high for name, (bcm, high) in self._lamps.items()}
 
     def close(self) -> None:

@@ -1,6 +1,6 @@
 """The hardware-in-the-loop bench as a pytest plugin: the real table daemon, and the far end of each of its wires.
 
-Where the package is installed with its extra `bench`, every pytest run has these fixtures. Each is named `bench_…`, and
+If the package is installed with its extra `bench`, every pytest run has these fixtures. Each is named `bench_…`, and
 asks only for fixtures of such names. `short_names` has them without that prefix, for tests that have no other use for
 words such as `table`. A fixture of the same name in a test file or a conftest.py takes precedence, and breaks no
 fixture of the bench.
@@ -11,7 +11,7 @@ numbers of the shoe's reports go on with 1 after 9. `shoe={"driver": "beetek"}` 
 
 Real hardware takes the place of simulated hardware by `--shoe` with `--table-port`, by `--gpio real` with `--jumpers`,
 and by `--broker`, with `--broker-certs` for mutual TLS (docs/bench.md). A test whose broker, port or Pi is absent is
-skipped, and says which is absent. With `--bench-strict`, and where CI=true, such a test fails.
+skipped, and says which is absent. With `--bench-strict`, and if CI=true, such a test fails.
 """
 
 from __future__ import annotations
@@ -110,8 +110,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Raise LookupError for a mark that begins with `bench_` and is none of the bench's. A misspelt mark would leave
-    the table as it is, and the test green."""
+    """Raise LookupError for a pytest mark that begins with `bench_` and that the bench does not know. A misspelt mark
+    would otherwise change nothing, and the test would pass."""
     for mark in item.iter_markers():
         if mark.name.startswith("bench_") and mark.name not in _MARKERS:
             raise LookupError(f"The bench has no mark {mark.name}{ended(mark.name, _MARKERS)}")
@@ -150,7 +150,7 @@ def _named_certs(config: pytest.Config) -> BrokerCerts | None:
 
 
 def _refuse_workers(config: pytest.Config) -> None:
-    """Refuse parallel tests where they would share one cable, one header or one certificate."""
+    """Refuse to run tests in parallel if they would share one cable, one header or one certificate."""
     for option, why in _ONE_AT_A_TIME.items():
         if config.getoption(option) is not None and config.getoption("numprocesses", None):
             raise pytest.UsageError(f"{why}, so one test runs at a time: leave --numprocesses (-n) out")
@@ -171,7 +171,8 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
 
 
 def _simulated_header(config: pytest.Config) -> str:
-    """Return what the daemon drives where the header is simulated, as text for the report's head."""
+    """Return as text for the report's head which library drives the simulated header: the real RPi.GPIO, or an
+    imitation."""
     try:
         _built_shim(config)
     except ShimUnavailableError as error:
@@ -182,10 +183,10 @@ def _simulated_header(config: pytest.Config) -> str:
 
 
 def _built_shim(config: pytest.Config) -> Path:
-    """Return the path of the shim, compiled once a test run: for the report's head, or for the first table where no
-    head is printed.
+    """Return the path of the shim, the library that puts a simulated header under the real RPi.GPIO. The shim is
+    compiled once in a test run.
 
-    Raises the errors of `build_shim`.
+    Raises ShimUnavailableError without a C compiler or RPi.GPIO, and CalledProcessError if the source is wrong.
     """
     if _shim not in config.stash:
         folder = tempfile.TemporaryDirectory(prefix="shim-")
@@ -195,7 +196,7 @@ def _built_shim(config: pytest.Config) -> Path:
 
 
 def commit() -> str:
-    """Return the Git commit of this working copy, with a + where files have changed since; "unknown" without Git."""
+    """Return the Git commit of this working copy, with a + if files have changed since; "unknown" without Git."""
     git = shutil.which("git")
     if git is None or not (ROOT / ".git").exists():  # an installed package may lie inside another repository
         return "unknown"
@@ -233,7 +234,7 @@ def _absent(config: pytest.Config, what: str) -> NoReturn:
 
 @contextmanager
 def _skipped_where_absent(config: pytest.Config) -> Iterator[None]:
-    """Run a block, and skip the test, in the error's words, where a part that the block needs is absent."""
+    """Run a block, and skip the test with the error's message if a part that the block needs is absent."""
     try:
         yield
     except TableError as error:
@@ -244,7 +245,7 @@ def _skipped_where_absent(config: pytest.Config) -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def bench_shim(pytestconfig: pytest.Config) -> Path | None:
-    """The library that puts the pins page (a file that stands for the header) under the real RPi.GPIO; None where it is
+    """The library that puts the pins page (a file that stands for the header) under the real RPi.GPIO; None if it is
     not used or cannot be built."""
     if pytestconfig.stash[_jumpers] is not None:
         return None
@@ -275,7 +276,7 @@ def _changes(request: pytest.FixtureRequest) -> dict[str, Any]:
 
 
 def _example(name: str) -> Path:
-    """Return the path of an example's table file. Raises LookupError where no example has this name."""
+    """Return the path of the example table file of this name. Raises LookupError if no example has this name."""
     file = example_table(name)
     if not file.is_file():
         known = sorted(path.stem for path in file.parent.glob("*.toml"))
@@ -303,8 +304,8 @@ def bench_table_files(
 
 @pytest.fixture
 def bench_front(pytestconfig: pytest.Config, bench_table_files: TableFiles) -> Iterator[Front]:
-    """The way to the table's inputs and lamps, on a simulated or a real header. Skips the test where there is no real
-    header to reach."""
+    """The interface to the table's inputs and lamps, on a simulated or a real header. Skips the test if there is no
+    real header to reach."""
     lamps, inputs = bench_table_files.values["pins"]["lamps"], bench_table_files.values["pins"]["inputs"]
     jumpers = pytestconfig.stash[_jumpers]
     if jumpers is None:
@@ -342,8 +343,8 @@ class Cable(SerialLine):
 
 
 def _look_for_table_port(config: pytest.Config) -> None:
-    """Skip the test where the daemon's end of the cable is absent. The port is not opened, because a serial server
-    takes only one client."""
+    """Skip the test if the daemon's end of the cable is absent. The port is not opened, because a serial server takes
+    only one client."""
     port: str = config.getoption("--table-port")
     if "://" not in port and not Path(port).exists():
         _absent(config, f"There is no {port}, the table's end of the cable.")
@@ -377,7 +378,7 @@ def bench_shoe(
 
 
 def show_plug(line: FarLine, front: Front) -> None:
-    """Let the table's input for the shoe's plug follow the simulated plug, which is in at first."""
+    """Let the table's input for the shoe's plug follow the simulated plug. At first the plug is in."""
     if isinstance(line, PtyLine):
         line.on_plug = lambda is_in: (front.press if is_in else front.release)(PRESENT_INPUT)
     front.press(PRESENT_INPUT)
@@ -385,7 +386,8 @@ def show_plug(line: FarLine, front: Front) -> None:
 
 @pytest.fixture
 def bench_pit(bench_broker: Broker, bench_table_files: TableFiles) -> Iterator[FarPit]:
-    """The test's pit, connected. At the end of the test, no message that it heard may have broken the contract."""
+    """A pit for the test, connected to the broker. At the end of the test, the fixture checks that no message from the
+    table broke the contract."""
     pit = FarPit(bench_broker.port, bench_table_files.table_id, host=bench_broker.host, certs=bench_broker.certs)
     yield pit
     pit.gone()
@@ -396,20 +398,20 @@ def bench_pit(bench_broker: Broker, bench_table_files: TableFiles) -> Iterator[F
 def bench_wires(
     bench_table_files: TableFiles, bench_broker: Broker, bench_pins: Pins, bench_shoe_line: FarLine
 ) -> Wires:
-    """The places where the shoe, the header and the broker are reached, for a table daemon of your own. The project's
-    daemon does not run."""
+    """The addresses at which a table daemon of your own finds the shoe, the header and the broker. The project's daemon
+    does not run."""
     return Wires.of(bench_table_files, bench_broker.host, bench_broker.port)
 
 
 @pytest.fixture
 def bench_wait(pytestconfig: pytest.Config, bench_pins: Pins, bench_pit: FarPit) -> Wait:
-    """A function that waits until a condition is true, whichever daemon runs."""
+    """A function that waits until a condition is true. It works with any daemon, because it asks none."""
     return Wait(bench_pins, bench_pit, pytestconfig.getoption("--bench-patience"))
 
 
 @pytest.fixture
 def bench_unstarted_table(bench_table_files: TableFiles, bench_pins: Pins, tmp_path: Path) -> Iterator[Table]:
-    """The table's daemon, not started yet. The daemon ends with the test, and its journal must then be sound."""
+    """The table's daemon, not started yet. At the end of the test the fixture ends the daemon and checks its journal."""
     table = Table(bench_table_files, tmp_path)
     yield table
     table.close()
@@ -421,7 +423,8 @@ def bench_unstarted_table(bench_table_files: TableFiles, bench_pins: Pins, tmp_p
 def bench_eventually(
     pytestconfig: pytest.Config, bench_unstarted_table: Table, bench_pins: Pins, bench_pit: FarPit, tmp_path: Path
 ) -> Eventually:
-    """A function that waits until a condition is true, and otherwise fails with the table's status."""
+    """A function that waits until a condition is true, and fails the test with the table's status if it does not become
+    true."""
     return Eventually(
         bench_unstarted_table, bench_pins, bench_pit, tmp_path, pytestconfig.getoption("--bench-patience")
     )

@@ -19,7 +19,7 @@ class ShimUnavailableError(Exception):
 def build_shim(folder: Path) -> Path:
     """Compile the shim into `folder`. Returns the library's path, for LD_PRELOAD.
 
-    Raises ShimUnavailableError without a C compiler or RPi.GPIO, and CalledProcessError where the source is wrong.
+    Raises ShimUnavailableError without a C compiler or RPi.GPIO, and CalledProcessError if the source is wrong.
     """
     compiler = shutil.which("cc")
     if compiler is None:

@@ -1,5 +1,5 @@
-"""The bench's fixtures under short names, such as `table` for `bench_table`. A fixture of the same name elsewhere takes
-precedence; the bench's own is then reached by its name with `bench_`."""
+"""The bench's fixtures under short names, such as `table` for `bench_table`. If a test has a fixture of the same name,
+the test's own takes precedence; the bench's fixture is then reached by its name with `bench_`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from controller.bench.waiting import Eventually
 @pytest.fixture(scope="session")
 def shim(bench_shim: Path | None) -> Path | None:
     """The library by which the real RPi.GPIO reads and writes the pins page (a file that stands for the header). None
-    with real wires, and where the library cannot be built."""
+    if real wires are used, or if the library cannot be built."""
     return bench_shim
 
 
@@ -36,7 +36,7 @@ def table_files(bench_table_files: TableFiles) -> TableFiles:
 
 @pytest.fixture
 def front(bench_front: Front) -> Front:
-    """The way to the table's inputs and lamps, on a simulated or a real header."""
+    """The interface to the table's inputs and lamps, on a simulated or a real header."""
     return bench_front
 
 
@@ -84,5 +84,5 @@ def dealer(bench_dealer: Dealer) -> Dealer:
 
 @pytest.fixture
 def eventually(bench_eventually: Eventually) -> Eventually:
-    """A function that waits until a condition is true; its methods wait for a round, a hit or a fault."""
+    """A function that waits until a condition is true. Its methods wait for a round, a hit or a fault."""
     return bench_eventually

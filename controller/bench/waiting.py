@@ -1,4 +1,5 @@
-"""Functions that wait for a condition, a round, a hit or a fault, and say in a failure what was there instead."""
+"""Functions that wait for a condition, a round, a hit or a fault. If a wait fails, the message tells the table's last
+state."""
 
 from __future__ import annotations
 
@@ -24,8 +25,9 @@ _LOG_LINES, _LAST_EVENTS, _SOURCE_CHARACTERS = 3, 5, 200  # a failure must fit o
 
 
 class Wait:
-    """`wait(condition)` waits until the condition is true. A failure says what the test waited for, which lamps are not
-    dark, and what the pit heard last. No daemon is asked, so this works with a daemon of your own, too."""
+    """A function: `wait(condition)` waits until the condition is true. A failure says what the test waited for, which
+    lamps are not dark, and what the pit heard last. No daemon is asked, so this works with a daemon of your own, too.
+    """
 
     def __init__(self, pins: Pins, pit: FarPit, patience_s: float = PATIENCE_S) -> None:
         self._pins = pins
@@ -33,8 +35,8 @@ class Wait:
         self._patience_s = patience_s
 
     def __call__(self, condition: Callable[[], object], within_s: float | None = None) -> None:
-        """Wait until the condition is true, for the patience of this test run or for `within_s` seconds. Fail the test
-        otherwise."""
+        """Wait until the condition is true, for at most `within_s` seconds, or by default for the patience set for this
+        test run. Fail the test otherwise."""
         __tracebackhide__ = True
         self._wait(_source(condition), condition, within_s)
 
@@ -59,8 +61,8 @@ class Wait:
 
 
 class Eventually(Wait):
-    """`eventually(condition)` waits until the condition is true. A failure says in ten lines what the test waited for
-    and how the table was, and names a file with the whole status."""
+    """A function: `eventually(condition)` waits until the condition is true. A failure says in ten lines what the test
+    waited for and what the table's status was, and names a file with the whole status."""
 
     def __init__(self, table: Table, pins: Pins, pit: FarPit, folder: Path, patience_s: float = PATIENCE_S) -> None:
         super().__init__(pins, pit, patience_s)
@@ -68,8 +70,8 @@ class Eventually(Wait):
         self._whole = folder / "when-it-failed.json"
 
     def unless_stopped(self, awaited: str, condition: Callable[[], object], standing: str | None) -> None:
-        """Wait until the condition is true, which a failure calls `awaited`. Fail at once where the table stops by
-        another fault than `standing`, the fault that it has already."""
+        """Wait until the condition is true. Fail at once if the table stops by a fault other than `standing`, the fault
+        that it has already. `awaited` says in the failure's message what the test waited for."""
         __tracebackhide__ = True
         met: object = False
 
@@ -87,14 +89,15 @@ class Eventually(Wait):
             pytest.fail(f"{why}: {awaited}\n{self._picture()}", pytrace=True)
 
     def wait_for_round(self, number: int | None = None, within_s: float | None = None) -> Event:
-        """Wait until the pit has heard of round `number`, or of any round. Returns the newest event of such a round.
-        Rounds count from 1."""
+        """Wait until the pit has heard of round `number`, or of any round if it is None. Returns the newest event of
+        such a round. Rounds count from 1."""
         __tracebackhide__ = True
         awaited = "a round" if number is None else f"round {number}"
         return self._wait_for(awaited, lambda: self._pit.rounds, lambda it: number in (None, it["round"]), within_s)
 
     def wait_for_hit(self, seat: int | None = None, within_s: float | None = None) -> Event:
-        """Wait until the pit has heard of a hit of this seat, or of any seat. Returns the newest such event."""
+        """Wait until the pit has heard of a hit of this seat, or of any seat if it is None. Returns the newest such
+        event."""
         __tracebackhide__ = True
         awaited = "a hit" if seat is None else f"a hit at seat {seat}"
         return self._wait_for(awaited, lambda: self._pit.hits, lambda it: seat in (None, it["seat"]), within_s)

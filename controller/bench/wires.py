@@ -10,7 +10,7 @@ from controller.bench.daemon import TableFiles
 
 
 class Wires(Struct, frozen=True):
-    """Where a table's wires end, for a daemon that is not this project's.
+    """The addresses at which a table's wires end: for a daemon that is not this project's.
 
     The header is a file of 4096 bytes, the pins page, which both ends map or write. Byte N is the level that drives BCM
     pin N from outside (0 or 1; 255: nothing drives it). Byte 64 + N is the level that the daemon puts out, and byte 128
@@ -55,9 +55,9 @@ class Wires(Struct, frozen=True):
 
     @property
     def environment(self) -> dict[str, str]:
-        """Return the wires as environment variables, for a program of any language: BENCH_SHOE, BENCH_BAUD,
-        BENCH_PINS_PAGE, BENCH_BROKER, BENCH_TABLE, and a BCM number in each BENCH_LAMP_… and BENCH_INPUT_…, such as
-        BENCH_LAMP_PLAYER."""
+        """Return the addresses of the table's wires as environment variables, for a program of any language:
+        BENCH_SHOE, BENCH_BAUD, BENCH_PINS_PAGE, BENCH_BROKER, BENCH_TABLE, and a BCM number in each BENCH_LAMP_… and
+        BENCH_INPUT_…, such as BENCH_LAMP_PLAYER."""
         pins = {
             f"BENCH_{kind}_{name.upper()}": str(bcm)
             for kind, named in (("LAMP", self.lamps), ("INPUT", self.inputs))

@@ -419,8 +419,8 @@ class Auditor:
         self._lit = {place: hit for place, hit in self._lit.items() if hit.seat not in message["seats"]}
 
     def _wagers_locked(self, fact: Fact, stamp: Stamp) -> None:
-        """Check a lock of wagers: Royal 9 wagers play where there was a pit to win from, and are refused where there
-        was none, as the network's messages up to that moment show."""
+        """Check a lock of wagers: Royal 9 wagers play if there was a pit to win from, and are refused if there was
+        none, as the network's messages up to that moment show."""
         if not isinstance(fact, facts.WagersLocked):
             return
         verdict = self._verdicts[stamp.at_ms]
@@ -684,7 +684,7 @@ def _on_the_felt(done: Done) -> tuple[Card, ...]:
 
 
 def _as_dealt(player: Sequence[str], banker: Sequence[str]) -> list[str] | None:
-    """Return the round's cards in the order of dealing; None where the rules would not have dealt them so."""
+    """Return the round's cards in the order of dealing; None if the rules would not have dealt them so."""
     order: list[str] = []
     hands: dict[str, list[str]] = {"player": [], "banker": []}
     source = {"player": list(player), "banker": list(banker)}

@@ -1,8 +1,8 @@
 """What a table heard from its pit, judged by the network's messages alone, and whether a progressive could be bet on at
 that moment.
 
-The levels are judged exactly. The messages tell less of the stream: where they do not show whether the table has to
-take the pit for silent, the verdict is left open.
+The levels are judged exactly. The messages tell less of the stream: if they do not show whether the table has to take
+the pit for silent, the verdict is left open.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ _MARGIN_S = 0.5
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether the levels were fresh, which levels were shown, and whether the stream was fresh: True, False, or None
-    where that is open."""
+    """Whether the levels were fresh, which levels were shown, and whether the stream was fresh: True, False, or None if
+    that is open."""
 
     levels_fresh: bool
     shown: dict[str, int]
@@ -29,7 +29,7 @@ class Verdict:
 
     @property
     def fresh(self) -> bool | None:
-        """Tell whether there was a pit with which to bet on a progressive; None where that is open."""
+        """Tell whether there was a pit with which to bet on a progressive; None if that is open."""
         return self.stream_fresh if self.levels_fresh else False
 
 

@@ -146,7 +146,7 @@ class Inspector:
                 hit.cents, hit.step = part, "pending"
 
     def step(self, table: str, seq: int) -> AwardStep | None:
-        """Return the award step of this number that the pit took for a table; None where it took none."""
+        """Return the award step of this number that the pit took for a table; None if it took none."""
         row = self._db.execute(
             "SELECT id, hit, step.table_id, seat, tier, meter, step.cents, step.step, by_whom, at, seq"
             " FROM step JOIN award ON award.number = step.award WHERE step.table_id = ? AND seq = ?",
@@ -205,7 +205,7 @@ class Inspector:
 
     def _put_in_order(self, won: _Win) -> None:
         """Give out the levels of all rounds that were locked no earlier than this one anew, in the order of their
-        locks. A level stays as it is where a person has decided on one of its hits."""
+        locks. A level stays as it is if a person has decided on one of its hits."""
         if won.hand not in self._locked_ms:
             return
         free = [

@@ -81,7 +81,7 @@ class House(Protocol):
         """Return the time by the wall clock."""
 
     def pit_step(self, table: str, seq: int) -> AwardStep | None:
-        """Return the award step of this number that the pit took for a table; None where it took none."""
+        """Return the award step of this number that the pit took for a table; None if it took none."""
 
 
 class _Header:
@@ -274,8 +274,8 @@ class LiveTable:
         self._move_plug(True)
 
     def _move_plug(self, is_in: bool) -> None:
-        """Put the plug in at the shoe's end, or pull it. Where the shoe takes no commands, an input for the shoe's
-        supply shows the plug."""
+        """Put the plug in at the shoe's end, or pull it. If the shoe takes no commands, an input for the shoe's supply
+        shows the plug."""
         self.shoe.cable.in_shoe = is_in
         if PRESENT_INPUT in self.header.levels:
             self.header.levels[PRESENT_INPUT] = is_in
@@ -552,7 +552,7 @@ class LiveTable:
         self.loop.stop()
 
     def went_on(self) -> None:
-        """Note that time went by. Raises Broken where the program has ended by itself."""
+        """Note that time went by. Raises Broken if the program has ended by itself."""
         if self._cut:
             self._cut = False
             self._kill()
@@ -577,7 +577,7 @@ class LiveTable:
             self._wait_for(self.runtime.ask(request, fault=fault.id if fault else None))
 
     def _ask_two(self, request: Request) -> None:
-        """Ask for an act, and let a second person agree where the table waits for one."""
+        """Ask for an act, and let a second person agree if the table waits for one."""
         self._ask(request)
         self._go_on(_SETTLED_S)
         waits = None if self.runtime is None else self.runtime.told.waits_for_second_person()
@@ -683,7 +683,7 @@ class LiveTable:
     # What the program takes from outside.
 
     def step(self, table: Table, fact: Fact) -> tuple[Table, tuple[Event, ...]]:
-        """Run the table's step over a fact, or raise RuntimeError where the step was to fail."""
+        """Run the table's step over a fact, or raise RuntimeError if the step was to fail."""
         if self._step_fails:
             self._step_fails = False
             self.auditor.step_was_broken = True

@@ -12,7 +12,7 @@ _SPINS = 10_000
 
 
 class PowerCut(BaseException):
-    """The power of a table's computer is cut where this is raised."""
+    """The power of a table's computer is cut if this is raised."""
 
 
 @dataclass

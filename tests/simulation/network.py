@@ -204,7 +204,7 @@ class Client:
             await asyncio.sleep(0.2)
 
     def publish(self, topic: str, payload: bytes, retain: bool = False, event_type: str | None = None) -> int | None:
-        """Publish a message where the table is connected, and return the message's token; else return None."""
+        """Publish a message if the table is connected, and return the message's token; else return None."""
         if self._listener is None or self.dead:
             return None
         if self.dies_at_publish and topic.endswith("event"):

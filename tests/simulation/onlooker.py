@@ -220,7 +220,7 @@ class _Broker:
         self._later(self._message, topic, payload)
 
     def publish(self, topic: str, payload: bytes, retain: bool = False, event_type: str | None = None) -> int | None:
-        """Publish a message where the table is connected, and return the message's token; else return None."""
+        """Publish a message if the table is connected, and return the message's token; else return None."""
         if not self._up:
             return None
         self._leaves(topic, payload)

@@ -103,7 +103,7 @@ class LedgerPit:
             self._acknowledge({table: ack})
 
     def decide(self, award: str, step: Step, by: str) -> Award | None:
-        """Decide on an award as a person does; return None where nobody can decide on it now. An award in doubt takes a
+        """Decide on an award as a person does; return None if nobody can decide on it now. An award in doubt takes a
         second person."""
         doubted = next(each.doubted for each in self.ledger.awards() if each.id == award)
         try:

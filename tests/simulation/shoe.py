@@ -148,7 +148,7 @@ class CardShoe:
         self.far.new_shoe()
 
     def draw(self, how: Callable[[str], None], damage: Sequence[str] = ALL_COPIES) -> None:
-        """Draw the next card, and before it the cut card where that lies first. `how` makes the shoe report the card.
+        """Draw the next card, and before it the cut card if that lies first. `how` makes the shoe report the card.
 
         `damage` is what becomes of each copy of the card's report: "good", "bad", "alias" or "lost".
         """

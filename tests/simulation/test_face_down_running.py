@@ -22,7 +22,7 @@ the others damaged bytes were told before the kept cards were committed, while t
 
 
 def _difference(seed: int, folder: Path) -> str | None:
-    """Return the first difference in what leaves the two tables of this seed; None where there is none."""
+    """Return the first difference in what leaves the two tables of this seed; None if there is none."""
     pair = twins(seed)
     tables = [
         seen(pair.config, folder / f"{seed} {name}", pair.script, cards, pair.noise)

@@ -46,8 +46,8 @@ def seed_of(shoe: str) -> int:
 
 @contextmanager
 def _at(seed: int, point: str) -> Iterator[tuple[World, LiveTable]]:
-    """Yield a world and its table at this point of the table's second round. Where that round's wagers are locked,
-    every seat has a wager."""
+    """Yield a world and its table at this point of the table's second round. If that round's wagers are locked, every
+    seat has a wager."""
     with World(seed) as world:
         table = world.tables[0]
         world.do(Action("wait", (), 2.0))

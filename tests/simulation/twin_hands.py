@@ -186,7 +186,7 @@ class _Making:
         those.append(call)
 
     def _take_back(self) -> None:
-        """Take back the last card, where it completes the round and so turns all cards up."""
+        """Take back the last card, if it completes the round and so turns all cards up."""
         self.script.pop()
         self.these.pop()
         self.those.pop()

@@ -72,7 +72,7 @@ Happening = Literal[
 class Action:
     """One thing that somebody does or that happens, as plain data, and how long everything then goes on.
 
-    `table` is the number of the table at which the action happens, where it happens at a table.
+    `table` is the number of the table at which the action happens, if it happens at a table.
     """
 
     name: str
@@ -128,7 +128,7 @@ class World:
     # One step.
 
     def do(self, action: Action) -> None:
-        """Perform the action, let time go by, and check everything. Raises Broken where a promise does not hold."""
+        """Perform the action, let time go by, and check everything. Raises Broken if a promise does not hold."""
         self.steps += 1
         table = self.tables[action.table]
         table.keep_gaps_visible()
@@ -176,7 +176,7 @@ class World:
         return Stamp(_BEGUN_MS + round(self.loop.now_s * 1000) + self._clock_error_ms, self._clock_synchronised)
 
     def pit_step(self, table: str, seq: int) -> AwardStep | None:
-        """Return the award step of this number that the pit took for a table; None where it took none."""
+        """Return the award step of this number that the pit took for a table; None if it took none."""
         return self.inspector.step(table, seq)
 
     # Actions.
@@ -336,8 +336,8 @@ def _config(luck: random.Random, table: str) -> Config:
 
 
 def _with_shoe(config: Config, name: str) -> Config:
-    """Return the table's configuration with a shoe of this brand. Where the shoe takes no commands, an input of the
-    header shows whether the shoe has power."""
+    """Return the table's configuration with a shoe of this brand. If the shoe takes no commands, an input of the header
+    shows whether the shoe has power."""
     brand, pins = shoes.brand(name), config.file.pins
     present: Literal["input"] | None = "input" if brand.asking is None else None
     if present is not None:

@@ -32,8 +32,8 @@ max_queued_messages 10000
 class Broker:
     """A Mosquitto broker with this configuration, on a port of its own. It remembers nothing over a restart.
 
-    `access_list` is what its clients may do, if they may not do everything. Where Mosquitto is not installed the test
-    is skipped.
+    `access_list` is what its clients may do, if they may not do everything. If Mosquitto is not installed the test is
+    skipped.
     """
 
     def __init__(self, folder: Path, config: str = OPEN, access_list: str = "", port: int = 0) -> None:

@@ -2,8 +2,8 @@
 collected the tests, which saves two seconds of a core each.
 
 The pytest session that collected becomes the worker's own, with the worker's configuration. Options that choose among
-the collected tests (`-k`, `-m`, `--deselect`) work as ever. With an option that changes what is found, or where a file
-of tests could not be collected, each worker collects for itself.
+the collected tests (`-k`, `-m`, `--deselect`) work as ever. With an option that changes what is found, or if a file of
+tests could not be collected, each worker collects for itself.
 """
 
 from __future__ import annotations

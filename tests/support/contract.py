@@ -96,7 +96,7 @@ def _broken(body: bytes, signed: bool) -> list[str]:
 
 
 def validator_of(event: dict[str, Any], signed: bool) -> Draft202012Validator:
-    """Return the validator of this event's type, or the validator of all events where its type is unknown."""
+    """Return the validator of this event's type, or the validator of all events if its type is unknown."""
     known = event.get("type") in EVENT_SCHEMA["properties"]["type"]["enum"]
     return _validator(event["type"], "dealer" in event, signed) if known else whole_validator(signed)
 

@@ -73,10 +73,10 @@ def take_terminal() -> None:
 
 
 class Popen(_Popen[Any]):
-    """A `subprocess.Popen` that forks a process which has imported the program, where it can."""
+    """A `subprocess.Popen` that forks a process which has imported the program, if it can."""
 
     def _execute_child(self, *given: Any) -> None:
-        """Fork where that is possible, and else start the program. This replaces CPython's own method, with the same
+        """Fork if that is possible, and else start the program. This replaces CPython's own method, with the same
         arguments."""
         args, executable, preexec, _, pass_fds, cwd, env, _, _, shell, *pipes = given[:16]
         _, gid, gids, uid, umask, new_session, group = given[16:]

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 
 def exit_code(work: Callable[[], object]) -> int:
-    """Do the work in a fork, and return how the fork ended: 0, or 1 where the work raised, or minus the number of the
+    """Do the work in a fork, and return how the fork ended: 0, or 1 if the work raised, or minus the number of the
     signal that killed the fork."""
     child = os.fork()
     if child == 0:

@@ -27,7 +27,7 @@ def unheard_steps(ledger: Ledger, table: str) -> list[AwardStep]:
 
 
 def change_at_once(ledger: Ledger, meters: Mapping[str, Terms]) -> None:
-    """Put these terms into force at once, as earlier versions did even where people had played for the meter."""
+    """Put these terms into force at once, as earlier versions did even if people had played for the meter."""
     terms = ledger._books.meter_terms
     with ledger._db.transaction():
         changes = [Change(each.meter, each.terms, each.before, waits=False) for each in terms.differing(meters)]

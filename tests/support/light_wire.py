@@ -1,7 +1,7 @@
 """A table's end of the connection to the broker, light enough for a thousand of them in one process.
 
 Its events are delivered as a table's are, by the very `Delivery` of the product: nothing is sent before the pit's last
-ack is known, a window limits what is under way, and events are sent again where the pit is silent. Nothing is kept on a
+ack is known, a window limits what is under way, and events are sent again if the pit is silent. Nothing is kept on a
 disk, and the MQTT packets are written here, because a client library would take more of the machine than the pit. It
 has no thread of its own: whoever has many of them calls `turn` for their sockets.
 """
@@ -56,7 +56,7 @@ class LightWire:
     # The connection.
 
     def connect(self, host: str, port: int) -> None:
-        """Connect to the broker. Raises OSError where that fails."""
+        """Connect to the broker. Raises OSError if that fails."""
         self._unread, self._packets, self._state_number = b"", 0, 0
         self._on_the_way: dict[int, int] = {}  # by a packet's number, the event's
         self.socket = socket.create_connection((host, port), timeout=_CONNECT_S)
@@ -73,7 +73,7 @@ class LightWire:
             self.delivery.disconnected(time.monotonic())
 
     def turn(self) -> None:
-        """Take in what the broker has sent. Raises OSError where the connection has ended."""
+        """Take in what the broker has sent. Raises OSError if the connection has ended."""
         assert self.socket is not None
         if not (came := self.socket.recv(_READ_BYTES)):
             raise ConnectionError(f"the broker ended the connection of {self.table}")
@@ -94,7 +94,7 @@ class LightWire:
                     self._hear(first, body)
 
     def keep(self) -> None:
-        """Send the events that are due by now. Call this some times a second. Raises OSError where the connection has
+        """Send the events that are due by now. Call this some times a second. Raises OSError if the connection has
         ended."""
         for seq in self.delivery.due(time.monotonic()):
             type_, body = self.waiting[seq]

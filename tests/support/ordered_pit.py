@@ -16,8 +16,8 @@ class OrderedPit(Generic[_Event]):
     ledger: list[_Event] = field(default_factory=list)
 
     def commit(self, seq: int, event: _Event) -> None:
-        """Take in an event, and commit it where it is the next one. Raises AssertionError where a committed event comes
-        again with another body."""
+        """Take in an event, and commit it if it is the next one. Raises AssertionError if a committed event comes again
+        with another body."""
         if seq == len(self.ledger) + 1:
             self.ledger.append(event)
         elif seq <= len(self.ledger):

@@ -35,7 +35,7 @@ needs_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can be anoth
 
 def ask_as(uid: int, control: Path, request: dict[str, object], group: int = 0) -> dict[str, Any]:
     """Send the table a request as this user, who is a member of `group`, and return the table's answer. For `group`, 0
-    stands for the socket's group. Raises PermissionError where the user may not connect."""
+    stands for the socket's group. Raises PermissionError if the user may not connect."""
     control.parent.chmod(0o750)
     command = [
         sys.executable,

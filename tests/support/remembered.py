@@ -35,7 +35,7 @@ def _read(text: str) -> dict[str, Any]:
 
 @cache
 def _packed(text: str) -> bytes | None:
-    """Return the values that the TOML text holds, packed by `marshal`; None where the text has a time, which `marshal`
+    """Return the values that the TOML text holds, packed by `marshal`; None if the text has a time, which `marshal`
     does not take."""
     values = _loads(text)
     try:
@@ -74,7 +74,7 @@ class _PublicKey:
         return cls(raw)
 
     def verify(self, signature: bytes, data: bytes) -> None:
-        """Raise InvalidSignature or ValueError where the true key does, and return where the signature holds."""
+        """Raise InvalidSignature or ValueError if the true key does, and return if the signature holds."""
         asked = (self._raw, signature, blake2b(data).digest())
         if asked not in _held:
             Ed25519PublicKey.from_public_bytes(self._raw).verify(signature, data)

@@ -1,5 +1,5 @@
-"""The second person who confirms a waiting act: another account, or, where the tests are not root, the key at the
-table."""
+"""The second person who confirms a waiting act: another user account, or, if the tests do not run as root, the key at
+the table."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ class Picture:
         }
 
     def next(self, player: Sequence[int], banker: Sequence[int]) -> str | None:
-        """Return who draws next, where both hands have two or more cards of these values; None where nobody does."""
+        """Return who draws next, if both hands have two or more cards of these values; None if nobody does."""
         one, other = sum(player[:2]) % 10, sum(banker[:2]) % 10
         if max(one, other) >= len(self.player) or len(banker) == 3:
             return None

@@ -107,7 +107,7 @@ class TableUnderTest:
         return self
 
     def ask(self, request: Request) -> str | None:
-        """Ask the table for something. Returns None where it was done, otherwise the code of the refusal."""
+        """Ask the table for something. Returns None if it was done, otherwise the code of the refusal."""
         fact = decide(self.table, request, self.ambient)
         if isinstance(fact, Refuse):
             return fact.code
@@ -115,7 +115,7 @@ class TableUnderTest:
         return None
 
     def do(self, *requests: Request) -> Self:
-        """Ask the table for things that must be allowed. Raises AssertionError where the table refuses one."""
+        """Ask the table for things that must be allowed. Raises AssertionError if the table refuses one."""
         for request in requests:
             assert (refused := self.ask(request)) is None, f"{request} was refused: {refused}"
         return self
@@ -130,7 +130,7 @@ class TableUnderTest:
         return self
 
     def to(self, target: Target, index: int, card: str, seq: int | None = None) -> Self:
-        """Draw a card with the shoe's opinion of where it goes, and with the number `seq` of its report where the test
+        """Draw a card with the shoe's opinion of where it goes, and with the number `seq` of its report if the test
         needs one."""
         return self.believe(CardDrawn(Card.parse(card), target, index, None if seq is None else seen(seq)))
 
@@ -229,8 +229,8 @@ class TableUnderTest:
         return [event for event in self.events if event["type"] == type_]
 
     def replayed(self) -> tuple[Table, int | None]:
-        """Return the table made again from the open shoe's rows, and the first row that came out differently; None
-        where none did."""
+        """Return the table made again from the open shoe's rows, and the first row that came out differently; None if
+        none did."""
         opened = [place for place, row in enumerate(self.rows) if isinstance(row.fact, ShoeOpened)]
         return replay(self.rows[opened[-1] if opened else 0 :], self.rules, self.rules.table, EPOCH)
 

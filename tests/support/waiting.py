@@ -37,8 +37,8 @@ async def eventually(holds: Callable[[], object], what: str = "") -> None:
 
 
 def eventually_now(holds: Callable[[], object], what: str = "", within_s: float = PATIENCE_S) -> None:
-    """Call `holds` again and again until it returns true, where no event loop runs. Raises AssertionError after
-    `within_s` seconds."""
+    """Call `holds` again and again until it returns true, if no event loop runs. Raises AssertionError after `within_s`
+    seconds."""
     began_s = time.monotonic()
     while not holds():
         waited_s = time.monotonic() - began_s
@@ -59,7 +59,7 @@ def lines_of(stream: IO[str]) -> queue.Queue[str]:
 
 
 def until(lines: queue.Queue[str], wanted: str) -> list[str]:
-    """Return the lines up to and including the first that contains the wanted text. Fails the test where no such line
+    """Return the lines up to and including the first that contains the wanted text. Fails the test if no such line
     comes in time."""
     seen: list[str] = []
     while not seen or wanted not in seen[-1]:

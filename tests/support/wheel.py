@@ -44,7 +44,7 @@ def environment() -> dict[str, str]:
 
 
 def run(*command: str, folder: Path | None = None) -> str:
-    """Run the command in `folder`, and return what it prints. Raises AssertionError where the command fails."""
+    """Run the command in `folder`, and return what it prints. Raises AssertionError if the command fails."""
     done = subprocess.run(
         command, cwd=folder, env=environment(), capture_output=True, text=True, timeout=_PATIENCE_S, check=False
     )

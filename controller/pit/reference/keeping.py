@@ -47,10 +47,11 @@ _WITH_IT = ("", "-wal", "-shm")  # a ledger, and what SQLite keeps beside it: an
 
 
 class Kept(Struct, frozen=True):
-    """What a backup holds: when it was made, the number of the last event of each table, and what does not balance in
-    its ledger.
+    """The result of making or checking a backup: when the backup was made, the number of the last event of each table,
+    and what does not balance in the backup's ledger (`findings`).
 
-    `public_key` belongs to the private key that signed the backup; None in the folder that an earlier version wrote.
+    `public_key` belongs to the private key that signed the backup. None for an unsigned folder that an earlier version
+    wrote.
     """
 
     at: str
@@ -60,12 +61,13 @@ class Kept(Struct, frozen=True):
 
     @property
     def events(self) -> str:
-        """Return how far the backup goes, as text for people: the last event of each table."""
+        """Return the last event of each table in the backup, as text for people."""
         return ", ".join(f"{table} through event {seq}" for table, seq in self.tables.items()) or "no table yet"
 
 
 class _Head(Struct, frozen=True):
-    """What the head of a backup claims, before anything in the backup is compared with it."""
+    """The claims at the head of a backup (when, how far, which files), before anybody has compared them with the
+    content."""
 
     at: str
     tables: dict[str, int]
@@ -82,8 +84,8 @@ class _Unpacked(Struct, frozen=True):
     files: dict[str, Path]
 
     def key(self, passphrase_file: Path | None) -> bytes | None:
-        """Return the pit's private key from the backup; None where the backup holds no key. Raises TableError
-        `passphrase_wrong`, or `backup_damaged` where the key is not the one that signed the backup."""
+        """Return the pit's private key from the backup; None if the backup holds no key. Raises TableError
+        `passphrase_wrong`, or `backup_damaged` if the key is not the one that signed the backup."""
         if _KEY not in self.files:
             return None
         with self.files[_KEY].open("rb") as file:
@@ -100,9 +102,11 @@ class _Unpacked(Struct, frozen=True):
 
 
 def back_up(at: Place, key: Path, to: Path, passphrase_file: Path | None) -> Kept:
-    """Make a backup in the new file `to`, even while a pit runs. The backup is read back before it gets that name.
+    """Make a backup of the ledger in the new file `to`, even while a pit runs. The file gets the name `to` only after
+    the backup was read back.
 
-    Raises TableError `backup_unwritable`, `backup_by_database`, and what `new_passphrase` and reading a ledger raise.
+    Raises TableError `backup_unwritable`, `backup_by_database`, an error about the passphrase, or an error of reading
+    the ledger.
     """
     ledger = _file(at)
     if not ledger.is_file():
@@ -130,8 +134,8 @@ def back_up(at: Place, key: Path, to: Path, passphrase_file: Path | None) -> Kep
 
 
 def verify_backup(source: Path, passphrase_file: Path | None) -> Kept:
-    """Check a whole backup without restoring it, and with a passphrase the key inside too. Raises TableError as
-    `restore` does."""
+    """Check a whole backup without restoring it, and with a passphrase the key inside too. Raises TableError
+    `backup_damaged`, `backup_unreadable`, or `passphrase_wrong`."""
     with _unpacked(source, unsigned=True) as backup:
         if passphrase_file is not None:
             backup.key(passphrase_file)
@@ -140,7 +144,8 @@ def verify_backup(source: Path, passphrase_file: Path | None) -> Kept:
 
 @contextmanager
 def _unpacked(source: Path, *, unsigned: bool) -> Iterator[_Unpacked]:
-    """Unpack a backup, check its signature, and compare its ledger with what its head says. Yields all of it.
+    """Unpack a backup, check its signature, and compare its ledger with what its head says. Yields the unpacked backup.
+    With `unsigned`, a backup without a signature is taken too.
 
     Raises TableError `backup_damaged`, `backup_unsigned`, `backup_unreadable`.
     """
@@ -176,8 +181,8 @@ def _unpacked(source: Path, *, unsigned: bool) -> Iterator[_Unpacked]:
 
 
 def _read(says: dict[str, Any]) -> tuple[_Head, list[Member]]:
-    """Parse the head of a pit's backup, and the list of its files. Raises ValueError, TypeError or LookupError where
-    this is no such head."""
+    """Parse the head of a pit's backup, and the list of the backup's files. Raises ValueError, TypeError or LookupError
+    if `says` is not the head of a pit's backup."""
     if says["pit_backup"] != _FORM:
         raise ValueError("it has a form that this version does not know")
     members = [Member(**each) for each in says["files"]]
@@ -189,8 +194,8 @@ def _read(says: dict[str, Any]) -> tuple[_Head, list[Member]]:
 
 
 def _of_folder(source: Path, into: Path) -> tuple[_Head, dict[str, Path]]:
-    """Copy a backup that commit 0f50807 wrote as a folder, and return its head and the copies by name. Only its small
-    files are read whole into memory. Raises TableError `backup_damaged`."""
+    """Copy a backup that commit 0f50807 wrote as a folder into the folder `into`, and return its head and the copies by
+    name. Only the backup's small files are read whole into memory. Raises TableError `backup_damaged`."""
     try:
         sums = {
             name: digest for digest, name in (line.split() for line in _small(source / _SUMS).decode().splitlines())
@@ -253,11 +258,11 @@ def _copied(path: Path, to: Path) -> str:
 def restore(
     source: Path, at: Place, key: Path, by: str | None, passphrase_file: Path | None = None, *, unsigned: bool = False
 ) -> tuple[Kept, Path | None]:
-    """Put a backup in the place of the ledger. Returns what the backup holds, and where the former ledger is kept now.
+    """Put a backup in the place of the ledger. Returns what the backup holds, and the path to which the former ledger
+    was moved; None for the path if there was no former ledger.
 
-    Where the present ledger is sound and has more events than the backup, `by` must name the person who decides to go
-    back. The passphrase is asked for where this machine has no key. Where restoring fails, everything is as it was
-    before.
+    If the present ledger is sound and has more events than the backup, `by` must name the person who decides to go
+    back. The passphrase is asked for if this machine has no key. If restoring fails, everything is as it was before.
 
     Raises TableError `backup_damaged`, `backup_unsigned`, `backup_unreadable`, `backup_by_database`,
     `passphrase_wrong`, `ledger_locked`, `restore_goes_back`, `restore_in_the_way`, `signing_key_unusable`,
@@ -317,7 +322,7 @@ def _copy(ledger: Path, to: Path) -> None:
 
 
 def _look(path: Path) -> Kept:
-    """Return how far the ledger file goes, and what does not balance in it.
+    """Return the last event of each table in the ledger file, and what does not balance in the ledger.
 
     A ledger of an earlier form (database schema) is not changed: a copy is brought to the newest form, and the copy is
     read.
@@ -355,7 +360,8 @@ def _rotations(key: Path) -> Path:
 
 
 def _follows(key: Path, former: bytes) -> bool:
-    """Tell whether `former` is the public half of the key in this file, or of an earlier key that was rotated to it."""
+    """Tell whether `former` is the public half of the key in the file `key`, or of an earlier key that was rotated to
+    that key."""
     public = load_or_make_key(key).public
     return public == former or former.hex() in (each.former for each in rotations_of(key, public))
 

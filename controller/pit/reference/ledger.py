@@ -50,14 +50,14 @@ from controller.pit.reference.witness import Witness
 
 
 class Ledger:
-    """An open ledger. Every method waits for the disk.
+    """An open ledger of the pit. A method that writes returns once the disk has what it wrote.
 
-    Every method raises TableError where the ledger cannot be used: `ledger_locked`, `ledger_unusable`,
-    `ledger_damaged`, or what the methods of its store raise.
+    Every method raises TableError if the ledger cannot be used: `ledger_locked`, `ledger_unusable`, `ledger_damaged`,
+    or an error of the file or database in which the ledger is kept.
     """
 
     def __init__(self, at: Place, begin: bool = True, replicated: bool = False) -> None:
-        """Open the ledger at `at`; with `begin`, make a new one where there is none. Raises as `open_store` does.
+        """Open the ledger at `at`, a file or a database. With `begin`, make a new ledger if none is there.
 
         With `replicated`, a commit counts only once a second machine has it too. A ledger in a file cannot do that.
         """
@@ -91,14 +91,14 @@ class Ledger:
     def serve(self, say: Callable[[str], None] = lambda _: None) -> None:
         """Make this process the one pit that runs on the ledger, until the ledger is closed, and begin its session.
 
-        Raises TableError `ledger_locked` where another pit runs on a ledger file. On a database this pit waits instead
+        Raises TableError `ledger_locked` if another pit runs on a ledger file. On a database this pit waits instead
         until no other pit leads, and tells people so by `say`.
         """
         with self._db.lead(say) as token:
             self._session.begin(token)
 
     def sign_by(self, key: Signer, own_keys: Iterable[bytes] = ()) -> None:
-        """Sign each decision from now on with `key`. `own_keys`: the pit's public keys, new and former."""
+        """Sign every later decision with `key`. `own_keys` are the pit's public keys, new and former."""
         self._awards.shown.keys = tuple(own_keys)
         self._decisions.sign_by(key)
 
@@ -112,24 +112,24 @@ class Ledger:
             return self._session.token() or ""
 
     def decide_for(self, session: str) -> None:
-        """Take people's decisions from now on only while this session is the ledger's newest.
+        """Refuse people's decisions as soon as `session` is not the ledger's newest session (one run of a pit).
 
-        Where another pit has begun a session since, each decision raises TableError `leadership_lost`.
+        After another pit has begun a session, each decision raises TableError `leadership_lost`.
         """
         self._desk_of = session
 
     def propose(self, account: str, request: str, shown: str, now_ms: int) -> Proposal:
-        """Keep a request until a second person confirms it. Raises TableError as `Proposals.propose` does."""
+        """Keep a request until a second person confirms it. Raises TableError `too_many_proposals`."""
         with self._asked():
             return self._proposals.propose(account, request, shown, now_ms)
 
     def waiting(self, now_ms: int) -> list[Proposal]:
-        """Return the proposals that wait for a second person, the oldest first."""
+        """Return the proposals (requests for a decision) that wait for a second person, the oldest first."""
         with self._reading():
             return self._proposals.waiting(now_ms)
 
     def proposal(self, number: int, digest: str, now_ms: int) -> Proposal:
-        """Return the waiting proposal of this number. Raises TableError as `Proposals.named` does."""
+        """Return the waiting proposal of this number. Raises TableError `no_proposal` or `proposal_changed`."""
         with self._reading():
             return self._proposals.named(number, digest, now_ms)
 
@@ -139,7 +139,7 @@ class Ledger:
             self._proposals.over(number)
 
     def keep_refused(self, account: str, request: str, code: str, why: str, count: int) -> bool:
-        """Keep a request that the desk refused. Returns False where there was no room and it was only counted."""
+        """Keep a request that the desk refused. Returns False if there was no room and the refusal was only counted."""
         with self._asked():
             return self._refused.keep(account, request, code, why, count)
 
@@ -154,11 +154,11 @@ class Ledger:
             return every(self._db)
 
     def adopt(self, table: str, epoch: str, key: str, by: str = people.PIT, witness: str | None = None) -> Adoption:
-        """Adopt an epoch, as `by` decided: take the table's events in it, under this key. Returns the adoption.
+        """Adopt an epoch, as `by` decided: from now on the pit takes the table's events in it, if `key` signed them.
 
         `key` is the key's 64 hex digits, or the fingerprint of a key that the table's state showed with this epoch.
-        Raises RefusedError `adoption_malformed`; `key_unseen` where no key with that fingerprint was seen; or
-        `epoch_of_another_key` where the epoch was adopted with another key, and that adoption was not taken back.
+        Raises RefusedError `adoption_malformed`; `key_unseen` if no key with that fingerprint was seen; or
+        `epoch_of_another_key` if the epoch was adopted with another key, and that adoption was not taken back.
         """
         adoption = self.offered(table, epoch, key)
         with self._asked():
@@ -173,7 +173,7 @@ class Ledger:
         return adoption
 
     def offered(self, table: str, epoch: str, key: str) -> Adoption:
-        """Return the adoption that `adopt` would make. Raises as `adopt` does, but never `epoch_of_another_key`."""
+        """Return what `adopt` would adopt. Raises RefusedError `adoption_malformed` or `key_unseen`."""
         with self._reading():
             return self._strangers.offered(table, epoch, key)
 
@@ -181,8 +181,8 @@ class Ledger:
         """Take a wrong adoption back, as people decided: nothing that the table sent under it counts any more.
 
         The wagers that came under the adoption are voided, and the awards rejected. The events are kept under another
-        name of the epoch, which is returned. The adoption before this one holds again. Raises TableError
-        `name_missing`, `reason_missing`, `adoption_unknown`, or `award_paid` where one of the awards was paid.
+        name of the epoch, which is returned. The table's previous adoption holds again. Raises TableError
+        `name_missing`, `reason_missing`, `adoption_unknown`, or `award_paid` if one of the awards was paid.
         """
         by, why = people.name(by), people.reason(why)
         with self._asked():
@@ -225,9 +225,9 @@ class Ledger:
     def meet_all(
         self, states: Sequence[tuple[str, bytes]], adopt_new: bool
     ) -> tuple[list[str], list[tuple[str, RefusedError]]]:
-        """Judge the states that tables retain at the broker. Each is the table of its topic, and a payload.
+        """Judge the states that tables retain at the broker. `states` holds pairs: a table's id and its payload.
 
-        Returns the tables that were adopted in this call, and the refusals, each with its table. With `adopt_new` the
+        Returns the tables that were adopted in this call, and pairs of a table and its refusal. With `adopt_new` the
         pit itself adopts the epoch of a table that it never heard of. Refusals: `epoch_to_adopt` with the command for
         that, `epoch_of_another_key`, `state_malformed`; and `meter_unknown`, though the table is heard all the same.
         """
@@ -245,7 +245,7 @@ class Ledger:
         return met.adopted, met.refused
 
     def _meet(self, table: str, state: ShownState, heard: Adoption | None, adopt_new: bool, met: Met) -> None:
-        """Judge what one table's state shows. `heard` is the adoption that held before. Raises RefusedError."""
+        """Judge one table's state, and add the result to `met`. `heard` is its adoption before. Raises RefusedError."""
         shown, head_seq = state.adoption, state.head_seq
         if self._met.get(table) == (shown, state.meters):
             if head_seq is not None and self._session.note_head(table, shown, head_seq, known=True):
@@ -268,7 +268,7 @@ class Ledger:
         self._met[table] = shown, state.meters
 
     def look_whether_heard(self, tables: Collection[str]) -> None:
-        """Note which of these tables are committed up to their last event by now, after a state or an adoption."""
+        """Note which of these tables are now committed up to the last event that their state names."""
         with nonsense_explained(self._db):
             news = any(self._session.news(self._events.heads(tables)))
         if news:
@@ -276,15 +276,15 @@ class Ledger:
                 self._session.note_progress(self._events.heads(tables))
 
     def receive(self, events: Sequence[tuple[str, bytes]], longest_s: float = math.inf) -> Received:
-        """Commit those of `events` that may be committed, in one transaction. Each is its topic's table, and a payload.
+        """Commit in one transaction those of `events` that may be. `events` holds pairs: a table's id and a payload.
 
-        An event is committed where it is the next event of its table's adopted epoch. An event that was committed
-        before is dropped, and so is an event after a gap: the table sends again what is not acknowledged. Refusals:
+        An event is committed if it is the next event of its table's adopted epoch. An event that was committed before
+        is dropped, and so is an event after a gap: the table sends again what is not acknowledged. Refusals:
         `event_malformed`, `event_of_another_table`, `event_id_differs`, `contract_unknown`, `event_of_another_epoch`,
         `signature_invalid`, `body_differs` for another body under the id of a committed event, and `event_not_booked`.
 
         After `longest_s` seconds no further event is begun. Example: with 1 s, a database that takes 100 ms for an
-        event takes ten events, and acknowledges those.
+        event takes ten events, and acknowledges those ten.
         """
         until_s = time.monotonic() + longest_s
         self._days.keep_up()
@@ -296,26 +296,26 @@ class Ledger:
         return Received(tuple(taken.committed), acks, tuple(taken.refused), tuple(events[taken.looked_at :]))
 
     def ack(self, table: str) -> Ack | None:
-        """Return how far the table's adopted epoch is committed; None where no epoch is adopted."""
+        """Return the last committed event of the table's adopted epoch; None if no epoch is adopted."""
         with nonsense_explained(self._db):
             head = self._events.heads((table,)).get(table)
         return None if head is None else Ack.of(head)
 
     def ack_of(self, table: str, epoch: str) -> Ack:
-        """Return how far an epoch of the table is committed, whether the epoch is adopted or not."""
+        """Return the last committed event of this epoch of the table, whether the epoch is adopted or not."""
         with nonsense_explained(self._db):
             return Ack(epoch, *self._events.last({table: epoch})[table])
 
     def acks(self) -> dict[str, Ack]:
-        """Return how far the adopted epoch of every adopted table is committed."""
+        """Return, for every adopted table, the last committed event of its adopted epoch."""
         with nonsense_explained(self._db):
             return {table: Ack.of(head) for table, head in self._events.heads().items()}
 
     def hear_own_ack(self, table: str, payload: bytes) -> None:
-        """Judge an ack of this pit that the broker retains for a table.
+        """Check an acknowledgement of this pit, which the broker retains for a table, against the ledger.
 
-        Raises RefusedError `ledger_behind_acks` where the ledger has less than the ack says: the ledger is then an
-        older copy. Raises RefusedError `ack_malformed` where the message is no ack.
+        Raises RefusedError `ledger_behind_acks` if the ledger lacks the acknowledged event: the ledger is then an older
+        copy. Raises RefusedError `ack_malformed` if the message is no acknowledgement for this table.
         """
         if not payload:
             return  # an empty message: the broker retains no ack any more
@@ -341,17 +341,17 @@ class Ledger:
         )
 
     def refuse_if_taken_over(self) -> None:
-        """Raise TableError where this pit does not run on the ledger any more, for example `ledger_replaced`."""
+        """Raise TableError if this pit does not run on the ledger any more. Example: `ledger_replaced`."""
         with self._db.explained():
             self._session.refuse_if_taken_over()
 
     def terms(self) -> dict[str, Terms]:
-        """Return each meter's terms (seed, growth and limits) by the meter's name; empty where no meter exists yet."""
+        """Return each meter's terms (seed, growth and limits) by the meter's name; empty if no meter exists yet."""
         with self._reading():
             return self._books.terms()
 
     def watch_voids(self, most_in_a_shoe: int) -> None:
-        """Raise an alarm from now on about each shoe that has more voided rounds than this."""
+        """Set how many rounds of a shoe may be voided: a shoe with more voided rounds than this raises an alarm."""
         self._intake.most_voids_in_a_shoe = most_in_a_shoe
 
     def name_settings(self, file: Path) -> None:
@@ -366,9 +366,9 @@ class Ledger:
         why: str = "",
         open_again: Collection[str] = (),
     ) -> tuple[str, ...]:
-        """Approve these terms. They hold at once where nobody has played for the meter, else once the meter is won.
+        """Approve these terms of meters. They hold at once if nobody has played for the meter, else after its next win.
 
-        Returns each change as a line for people. Raises TableError as `MeterTerms.changes` does.
+        Returns each change as a line for people. Raises TableError `meter_left_out`, `terms_wait`, `limit_below_level`.
         """
         with self._asked():
             return self._books.set_terms(meters, by, witness, why, open_again)
@@ -380,19 +380,19 @@ class Ledger:
             yield self._books.meter_terms
 
     def withdraw_terms(self, meter: str, by: str, witness: str, why: str) -> Terms:
-        """Take back a meter's waiting terms, as two people decided. Raises TableError as `MeterTerms.withdraw` does."""
+        """Take back a meter's waiting terms, as two people decided. Raises `no_terms_wait` or `terms_have_run`."""
         by, witness = people.two_people(by, witness)
         with self._asked():
             return self._books.meter_terms.withdraw(meter, by, witness, people.reason(why))
 
     @contextmanager
     def closing_meters(self) -> Iterator[Closings]:
-        """Open a transaction in which people close or correct meters; refused while nobody may decide on awards."""
+        """Open a transaction to close or correct meters. Raises TableError while nobody may decide on awards."""
         with self._deciding():
             yield self._closings
 
     def set_house_rules(self, rules: HouseRules) -> str | None:
-        """Put these house rules into force. Returns the change as a line for people; None where nothing changed."""
+        """Put these house rules into force. Returns the change as a line for people; None if nothing changed."""
         with nonsense_explained(self._db):
             if self._days.has_begun():
                 self._days.keep_up()  # by the rules until now; a ledger's first day begins by its first rules
@@ -402,16 +402,17 @@ class Ledger:
         return changed
 
     def begin_day_if_due(self) -> None:
-        """Note the begin of a gaming day, with every meter's reading, once the hour of that begin has come."""
+        """Record that a gaming day began, with every meter's reading, if the hour at which the day begins has come."""
         with nonsense_explained(self._db):
             self._days.keep_up()
 
     def keep(self, refusals: Sequence[tuple[str, RefusedError]]) -> list[RefusedError]:
-        """Keep refused messages as alarms, each with its topic's table, once for each table, code and wording.
+        """Keep refusals as alarms, once for each table, code and wording. `refusals` holds pairs: a table's id, an
+        error.
 
         The same transaction keeps the keys that states of unknown epochs showed since the last call. Returns the
-        refusals for which there is no room. Where this raises, the ledger is unchanged, and the next call keeps these
-        keys.
+        refusals for which there is no room. If this method raises, the ledger is unchanged, and the next call keeps
+        these keys.
         """
         if not refusals:
             return []
@@ -423,12 +424,12 @@ class Ledger:
         return left_out
 
     def count_left_out(self, table: str, code: str, count: int) -> None:
-        """Count alarms for which there was no room. An empty `table` stands for all tables that were never adopted."""
+        """Count alarms that were not kept for lack of room; an empty `table` stands for all never adopted tables."""
         with self._db.transaction():
             alarms.count_left_out(self._db, table, code, count)
 
     def room_of(self, table: str) -> str:
-        """Return whose room a table's alarms take: its own, or "" for the room that all never adopted tables share."""
+        """Return whose space a table's alarms take up: its own, or "" for the space that never adopted tables share."""
         with self._db.explained():
             return alarms.room_of(self._db, table)
 
@@ -446,18 +447,18 @@ class Ledger:
         return range(first, first + count)
 
     def win_after(self, seq: int | None) -> Win | None:
-        """Return the first win numbered above `seq`, or the last win where `seq` is None; None where there is none."""
+        """Return the first win numbered above `seq`, or the last win if `seq` is None; None if no win fits."""
         with nonsense_explained(self._db):
             return self._awards.wins.after(seq)
 
     def held_ack_time(self) -> int:
-        """Return an upper bound of the times in all acks so far, in ms since 1970; 0 before the first ack."""
+        """Return the latest time that an acknowledgement may bear so far, in ms since 1970; 0 before the first one."""
         with self._reading():
             (held_ms,) = self._db.execute("SELECT held_ms FROM ack_time").fetchone()
             return int(held_ms)
 
     def hold_ack_time(self, held_ms: int) -> None:
-        """Keep a new upper bound of the times that acks may bear from now on, in ms since 1970."""
+        """Set the latest time that the pit's acknowledgements may bear, in ms since 1970."""
         with self._db.transaction():
             self._db.execute("UPDATE ack_time SET held_ms = ?", (held_ms,))
 
@@ -467,7 +468,7 @@ class Ledger:
             return self._awards.named(id_)
 
     def adoption(self, table: str) -> Adoption | None:
-        """Return the adoption that holds for a table; None where no adoption does."""
+        """Return the adoption that holds for a table; None if no adoption does."""
         with self._reading():
             return self._adoptions.of(table)
 
@@ -479,9 +480,9 @@ class Ledger:
     def take_step(
         self, award: str, step: Step, by: str, witness: str | None = None, without_waiting: bool = False
     ) -> Award:
-        """Take a step of an award, as the account `by` decides, with the account `witness` where two are needed.
+        """Take a step of an award, as the account `by` decides, with the account `witness` if two are needed.
 
-        Raises TableError as `Awards.take`, `slips.refuse_unmarked` and `Session.refuse_decisions` do.
+        Raises TableError if the award, its slip's tax form or the pit's state does not allow the step.
         """
         with self._deciding():
             if step == "paid":
@@ -489,7 +490,7 @@ class Ledger:
             return self._awards.take(award, step, by, witness, without_waiting)
 
     def print_slip(self, award: str, by: str) -> ToPrint:
-        """Record that `by` prints an award's slip, and return its content. Raises TableError as `Slips.print_one`."""
+        """Record that `by` prints an award's slip, and return its content. Raises TableError, as `slip_not_due`."""
         with self._asked():
             return self._slips.print_one(award, by)
 
@@ -504,15 +505,15 @@ class Ledger:
             return slips.listed(self._db)
 
     def recall(self, award: str, by: str, witness: str | None = None) -> Award:
-        """Give an award the step that its table told of and this ledger lacks, as people decided.
+        """Take over the steps of an award that its table reported and this ledger lacks, as people decided.
 
-        Raises TableError as `Awards.recall` and `Session.refuse_decisions` do.
+        Raises TableError if no step is to be taken over, or while nobody may decide on awards.
         """
         with self._deciding():
             return self._awards.recall(award, by, witness)
 
     def undecidable(self) -> TableError | None:
-        """Return why nobody may decide on an award now; None where people may decide."""
+        """Return why nobody may decide on an award now; None if people may decide."""
         with self._reading():
             try:
                 self._session.refuse_decisions(self._adoptions.heard())
@@ -521,9 +522,9 @@ class Ledger:
         return None
 
     def dismiss(self, award: str, by: str, witness: str) -> Award:
-        """Dismiss the steps that a table told of an award and nobody took, as two people decided.
+        """Record, as two people decided, that nobody took the steps of an award that its table reported.
 
-        Raises TableError as `Awards.dismiss` and `Session.refuse_decisions` do.
+        Raises TableError if the table reported no such step, or while nobody may decide on awards.
         """
         with self._deciding():
             return self._awards.dismiss(award, by, witness)
@@ -547,7 +548,7 @@ class Ledger:
         return wrote
 
     def account(self) -> Account:
-        """Draw up the account of everything up to now. This is slow on a large ledger, but holds up no running pit."""
+        """Draw up the account of all meters up to now. This is slow on a large ledger, but holds up no running pit."""
         with self._reading():
             self._db.refuse_unsound()
             return draw_up(self._db)
@@ -558,7 +559,7 @@ class Ledger:
 
     @contextmanager
     def at_once(self) -> Iterator[None]:
-        """Run a block in one transaction, so that it decides on what it read. Where it raises, nothing is decided."""
+        """Run a block in one transaction: it decides on exactly what it read. If it raises, nothing is decided."""
         with self._asked():
             self._inside = True
             try:
@@ -582,7 +583,7 @@ class Ledger:
 
     @contextmanager
     def _deciding(self) -> Iterator[None]:
-        """Open a transaction in which a person decides on an award; refused while nobody may decide."""
+        """Open a transaction to decide on an award. Raises TableError while nobody may decide on awards."""
         with self._asked():
             self._session.refuse_decisions(self._adoptions.heard())
             yield

@@ -7,15 +7,15 @@ prolongs its time. So a leader that was frozen and wakes in another pit's term c
 the row too, so everybody writes one after the other.
 
 **When a leader is gone.** The leader's connection holds an advisory lock on its term. The server frees that lock as
-soon as the connection ends, for example where the leader's process is killed: another pit then takes over at once. A
+soon as the connection ends, for example if the leader's process is killed: another pit then takes over at once. A
 leader that is frozen, or whose machine fell silent, keeps its lock. Another pit follows such a leader once the leader's
 time is over. The lock only says when to take over: what keeps two pits from writing is the row.
 
 **Replicas.** Where the pit runs with `--replicated`, a commit counts once a synchronous standby of the database has it
-on its disk. PostgreSQL ends that wait in two ways that look like success. Where the wait is cancelled, only a notice
-says so. Where somebody empties `synchronous_standby_names`, nothing says so. Both are looked for after every commit.
-Such a commit stands in this database and perhaps nowhere else, so the pit goes on only after a later commit is
-confirmed, which confirms all commits before it.
+on its disk. PostgreSQL ends that wait in two ways that look like success. If the wait is cancelled, only a notice says
+so. If somebody empties `synchronous_standby_names`, nothing says so. Both are looked for after every commit. Such a
+commit stands in this database and perhaps nowhere else, so the pit goes on only after a later commit is confirmed,
+which confirms all commits before it.
 """
 
 from __future__ import annotations
@@ -122,13 +122,13 @@ _DIALECT_OF_MIGRATION = (
 
 
 class LedgerDatabase:
-    """The `Store` that keeps a ledger in a PostgreSQL database."""
+    """The `Store` (place in which a ledger is kept) that is a PostgreSQL database."""
 
     nonsense: tuple[type[Exception], ...] = (*NONSENSE, psycopg.DataError)
 
     def __init__(self, url: str, begin: bool = True, replicated: bool = False) -> None:
-        """Open the ledger in the database at `url`; with `begin`, make one where there is none. For `replicated` see
-        the docstring of the module.
+        """Open the ledger in the database at `url`; with `begin`, make one if there is none. With `replicated`, a
+        commit counts only once a synchronous standby of the database has it on its disk.
 
         Raises TableError `ledger_unreachable`, `ledger_unusable`, `ledger_missing`, `ledger_of_another_program`,
         `ledger_too_old` and `ledger_too_new`. A ledger of an earlier form (schema) raises `ledger_locked` while a pit
@@ -163,13 +163,13 @@ class LedgerDatabase:
         return self._connection.execute(_placed(statement), values or None)
 
     def executemany(self, statement: str, values: Iterable[Sequence[object]]) -> None:
-        """Run one SQL statement for each row of values, one by one. A pipeline would be wrong here: no timeout of the
-        server runs within a pipeline, so a leader that froze would keep its lock."""
+        """Run one SQL statement for each row of values, one by one. A pipeline would be wrong here, because no timeout
+        of the server runs within a pipeline: a leading pit that froze would keep its lock."""
         for row in values:
             self.execute(statement, row)
 
     def stream(self, statement: str, values: Sequence[object] = ()) -> Iterator[Any]:
-        """Yield the rows of a query that may have too many rows for the memory. Works inside a transaction."""
+        """Yield the rows of a query whose result may be too large for the memory. Works only inside a transaction."""
         with self._connection.cursor(f"rows_{next(self._names)}") as cursor:
             yield from cursor.execute(_placed(statement), values or None)
 
@@ -193,8 +193,8 @@ class LedgerDatabase:
     def transaction(self) -> Iterator[None]:
         """Run a block as one transaction: all of it is committed, or nothing, and nobody else writes meanwhile.
 
-        Raises TableError `leadership_lost` where this pit led and another pit leads now, or `commit_unconfirmed` where
-        nobody knows whether the replica has the commit.
+        Raises TableError `leadership_lost` if this pit led and another pit leads now, or `commit_unconfirmed` if nobody
+        knows whether the replica has the commit.
         """
         with self.explained():
             with self._rolled_back_if_raised():
@@ -226,8 +226,8 @@ class LedgerDatabase:
                 self._roll_back()
 
     def others_wrote(self) -> bool:
-        """Tell whether another process has written since the last call. Where one has, this pit commits too, because
-        its confirmed commit confirms the other's writes."""
+        """Tell whether another process has written since the last call. If so, this pit commits too, because its
+        confirmed commit confirms that the replica has the other process's writes."""
         (changes,) = self.execute("SELECT changes FROM leadership").fetchone() or (0,)
         before, self._changes = self._changes, changes
         if changes == before:
@@ -240,12 +240,14 @@ class LedgerDatabase:
 
     @property
     def leads(self) -> bool:
-        """Tell whether this process is the pit that leads, as far as this process knows."""
+        """Tell whether this process is the pit that leads, as far as this process knows. Another pit may have taken
+        over."""
         return self._held is not None
 
     @contextmanager
     def lead(self, say: Callable[[str], None]) -> Iterator[str]:
-        """Stand by until no other pit leads, then lead. Yields the new session's token inside the first transaction."""
+        """Stand by until no other pit leads, then lead. Yields the new session's token inside the first transaction,
+        and tells people by `say` which pit leads meanwhile."""
         token, told_of = secrets.token_hex(16), ""
         with self.explained():
             while (term := self._term_for(token)) is None:
@@ -260,14 +262,15 @@ class LedgerDatabase:
             self._held, self._prolonged_at_s = (token, term), time.monotonic()
 
     def refuse_if_taken_over(self, token: Callable[[], str | None]) -> None:
-        """Prolong the time for which this pit leads, unless a transaction is open. Raises as `transaction` does."""
+        """Prolong the time for which this pit leads, unless a transaction is open. Raises TableError `leadership_lost`
+        if another pit leads now, or `commit_unconfirmed`."""
         due = time.monotonic() - self._prolonged_at_s > _PROLONG_AFTER_S
         if self._held is not None and due and self._connection.info.transaction_status == TransactionStatus.IDLE:
             with self.transaction():
                 pass
 
     def refuse_unserved(self, token: str | None) -> None:
-        """Raise TableError `pit_not_running` where no pit leads."""
+        """Raise TableError `pit_not_running` if no pit leads."""
         if not self._is_led():
             raise TableError(
                 "pit_not_running",
@@ -280,7 +283,7 @@ class LedgerDatabase:
         return self.execute(f"SELECT 1 FROM leadership WHERE {_LEADS}").fetchone() is not None
 
     def close(self) -> None:
-        """Let go of the database. Where this pit led, another pit takes over at once."""
+        """Let go of the database. If this pit led, another pit takes over at once."""
         if self._held is not None:
             self._roll_back()
             with suppress(psycopg.Error):
@@ -289,8 +292,8 @@ class LedgerDatabase:
         self._connection.close()
 
     def _term_for(self, token: str) -> int | None:
-        """Begin a transaction in which this pit leads, and return its new term. Return None, with no transaction, where
-        another pit leads."""
+        """Begin a transaction in which this pit leads, and return the number of its new term. If another pit leads,
+        return None and leave no transaction open."""
         if self._is_led():
             return None
         self.execute("BEGIN")
@@ -322,7 +325,8 @@ class LedgerDatabase:
             self._connection.execute("ROLLBACK")
 
     def _commit(self, replicated: bool) -> None:
-        """Commit. Raises TableError `commit_unconfirmed` unless every disk that must have the commit has it."""
+        """Commit the transaction. Raises TableError `commit_unconfirmed` unless the server's disk, and with
+        `replicated` a standby's disk, is known to have the commit."""
         self._cancelled = False
         try:
             said = self._say_commit()
@@ -337,8 +341,8 @@ class LedgerDatabase:
             raise self._unconfirmed("`synchronous_standby_names` is empty, and the pit runs --replicated")
 
     def _say_commit(self) -> bytes | None:
-        """Send COMMIT and return the server's answer. The wait is bounded here, because no setting of the server bounds
-        its wait for a replica."""
+        """Send COMMIT and return the server's answer. The wait for the answer is bounded here, because no setting of
+        the server bounds its wait for a replica."""
         server = self._connection.pgconn
         server.send_query(b"COMMIT")
         server.flush()
@@ -383,8 +387,8 @@ class LedgerDatabase:
         )
 
     def _refuse_unsafe(self) -> None:
-        """Raise TableError `ledger_unusable` where the server's settings could lose a commit, or cannot store what
-        tables send."""
+        """Raise TableError `ledger_unusable` if the server's settings could lose a commit, or cannot store what tables
+        send."""
         for setting, wanted in (("fsync", "on"), ("full_page_writes", "on"), ("server_encoding", "UTF8")):
             (value,) = self._connection.execute(f"SHOW {setting}").fetchone() or ("",)
             if value != wanted:
@@ -409,19 +413,19 @@ class LedgerDatabase:
             self._go_up()
 
     def _tables(self) -> list[tuple[str]]:
-        """Return the names of the database's tables. One statement reads them, so a ledger that another pit is
-        beginning now is seen wholly or not at all."""
+        """Return the names of the database's tables. One statement reads all names, so a ledger that another pit is
+        making at this moment is seen complete or not at all."""
         return self.execute("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()").fetchall()
 
     def _form(self) -> int:
-        """Return the number of the ledger's form (schema). Raises TableError where this program cannot read it."""
+        """Return the number of the ledger's form (schema). Raises TableError if this program cannot read it."""
         (form,) = self.execute("SELECT form FROM ledger_form").fetchone() or (0,)
         refuse_form(self, form, MIGRATED_FROM, FORM)
         return int(form)
 
     def _go_up(self) -> None:
-        """Bring the ledger to the newest form (schema), all or nothing. Raises TableError `ledger_locked` where a pit
-        leads on the ledger: that pit is of an earlier version, and would write in its own form."""
+        """Bring the ledger to the newest form (schema), all or nothing. Raises TableError `ledger_locked` if a pit
+        leads on the ledger, because that pit is of an earlier version and would write in the earlier form."""
         with self._rolled_back_if_raised():
             self.execute("SELECT pg_advisory_xact_lock(?)", (_ADVISORY_LOCK,))
             if self._is_led():
@@ -433,7 +437,8 @@ class LedgerDatabase:
         self._commit(replicated=False)
 
     def _run(self, schemas: Iterable[str], dialect: Iterable[tuple[str, str]]) -> None:
-        """Run these SQL statements, with each pair of `dialect` replaced to suit PostgreSQL."""
+        """Run the SQL statements in `schemas`. First replace each text by its counterpart for PostgreSQL, as `dialect`
+        pairs them."""
         statements = ";\n".join(schemas)
         for here, there in dialect:
             statements = statements.replace(here, there)
@@ -446,7 +451,8 @@ class LedgerDatabase:
 
 
 class _WholeNumber(Loader):
-    """Loads a sum of whole numbers as an int, because PostgreSQL gives such a sum as a decimal number."""
+    """A psycopg loader that reads a sum of whole numbers as an int, because PostgreSQL gives such a sum as a decimal
+    number."""
 
     def load(self, data: Buffer) -> int:
         return int(bytes(data))

@@ -1,7 +1,7 @@
 """A ledger in one SQLite file, which is the default, and the lock that shows which pit runs on that file.
 
-A pit that runs holds the lock on a file beside the ledger. Into that lock file the pit writes which session it serves:
-the session's token, which stands in the ledger too, and the ledger's own place on the disk. So another process can tell
+A pit that runs holds the lock on a file beside the ledger. Into that lock file the pit writes its session's token and
+the ledger's place on the disk (device and inode). The token stands in the ledger too. So another process can tell
 whether the running pit serves this very file. A copy that was put under the ledger's name later lies at another place.
 A copy that was put under that name before the pit started has another token.
 """
@@ -39,12 +39,12 @@ _LOCK_BYTES = 200
 
 
 class PitLock:
-    """The lock that a running pit holds on its ledger, so that no second pit runs on it. The lock ends with `close` or
-    with the process."""
+    """The file lock that a running pit holds on its ledger, so that no second pit runs on it. The lock ends with
+    `close` or with the process."""
 
     def __init__(self, path: Path) -> None:
-        """Take the lock. Raises TableError `ledger_locked` where another pit runs on the ledger, or
-        `ledger_unusable`."""
+        """Take the file lock of the ledger at `path`. Raises TableError `ledger_locked` if another pit runs on the
+        ledger, or `ledger_unusable`."""
         self.token = secrets.token_hex(16)
         self._path = path
         try:
@@ -62,7 +62,7 @@ class PitLock:
         raise locked(path)
 
     def serve(self) -> None:
-        """Write into the lock file that this session serves the ledger at its present place on the disk."""
+        """Write this session's token, and the ledger's present place on the disk, into the lock file."""
         os.ftruncate(self._handle, 0)
         os.pwrite(self._handle, f"{self.token} {place_of(self._path)}\n".encode(), 0)
 
@@ -72,8 +72,8 @@ class PitLock:
 
 
 def refuse_linked(path: Path) -> None:
-    """Raise TableError `ledger_linked` for a file with two names (hard links), because each name would have its own
-    lock and log."""
+    """Raise TableError `ledger_linked` if a ledger file has two names (hard links), because each name would have its
+    own lock file and its own SQLite log."""
     with suppress(OSError):  # the file is not there yet, or cannot be read, which SQLite tells
         if path.is_file() and (names := path.stat().st_nlink) > 1:
             raise TableError(
@@ -84,8 +84,8 @@ def refuse_linked(path: Path) -> None:
 
 
 def served(path: Path) -> tuple[str, str] | None:
-    """Return the session token that the running pit serves, and its ledger's place on the disk; None where no pit
-    runs."""
+    """Return the session token of the pit that runs on this ledger file, and the place on the disk of the ledger that
+    it serves. Return None if no pit runs."""
     try:
         handle = os.open(_lock_of(path), os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
@@ -111,16 +111,17 @@ def place_of(path: Path) -> str:
 
 
 class LedgerFile:
-    """The `Store` that keeps a ledger in a SQLite file."""
+    """The `Store` (place in which a ledger is kept) that is a SQLite file."""
 
     nonsense: tuple[type[Exception], ...] = NONSENSE
 
     def __init__(self, path: Path, begin: bool = True, read_only: bool = False) -> None:
-        """Open the ledger file at `path`; with `begin`, make one where there is none.
+        """Open the ledger file at `path`; with `begin`, make one if there is none.
 
         Raises TableError `ledger_locked`, `ledger_unusable`, `ledger_damaged`, `ledger_of_another_program`,
-        `ledger_too_old`, `ledger_too_new`, `ledger_missing`, and `ledger_linked` unless the file is only read. A file
-        that is only read keeps its form (schema): reading what that form lacks raises `ledger_of_earlier_form`.
+        `ledger_too_old`, `ledger_too_new`, `ledger_missing`, and `ledger_linked` unless `read_only`. With `read_only`
+        the file keeps its form (schema): reading a column or table that an older form lacks raises
+        `ledger_of_earlier_form`.
         """
         if not (begin or path.is_file()):
             raise missing(path)
@@ -175,8 +176,8 @@ class LedgerFile:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Run a block as one transaction, all or nothing. At its end the commit is on the disk, and nobody else wrote
-        meanwhile."""
+        """Run a block as one transaction, all or nothing, in which no other process writes. When the block has ended,
+        the commit is on the disk."""
         with self.explained():
             self.execute("BEGIN IMMEDIATE")
             try:
@@ -203,7 +204,7 @@ class LedgerFile:
         return bool(version != before)
 
     def refuse_unsound(self) -> None:
-        """Raise sqlite3.DatabaseError where SQLite finds the file damaged."""
+        """Raise sqlite3.DatabaseError if SQLite finds the file damaged."""
         (sound,) = self.execute("PRAGMA integrity_check(1)").fetchone()
         if sound != "ok":
             raise sqlite3.DatabaseError(sound)
@@ -215,18 +216,18 @@ class LedgerFile:
 
     @contextmanager
     def lead(self, say: Callable[[str], None]) -> Iterator[str]:
-        """Become the pit that runs on the file. Yields the new session's token inside a transaction. Raises TableError
-        `ledger_locked` where another pit runs on it."""
+        """Become the pit that runs on the ledger file. Yields the new session's token inside a transaction. Raises
+        TableError `ledger_locked` if another pit runs on the file."""
         self._lock, self._place = PitLock(self.path), place_of(self.path)
         with self.transaction():
             yield self._lock.token
         self._lock.serve()
 
     def refuse_if_taken_over(self, token: Callable[[], str | None]) -> None:
-        """Raise TableError `ledger_replaced` where another file has the ledger's name now, or another pit serves the
+        """Raise TableError `ledger_replaced` if another file has the ledger's name now, or if another pit serves the
         ledger.
 
-        Nobody would read what this pit writes from now on.
+        In both cases nobody would read what this pit writes.
         """
         if self._lock is not None and (place_of(self.path) != self._place or token() != self._lock.token):
             raise TableError(
@@ -236,8 +237,8 @@ class LedgerFile:
             )
 
     def refuse_unserved(self, token: str | None) -> None:
-        """Raise TableError `pit_not_running` where no pit runs on the ledger, or `ledger_replaced` where the running
-        pit serves another file."""
+        """Raise TableError `pit_not_running` if no pit runs on the ledger, or `ledger_replaced` if the running pit
+        serves another file."""
         running = served(self.path)
         if running is None:
             raise TableError(
@@ -278,14 +279,15 @@ class LedgerFile:
         self._form()
 
     def _make(self, schemas: Iterable[str]) -> None:
-        """Run each statement of these schemas. No comment in a schema may contain a semicolon."""
+        """Run each SQL statement of these schemas. No comment in a schema may contain a semicolon, which ends a
+        statement."""
         for schema in schemas:
             for statement in schema.split(";"):
                 self.execute(statement)
         self.execute(f"PRAGMA user_version = {FORM}")
 
     def _form(self) -> int:
-        """Return the number of the ledger's form (schema). Raises TableError where this program cannot read it."""
+        """Return the number of the ledger's form (schema). Raises TableError if this program cannot read it."""
         (application_id,) = self.execute("PRAGMA application_id").fetchone()
         (form,) = self.execute("PRAGMA user_version").fetchone()
         if application_id != APPLICATION_ID:
@@ -295,13 +297,14 @@ class LedgerFile:
 
 
 def _alone(path: Path) -> str:
-    """Return the option by which SQLite reads a ledger that nobody has open, where this process may not write a log
-    beside it; else an empty text."""
+    """Return the option `&immutable=1` for SQLite if nobody has the ledger open and this process may not write a log
+    beside it; else an empty text. Without the option SQLite could not read such a ledger."""
     has_log = path.with_name(f"{path.name}-wal").exists()
     return "" if has_log or os.access(path.parent, os.W_OK) else "&immutable=1"
 
 
 def _lock_of(path: Path) -> Path:
-    """Return the path of the lock file, which lies beside the ledger itself even where `path` is a link to it."""
+    """Return the path of the ledger's lock file. The lock file lies beside the ledger itself, even if `path` is a link
+    to it."""
     whole = path.resolve()
     return whole.with_name(whole.name + ".lock")

@@ -15,8 +15,8 @@ _NAME = "pitctl"  # in the log
 def say(what: str, kind: Kind = Kind.PIT_TOLD) -> None:
     """Write a line for people to standard error.
 
-    A pit that is killed leaves no half line before the next pit's first line. Where nobody reads the lines any more, or
-    their disk is full, the pit goes on, because its tables wait for its acks.
+    If a pit is killed, it leaves no half line before the next pit's first line. If nobody reads the lines any more, or
+    their disk is full, the pit goes on, because its tables wait for its acknowledgements.
     """
     tell(f"pit: {what}", kind, sys.stderr, _NAME, Priority.INFO if kind is Kind.PIT_TOLD else Priority.WARNING)
 

@@ -38,8 +38,8 @@ def write_files(models: Path, into: Path) -> list[Path]:
     """Write each machine's files into a folder of its own below the new folder `into`. Returns the machines' folders.
 
     `models` is the folder of `machines.toml` and the models (templates). Raises TableError `machines_invalid` with
-    everything that is wrong in that file, `machines_models` where a model is missing, and `machines_exist` where `into`
-    is there already.
+    everything that is wrong in that file, `machines_models` if a model is missing, and `machines_exist` if `into` is
+    there already.
     """
     names = _read(models / NAMES)
     passwords = {f"{account}_password": secrets.token_urlsafe(24) for account in _ACCOUNTS}
@@ -64,7 +64,7 @@ def write_files(models: Path, into: Path) -> list[Path]:
 
 
 def _of(machine: str, names: Mapping[str, str]) -> dict[str, str]:
-    """Return the values for the models (templates) of this machine, without the passwords."""
+    """Return the values that fill the models (templates) of this machine, without the passwords."""
     return {
         **names,
         "name": machine,
@@ -115,7 +115,7 @@ def _wrong(names: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _fits(key: str, value: object) -> bool:
-    """Tell whether the value is of the key's kind, for example an IPv4 address."""
+    """Tell whether `value` is of the kind that `key` of `machines.toml` needs, for example an IPv4 address."""
     if not isinstance(value, str):
         return False
     if key == "interface":

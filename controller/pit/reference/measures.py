@@ -1,11 +1,12 @@
-"""Which program runs at a table, measured when somebody asks at the pit.
+"""Asks a table which program it runs, when somebody at the pit wants to know, and judges the answer.
 
-The question is a decision that the pit signs. It has a nonce, and what the pit's own files give for that nonce. The
-answer is an event that the table signs. Both are in the ledger, and are compared here.
+The question is a decision that the pit signs. It has a nonce, and the digest (`proof`) that the pit's own program files
+give together with that nonce. The answer is an event that the table signs. Both are in the ledger, and are compared
+here.
 
-An answer whose digest is the pit's own, and whose proof is not, was made without the files: the digest was remembered.
-None of this proves that the machine runs the files that it shows, because whoever is root there can keep a true copy to
-show.
+If an answer has the pit's own program digest but a wrong proof, the answer was made without reading the files: the
+digest was remembered. Even a right proof does not show that the machine runs the files that it shows, because whoever
+is root there can keep a true copy to show.
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ _LATEST = 100  # questions that an answer may be to
 
 
 class Question(Struct, frozen=True):
-    """A question to a table about its program, by the number of its decision. `program` and `proof` are what the pit's
-    own files give."""
+    """A question to a table about its program. `number` is the number of the pit's decision to ask. `program` and
+    `proof` are the digests that the pit's own files give."""
 
     number: int
     after: int
@@ -43,12 +44,12 @@ class Question(Struct, frozen=True):
     proof: str
 
     def word(self, at: str) -> MeasureWord:
-        """Return the message that asks the table, with the time `at`."""
+        """Return the message that asks the table this question. `at` is the message's time."""
         return MeasureWord(self.table, self.epoch, self.nonce, at)
 
     def amiss(self, answer: Mapping[str, Any]) -> TableError | None:
-        """Return what is wrong with the details of a table's answer; None where the table runs the pit's own
-        program."""
+        """Return the alarm about a table's answer, whose details are `answer`: another program than the pit's own, or
+        no proof. Return None if the table runs the pit's own program."""
         if answer.get("now") != self.program:
             version = f"{answer.get('version')!s:.20}"
             what = f"Table {self.table} runs version {version}, whose program's digest is {answer.get('now')!s:.64}."
@@ -65,8 +66,8 @@ class Question(Struct, frozen=True):
 
 
 class Measures:
-    """The questions about tables' programs, and the answers, in a ledger. `ask` and `heard` work inside the ledger's
-    transaction."""
+    """The pit's questions about tables' programs, and the tables' answers, in a ledger. `ask` and `heard` must be
+    called inside the ledger's transaction."""
 
     def __init__(self, db: Store, adoptions: Adoptions, decisions: Decisions) -> None:
         self._db = db
@@ -74,7 +75,7 @@ class Measures:
         self._decisions = decisions
 
     def ask(self, table: str, by: str) -> str:
-        """Ask an adopted table which program it runs. Returns the nonce. Raises TableError `table_unknown`."""
+        """Ask an adopted table which program it runs. Returns the question's nonce. Raises `table_unknown`."""
         adoption = self._adoptions.of(table)
         if adoption is None:
             raise TableError("table_unknown", f"No table {table!r} is adopted.", "Check the table's name.")
@@ -84,15 +85,15 @@ class Measures:
         return nonce
 
     def since(self, number: int | None) -> tuple[list[Question], int]:
-        """Return the questions to tables after decision `number`, and the number of the last decision. For None return
-        no questions."""
+        """Return the questions to tables that were decided after decision `number`, and the number of the last
+        decision. If `number` is None, return no questions."""
         with nonsense_explained(self._db), self._db.reading():
             (last,) = self._db.execute("SELECT coalesce(max(number), 0) FROM decision").fetchone()
             return [] if number is None else self._after(number), int(last)
 
     def answer(self, nonce: str) -> tuple[Question, Mapping[Any, Any] | None]:
-        """Return the question with this nonce, and the details of the table's answer; None for the details where no
-        answer came. Raises TableError `measure_unknown`."""
+        """Return the question with this nonce, and the details of the table's answer. The details are None if no answer
+        came. Raises TableError `measure_unknown`."""
         with nonsense_explained(self._db), self._db.reading():
             question = next((each for each in self._after(0) if each.nonce == nonce), None)
             if question is not None:
@@ -100,7 +101,8 @@ class Measures:
         raise TableError("measure_unknown", "Nobody asked with this nonce lately.", "Ask again: pitctl measure.")
 
     def _after(self, number: int) -> list[Question]:
-        """Return the questions after decision `number`, in order; where they are many, only the latest."""
+        """Return the questions to tables that were decided after decision `number`, in order: at most the latest
+        hundred."""
         rows = self._db.execute(
             "SELECT decision.number, after_event, body FROM decision JOIN decided ON decided.number = decision.number"
             " WHERE what = 'measure' AND decision.number > ? ORDER BY decision.number DESC LIMIT ?",
@@ -109,8 +111,8 @@ class Measures:
         return [_question(*row) for row in reversed(rows)]
 
     def heard(self, number: int, table: str, epoch: str, details: Mapping[str, Any]) -> TableError | None:
-        """Judge a table's answer, which came as event `number`. Returns what is wrong with it, for people; None where
-        nothing is."""
+        """Judge a table's answer to a question about its program, which came as event `number` of the ledger. Returns
+        an alarm for people; None if the answer is right."""
         asked = table, epoch, details.get("nonce")
         question = next((each for each in self._after(0) if (each.table, each.epoch, each.nonce) == asked), None)
         if question is not None and [event for event, _ in self._answers(question)] == [number]:
@@ -120,7 +122,8 @@ class Measures:
         return TableError("measure_unasked", what, do)
 
     def _answers(self, question: Question) -> Iterator[tuple[int, Mapping[Any, Any]]]:
-        """Yield the events that answer the question, in order, each as its number and its details."""
+        """Yield the table's events that answer the question, in order. Each is a pair: the event's number in the
+        ledger, and its details."""
         rows = self._db.execute(
             "SELECT number, body FROM event WHERE number > ? AND table_id = ? AND epoch = ? ORDER BY number",
             (question.after, question.table, question.epoch),

@@ -1,4 +1,4 @@
-"""The arithmetic of a progressive meter, exact to the cent. Nothing here reads or writes anything.
+"""The arithmetic of a progressive meter, exact to the fraction of a cent. Nothing here reads or writes a file.
 
 A wager's contribution need not be whole cents. A fund shows the whole cents that it holds and carries the rest in its
 remainder, so nothing is rounded away: cents and remainder together are exactly what went in less what went out.
@@ -19,8 +19,8 @@ from controller.contract.canonical import canonical
 
 
 class Terms(Struct, frozen=True):
-    """The terms of a meter: its seed, what each wager adds to the meter and its reserve, its limit, and its wagers'
-    prices."""
+    """The terms of a meter: its seed (the level at which it begins), what each wager adds to the meter and to its
+    reserve, its limit, and the prices at which a wager may feed it."""
 
     seed_cents: int
     """The level at which the meter begins. After a hit that wins all of the meter, the meter begins again at this level
@@ -44,17 +44,17 @@ class Terms(Struct, frozen=True):
     """The prices at which a wager may feed the meter. Empty: a wager at each price may."""
 
     def is_priced_otherwise(self, before: Terms) -> bool:
-        """Tell whether these terms differ from `before` in their prices alone."""
+        """Tell whether these terms differ from the terms `before` in the wager's prices, and in nothing else."""
         return self != before and replace(self, prices_cents=before.prices_cents) == before
 
     def level(self, cents: int) -> int:
-        """Return what a meter that holds `cents` shows, which is what a hit can win. Cents above the limit are the
-        meter's overflow."""
+        """Return the level that a meter shows when it holds `cents`: the whole, but at most the limit. A hit can win
+        this level. Cents above the limit are the meter's overflow."""
         return cents if self.limit_cents is None else min(cents, self.limit_cents)
 
     def told(self) -> dict[str, object]:
-        """Return these terms as decisions and the digest write them. A limit or prices that the meter does not have are
-        left out."""
+        """Return these terms as a dict with the keys that the pit's decisions and the terms' digest use. A limit or
+        prices that the meter does not have are left out."""
         limit: dict[str, object] = {} if self.limit_cents is None else {"limit_cents": self.limit_cents}
         prices: dict[str, object] = {"prices_cents": [*self.prices_cents]} if self.prices_cents else {}
         return {
@@ -70,7 +70,8 @@ class Terms(Struct, frozen=True):
         return ", ".join(f"{name} {value}" for name, value in self._words().items())
 
     def changes_from(self, before: Terms | None) -> str:
-        """Return a line for people: what differs from the terms `before`, or all terms of a new meter."""
+        """Return a line for people that tells what differs from the terms `before`. For a new meter (None) the line has
+        all terms."""
         if before is None:
             return f"new, {self}"
         now, was = self._words(), before._words()
@@ -95,38 +96,39 @@ class Fund(Struct, frozen=True):
     remainder: Fraction = Fraction(0)
 
     def plus(self, cents: Fraction | int) -> Fund:
-        """Return the fund with `cents` added, or taken away where `cents` is below 0."""
+        """Return the fund with `cents` added, or taken away if `cents` is below 0."""
         exact = self.cents + self.remainder + cents
         return Fund(floor(exact), exact - floor(exact))
 
 
 class Reseed(Struct, frozen=True):
-    """The amounts with which a meter begins again after a win: from its reserve, and from the house."""
+    """The amounts with which a meter begins again after a win: one part from its reserve, one part from the house."""
 
     from_reserve_cents: int
     from_house_cents: int
 
 
 def reseed(terms: Terms, reserve_cents: int) -> Reseed:
-    """Return how a meter begins again after a win: first from its reserve, then the house adds what the seed still
-    lacks."""
+    """Return with how much a meter begins again after a win: first from its reserve, then the house adds what still
+    lacks to the seed."""
     from_reserve = min(reserve_cents, terms.reseed_at_most_cents)
     return Reseed(from_reserve, max(0, terms.seed_cents - from_reserve))
 
 
 def left_after(shares: Iterable[Fraction]) -> tuple[Fraction, Fraction]:
-    """Return which part of a meter, and of its reserve, is left once these shares of the meter were won one after
+    """Return which part of a meter, and which part of its reserve, is left after these shares were won one after
     another.
 
-    A tenth and then a half leave 9/20 of the meter and all of the reserve. The whole leaves nothing of meter and
-    reserve, because the meter is paid, and begins again with its reserve.
+    Example: a tenth and then a half leave 9/20 of the meter and all of the reserve. If the whole meter is won, nothing
+    is left of meter and reserve, because the meter is paid, and begins again with its reserve.
     """
     won = [*shares]
     return prod((1 - share for share in won), start=Fraction(1)), Fraction(1 not in won)
 
 
 def digest_of(meters: Mapping[str, Terms]) -> str:
-    """Return the SHA-256 over the terms of these meters, in hexadecimal. Equal terms give the same digest anywhere."""
+    """Return the SHA-256 over the terms of these meters, in hexadecimal. Equal terms give the same digest on every
+    machine."""
     return sha256(canonical({name: terms.told() for name, terms in meters.items()})).hexdigest()
 
 
@@ -137,7 +139,8 @@ def share_of(text: str) -> Fraction:
 
 
 def _share(share: Fraction) -> str:
-    """Return a share of a wager as settings write it, for example "12:100": in hundredths where that is exact."""
+    """Return a share of a wager as settings write it, for example "12:100". The share is in hundredths if that is
+    exact, else in lowest terms."""
     hundredths = share * 100
     return f"{hundredths}:100" if hundredths.denominator == 1 else f"{share.numerator}:{share.denominator}"
 

@@ -18,8 +18,8 @@ Place = Path | str
 
 
 def open_store(at: Place, begin: bool, replicated: bool = False, read_only: bool = False) -> Store:
-    """Open the ledger's file or database. Raises TableError `not_replicated` or `postgresql_missing`, and what the
-    stores raise."""
+    """Open the ledger's file or database. Raises TableError `not_replicated` for a replicated ledger in a file,
+    `postgresql_missing`, or an error about the file or database itself."""
     if isinstance(at, Path):
         if replicated:
             what = f"The ledger {at} is a file, which no second machine has."
@@ -40,17 +40,17 @@ def open_store(at: Place, begin: bool, replicated: bool = False, read_only: bool
 
 @contextmanager
 def read_only(at: Place) -> Iterator[Store]:
-    """Yield the ledger as it stands at this moment, to be read while others may write to it."""
+    """Yield the ledger as it stands at this moment, only to be read. Other processes may go on writing to it."""
     with closing(open_store(at, begin=False, read_only=True)) as db, nonsense_explained(db), db.reading():
         yield db
 
 
 def read_log(at: Place, table: str, epoch: str | None) -> Iterator[bytes]:
-    """Yield the bodies of a table's events in one epoch, as they came, in order; without `epoch`, in the epoch adopted
-    last.
+    """Yield the bodies of a table's events in one epoch, byte for byte as they came, in order. If `epoch` is None, read
+    the epoch that was adopted last.
 
     This only reads the ledger, as the ledger stands at this moment, even while a pit runs on it. Raises TableError
-    `table_unknown` or `epoch_unknown`, or what opening a ledger raises.
+    `table_unknown` or `epoch_unknown`, or an error of opening the ledger.
     """
     with read_only(at) as db:
         epochs = _epochs(db, table)
@@ -66,10 +66,11 @@ def read_log(at: Place, table: str, epoch: str | None) -> Iterator[bytes]:
 
 
 def read_alarms(at: Place, table: str | None) -> list[KeptAlarm | LeftOut]:
-    """Return the alarms that the ledger keeps of a table, or of all tables, oldest first; then how many found no room.
+    """Return the alarms that the ledger keeps of a table, or of all tables if `table` is None, oldest first. After them
+    come the counts of alarms that were not kept for lack of room.
 
-    This only reads the ledger, as `read_log` does. Raises TableError `table_unknown` for a table that was never adopted
-    and never refused, or what opening a ledger raises.
+    This only reads the ledger, even while a pit runs on it. Raises TableError `table_unknown` for a table that was
+    never adopted and never refused, or an error of opening the ledger.
     """
     with read_only(at) as db:
         every: list[KeptAlarm | LeftOut] = [*alarms.kept(db), *alarms.left_out(db)]
@@ -80,15 +81,15 @@ def read_alarms(at: Place, table: str | None) -> list[KeptAlarm | LeftOut]:
 
 
 def read_forks(at: Place) -> list[Fork]:
-    """Return the checkpoint notes that no proof joined to a cosigned note, the oldest first. This only reads the
-    ledger, as `read_log` does."""
+    """Return the forks that the pit noted, the oldest first: signed checkpoints of a table's journal that no proof
+    joined to the checkpoint that the pit had cosigned. This only reads the ledger, even while a pit runs on it."""
     with read_only(at) as db:
         return forks(db)
 
 
 def _epochs(db: Store, table: str) -> list[str]:
-    """Return the epochs that were adopted for a table, the last adopted last. Epochs whose adoption was taken back come
-    first. Raises TableError `table_unknown`."""
+    """Return the epochs that were adopted for a table, the last adopted epoch last. Epochs whose adoption was taken
+    back stand before all others. Raises TableError `table_unknown`."""
     adopted = db.execute(
         "SELECT coalesce(set_aside_as, epoch) FROM adoption WHERE table_id = ? GROUP BY 1"
         " ORDER BY max(CASE WHEN set_aside_as IS NULL THEN 1 ELSE 0 END), max(number)",

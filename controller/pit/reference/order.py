@@ -1,14 +1,13 @@
-"""The order in which wins were played for: by the moment at which wagers were locked, not by the arrival of the hit.
+"""The order of wins of one meter: by the moment at which the wagers were locked, not by the arrival of the hit.
 
-**A lock's moment** is the time of the pit's own signed word on the meters that the table had, plus the milliseconds
-from that word to the lock. It is a time by the pit's clock, whatever the table's clock says and however late the event
-comes. The moments of one table never go back: its stream is signed and chained, so a later lock is not an earlier one.
-A lock without a proven word has no moment, and its hits keep the order of their arrival.
+**A lock's moment** is the time of the pit's last signed message on the meters that the table had, plus the milliseconds
+from that message to the lock. It is a time by the pit's clock, whatever the table's clock says and however late the
+event comes. The moments of one table never go back: its stream is signed and chained, so a later lock is not an earlier
+one. A lock without a proven message has no moment, and its hits keep the order of their arrival.
 
 **Levels go in that order.** Rounds of several tables may win the same share of a meter, each with a level of its own.
-Where an earlier lock's hit comes later, the levels are given anew in the order of the locks, as long as all their
-awards are pending. A level on which people have decided stays as it is. The amount that a table showed stays too
-(`shown`).
+If an earlier lock's hit comes later, the levels are given anew in the order of the locks, as long as all their awards
+are pending. A level on which people have decided stays as it is. The amount that a table showed stays too (`shown`).
 
 **A pending award waits** until no hit of an earlier lock can come any more. Each other table that plays for the meter
 must have told that it knows of this win (`win_told`), or of a later lock. It must also have told the end of a round
@@ -54,7 +53,8 @@ _MOST_EVENTS_OF_A_ROUND = 500
 
 
 class Order:
-    """The order of the locks of wagers, in a ledger. Every method works inside the ledger's transaction."""
+    """The order in which tables locked the wagers of their rounds, in a ledger. Every method must be called inside the
+    ledger's transaction."""
 
     def __init__(self, db: Store, books: Books) -> None:
         self._db = db
@@ -70,8 +70,8 @@ class Order:
         )
 
     def told(self, table: str, epoch: str, win: int) -> None:
-        """Note that the table told of the win of this number. All that the table had locked before that comes earlier
-        in its stream."""
+        """Note that the table's events say that it heard of the win number `win`. Everything that the table locked
+        before it heard of the win comes earlier in its stream of events."""
         self._db.execute(
             "INSERT INTO come_to (table_id, epoch, win) VALUES (?, ?, ?)"
             " ON CONFLICT (table_id, epoch) DO UPDATE SET win = excluded.win",
@@ -79,8 +79,8 @@ class Order:
         )
 
     def lock(self, table: str, epoch: str, hand: int, seq: int, ms: int) -> None:
-        """Note that event `seq` locked the round's wagers at `ms`, in ms since 1970, as the pit's word in the event
-        proves."""
+        """Note that event `seq` locked the wagers of the round `hand` at `ms`, in ms since 1970. The pit's signed
+        message in the event proves that time."""
         (at_ms,) = self._db.execute(
             "INSERT INTO come_to (table_id, epoch, shoe_open, hand, seq, ms) VALUES (?, ?, 1, ?, ?, ?)"
             " ON CONFLICT (table_id, epoch) DO UPDATE SET shoe_open = 1, hand = excluded.hand, seq = excluded.seq,"
@@ -90,19 +90,20 @@ class Order:
         self._db.execute("INSERT INTO locked_at VALUES (?, ?) ON CONFLICT DO NOTHING", (hand, at_ms))
 
     def set_aside(self, table: str, epoch: str) -> None:
-        """Forget how far the table's events in this epoch have come, because the epoch's adoption was wrong."""
+        """Forget how far the table's locks and wins in this epoch have come, because the epoch's adoption was wrong."""
         self._db.execute("DELETE FROM come_to WHERE table_id = ? AND epoch = ?", (table, epoch))
 
     def note_least(self, hand: int, meter: str, share: str, cents: int) -> None:
-        """Keep the least amount that the round's hits of this share are paid, noted at the first such hit."""
+        """Keep the least amount, `cents`, that the hits of the round `hand` that win this share are paid. Only the
+        first call for a round and share counts."""
         self._db.execute("INSERT INTO at_least VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", (hand, meter, share, cents))
 
     def put_right(self, event: int, lock: int) -> list[tuple[int, int]]:
-        """Give out the levels of this lock's meter and share anew, in the order of the rounds' locks, where none is
-        decided.
+        """Assign anew the levels of this meter's share to the rounds, in the order in which the rounds' wagers were
+        locked. Only levels whose awards are all pending move.
 
-        Returns each level that went to another round, as the number of its lock, with what it is worth to that round
-        now.
+        Returns each level that went to another round: the number of the level's row, and what it is worth to that round
+        now, in cents.
         """
         meter, share, hand = self._db.execute(
             "SELECT meter, share, hand FROM lock WHERE number = ?", (lock,)
@@ -133,8 +134,8 @@ class Order:
         return worth
 
     def later_decided(self, lock: int) -> list[str]:
-        """Return the ids of awards of the same share that were locked later and that people have verified or paid
-        already."""
+        """Return the ids of awards that won the same share of the meter, were locked later, and have been verified or
+        paid already."""
         rows = self._db.execute(
             "SELECT award.id FROM lock JOIN locked_at ON locked_at.hand = lock.hand"
             " JOIN lock AS other ON other.meter = lock.meter AND other.share = lock.share AND other.undone = 0"
@@ -146,7 +147,8 @@ class Order:
         return [id_ for (id_,) in rows.fetchall()]
 
     def waits(self, award: int, table: str, meter: str | None, hand: int) -> tuple[tuple[str, str], ...]:
-        """Return the tables for which this pending award waits, each with the reason."""
+        """Return the tables for which this pending award waits, as pairs of a table and the reason. Such a table may
+        have locked wagers earlier and have won."""
         row = self._db.execute("SELECT ms FROM locked_at WHERE hand = ?", (hand,)).fetchone()
         (win,) = self._db.execute("SELECT min(seq) FROM win WHERE award = ?", (award,)).fetchone()
         if meter is None or row is None or win is None:
@@ -166,8 +168,9 @@ class Order:
         )
 
     def _why(self, table: str, epoch: str, come: Sequence[int], ms: int, win: int) -> str:
-        """Return why an award locked at `ms` waits for a table whose stream has come as far as `come`; empty where it
-        does not wait."""
+        """Return why an award locked at `ms` must wait for another table; empty if it need not wait. `come` tells how
+        far that table's stream has come: shoe open or not, last win told, and round, event and time of its last lock.
+        """
         shoe_open, told, hand, seq, locked_ms = come
         if hand and locked_ms < ms and not self._is_over(table, epoch, hand, seq):
             shoe, round_ = self._db.execute("SELECT shoe, round FROM hand WHERE number = ?", (hand,)).fetchone()
@@ -191,7 +194,7 @@ class Order:
         return any(_ROUND_OVER.search(bytes(body)) for (body,) in later)
 
     def _plays(self, table: str, meter: str) -> bool:
-        """Tell whether wagers of this table have ever fed the meter."""
+        """Tell whether a wager at this table has ever fed the meter."""
         row = self._db.execute(
             "SELECT 1 FROM hand JOIN stake ON stake.hand = hand.number JOIN feeding ON feeding.stake = stake.number"
             " WHERE table_id = ? AND meter = ? LIMIT 1",

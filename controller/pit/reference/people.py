@@ -1,5 +1,5 @@
-"""The people who decide at the pit: their accounts, their names and their reasons, and the check that two people are
-two accounts."""
+"""The people who decide at the pit: their user accounts, their names and their reasons, and the check that two people
+have two accounts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ _MOST_OF_A_REASON = 300
 
 
 def account_of(uid: int) -> str:
-    """Return the name of the account with this number on this machine; "#1001" where it knows no such account."""
+    """Return the name of the user account with this number on this machine. Return for example "#1001" if the machine
+    knows no such account."""
     with suppress(KeyError):
         account = pwd.getpwuid(uid).pw_name
         if account != PIT:
@@ -25,7 +26,8 @@ def account_of(uid: int) -> str:
 
 
 def display_name(account: str) -> str:
-    """Return the name of the person whose account this is, from this machine's list of accounts; may be empty."""
+    """Return the name of the person to whom this user account belongs, from this machine's list of accounts; may be
+    empty."""
     with suppress(KeyError, ValueError):
         shown = pwd.getpwnam(account).pw_gecos.partition(",")[0].strip()
         return shown[:_MOST_CHARACTERS] if shown.isprintable() else ""
@@ -33,7 +35,7 @@ def display_name(account: str) -> str:
 
 
 def name(by: str) -> str:
-    """Check the name of an account that decides, and return it. Raises TableError `name_missing`."""
+    """Check the name of the user account that takes a decision, and return it. Raises TableError `name_missing`."""
     if not by.strip() or not by.isprintable() or len(by) > _MOST_CHARACTERS:
         do = f"Let the account have a name of at most {_MOST_CHARACTERS} characters."
         raise TableError("name_missing", f"{by[:_MOST_CHARACTERS]!r} is no account's name.", do)
@@ -41,8 +43,8 @@ def name(by: str) -> str:
 
 
 def two_people(by: str, witness: str) -> tuple[str, str]:
-    """Check that two accounts decide, and return both. Raises TableError `name_missing`, or `not_two_people` where both
-    are the same."""
+    """Check that two different user accounts take a decision, and return both. Raises TableError `name_missing`, or
+    `not_two_people` if both are the same."""
     first, second = name(by), name(witness)
     if first == second:
         raise not_two_people(first)
@@ -59,7 +61,7 @@ def not_two_people(account: str) -> TableError:
 
 
 def both(by: str, witness: str | None) -> str:
-    """Return the accounts that took a decision, as text for people."""
+    """Return the names of the user accounts that took a decision, as text for people. Example: "anna, witness ben"."""
     return by if witness is None else f"{by}, witness {witness}"
 
 

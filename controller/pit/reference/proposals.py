@@ -1,6 +1,6 @@
 """Decisions that one person proposed at the pit, and that a second person has to confirm from an account of their own.
 
-A proposal keeps what the first person was shown. The second person confirms exactly that: where it has changed
+A proposal keeps what the first person was shown. The second person confirms exactly the same: if the facts have changed
 meanwhile, the confirmation is refused. A proposal waits for WAITS_MS and is then gone.
 """
 
@@ -31,8 +31,8 @@ _MOST_OF_AN_ACCOUNT = 20
 
 
 class Proposal(Struct, frozen=True):
-    """A decision that waits for a second person. `shown` is what the first person was shown, `name` is that person's
-    name for people."""
+    """A decision that waits for a second person. `shown` is what the first person was shown. `name` is that person's
+    own name, beside the user account."""
 
     number: int
     until_ms: int
@@ -43,14 +43,14 @@ class Proposal(Struct, frozen=True):
 
     @property
     def digest(self) -> str:
-        """Return a digest that a confirmation must name, so that it confirms this very proposal. A number may be given
-        again; a digest is not."""
+        """Return a digest that a confirmation must name, so that nobody confirms another proposal by mistake. The
+        number alone does not do, because a number may be given out again."""
         return sha256(f"{self.until_ms} {self.account} {self.request} {self.shown}".encode()).hexdigest()[:16]
 
 
 class Proposals:
-    """The proposals in a ledger. Every method works inside the ledger's transaction. `now_ms` is the time now, in ms
-    since 1970."""
+    """The proposals in a ledger. Every method must be called inside the ledger's transaction. `now_ms` is the present
+    time, in ms since 1970."""
 
     def __init__(self, db: Store) -> None:
         self._db = db
@@ -69,7 +69,8 @@ class Proposals:
         ]
 
     def propose(self, account: str, request: str, shown: str, now_ms: int) -> Proposal:
-        """Keep a proposal that waits from now on. It replaces the same request of the same account.
+        """Keep a new proposal, which waits from now on. It replaces an earlier proposal of the same request by the same
+        account.
 
         Raises TableError `too_many_proposals`.
         """
@@ -89,8 +90,8 @@ class Proposals:
         return Proposal(number, now_ms + WAITS_MS, account, display_name(account), request, shown)
 
     def named(self, number: int, digest: str, now_ms: int) -> Proposal:
-        """Return the waiting proposal of this number. Raises TableError `no_proposal`, or `proposal_changed` for
-        another digest."""
+        """Return the waiting proposal of this number. Raises TableError `no_proposal`, or `proposal_changed` if the
+        proposal's digest is not `digest`."""
         found = next((each for each in self.waiting(now_ms) if each.number == number), None)
         if found is None:
             raise TableError("no_proposal", f"No proposal {number} waits (any more).", "See what waits: `pitctl desk`.")
@@ -99,7 +100,7 @@ class Proposals:
         return found
 
     def over(self, number: int) -> None:
-        """Delete the proposal, which waits no more."""
+        """Delete the proposal of this number, which waits no more."""
         self._db.execute("DELETE FROM proposal WHERE number = ?", (number,))
 
 

@@ -1,8 +1,7 @@
 """The requests that were refused at the pit's desk: who asked for what, when, and why it was refused.
 
-There is room for MOST_OF_AN_ACCOUNT refusals of an account on a day (UTC), and for MOST_OF_A_DAY of all accounts. A
-refusal that finds no room is only counted, with the last one that found room. So nobody fills the disk by being
-refused.
+There is room for MOST_OF_AN_ACCOUNT refusals of an account on a day (UTC), and for MOST_OF_A_DAY of all accounts. Any
+further refusal is only counted, at the last refusal that was kept. So nobody can fill the disk by being refused.
 """
 
 from __future__ import annotations
@@ -32,7 +31,8 @@ _DAY = 10  # characters of a time that are its day
 
 
 class Refusal(Struct, frozen=True):
-    """A request that was refused. `more` is how many refusals after it found no room."""
+    """A request that was refused at the pit's desk. `more` counts the refusals after it that were not kept for lack of
+    room."""
 
     at: str
     account: str
@@ -47,14 +47,15 @@ class Refusal(Struct, frozen=True):
 
 
 class Refused:
-    """The refusals in a ledger. Every method works inside the ledger's transaction."""
+    """The requests that the pit's desk refused, in a ledger. Every method must be called inside the ledger's
+    transaction."""
 
     def __init__(self, db: Store) -> None:
         self._db = db
 
     def keep(self, account: str, request: str, code: str, why: str, count: int = 1) -> bool:
-        """Keep a refusal where there is room, and only count `count` refusals where there is none. Returns True where
-        it was kept."""
+        """Keep a refused request if there is room that day; else only add `count` to the counter of the last kept
+        refusal. Returns True if the refusal was kept."""
         at = now_text()
         of_account, of_all, last = self._db.execute(
             "SELECT count(*) FILTER (WHERE account = ?), count(*), max(number) FROM refused WHERE at >= ?",
@@ -72,6 +73,6 @@ class Refused:
         return True
 
     def every(self) -> list[Refusal]:
-        """Return all refusals, the oldest first."""
+        """Return all requests that were refused at the desk, the oldest first."""
         rows = self._db.execute("SELECT at, account, request, code, why, more FROM refused ORDER BY number")
         return [of_row(Refusal, row) for row in rows.fetchall()]

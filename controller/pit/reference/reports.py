@@ -1,4 +1,4 @@
-"""The types of what `pitctl` commands print with `--json`, where the ledger has no type of its own for it."""
+"""The types of what `pitctl` commands print with `--json`, for reports of which the ledger has no type of its own."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ class BackupTold(Struct, frozen=True):
 
 
 class Person(Struct, frozen=True):
-    """A person who decided: the account, as the kernel named it, and the name of the account's person."""
+    """A person who took a decision: the user account, as the kernel named it, and the person's own name."""
 
     account: str
     name: str
 
 
 class DecisionTold(Struct, frozen=True, kw_only=True):
-    """A decision in the ledger's chain, as the pit signed it. A decision that an earlier version noted has no
-    signature.
+    """A decision in the ledger's chain of decisions, as the pit signed it. A decision that an earlier version recorded
+    has no signature.
 
-    Of the fields after `signature`, only those are set that belong to what was decided.
+    Of the fields after `signature`, only those are set that belong to this kind of decision.
     """
 
     after: int

@@ -17,12 +17,13 @@ OF_THE_PACKAGE: dict[Role, Sequence[str | int]] = {role: (f"pit-{role}",) for ro
 
 
 def roles_of(groups: Collection[int], given_by: Groups) -> tuple[Role, ...]:
-    """Return the roles of an account that is in these groups."""
+    """Return the roles of a user account that is in the groups with these numbers. `given_by` names the groups for each
+    role."""
     return tuple(role for role in ROLES if any(_number(each) in groups for each in given_by.get(role, ())))
 
 
 def _number(group: str | int) -> int | None:
-    """Return the number of a group; None where this machine has no such group, so that nobody is in it."""
+    """Return the number of a group; None if this machine has no such group, so that nobody is in it."""
     if isinstance(group, int):
         return group
     try:

@@ -4,8 +4,8 @@
 to be well. An award's step, once a person or the pit has put the step into the ledger. A table gets its steps one after
 another: each step is published again and again until the table's own events mention that step.
 
-**Older copies.** On each connection the pit first reads its own retained acks. An ack beyond the ledger's last event
-shows that the ledger is an older copy.
+**Older copies.** On each connection the pit first reads its own retained acknowledgements (acks). An ack beyond the
+ledger's last event shows that the ledger is an older copy.
 
 **One thread.** The pit calls paho's network loop itself, so all messages that wait become one transaction, and one
 acknowledgement for each table. Inside that loop messages are only noted. So trouble with the ledger ends the process,
@@ -73,8 +73,8 @@ class _ConnectionEndedError(Exception):
 class Pit:
     """The reference pit, which serves every table below the topic `root` on one broker.
 
-    Each committed event is a line on standard output. Alarms, and what becomes of the connection, go to standard error.
-    The same alarm is written once, and again only after an event of its table was committed.
+    Each committed event is a line on standard output. Alarms, and news of the connection, go to standard error. The
+    same alarm is written once, and again only after an event of its table was committed.
     """
 
     def __init__(
@@ -105,7 +105,7 @@ class Pit:
         self._begin()
 
     def _begin(self) -> None:
-        """Set the state of a pit to which nothing has come yet, and which has said nothing."""
+        """Set the initial state: no message has arrived, and the pit has published nothing."""
         self._arrived: list[tuple[str, bytes]] = []  # topics and payloads that nobody has looked at
         self._arrived_bytes = 0
         self._left: list[tuple[str, bytes]] = []  # events, each with its table, for which a transaction had no time
@@ -138,9 +138,9 @@ class Pit:
         self._awards_looked_s = -math.inf
 
     def run(self) -> NoReturn:
-        """Serve until the process is ended. Raises TableError where the ledger cannot be used.
+        """Serve until the process is ended. Raises TableError if the ledger cannot be used.
 
-        Another process may hold the ledger's file for a while. Nothing is committed meanwhile, and the pit tries again.
+        While another process holds the ledger's file locked, nothing is committed, and the pit tries again.
         """
         while True:
             try:
@@ -160,7 +160,8 @@ class Pit:
             time.sleep(_RETRY_S)
 
     def _serve(self) -> NoReturn:
-        """Connect to the broker and serve until this connection ends. Raises _ConnectionEndedError then."""
+        """Connect to the broker and serve until this connection ends. Raises _ConnectionEndedError when the connection
+        ends."""
         link = self._new_link()
         self._forget()
         try:
@@ -198,7 +199,7 @@ class Pit:
             link.hang_up()
 
     def _forget(self) -> None:
-        """Forget what belongs to the previous connection."""
+        """Clear everything that belongs to the previous connection to the broker."""
         self._arrived.clear()
         self._left.clear()
         self._unreadable.clear()
@@ -214,7 +215,7 @@ class Pit:
         self._meters_said = None
 
     def _look_who_leads(self) -> None:
-        """Check that this pit still leads on the ledger. Raises TableError where another pit leads now."""
+        """Check that this pit still leads on the ledger. Raises TableError if another pit leads now."""
         self._ledger.refuse_if_taken_over()
         self._looked_s = time.monotonic()
 
@@ -234,8 +235,7 @@ class Pit:
             wait_s = 0.0
 
     def _look_for_rival(self) -> None:
-        """Tell people once where another client takes the pit's place at the broker, and again where a client does so
-        later."""
+        """Raise one alarm each time that another client begins to take the pit's place at the broker."""
         there = self._rival.there(time.monotonic())
         if there and not self._rival_told:
             what = "Another client connects to the broker as the pit, or says its meters."
@@ -244,8 +244,8 @@ class Pit:
         self._rival_told = there
 
     def _hear_answers(self) -> None:
-        """Read the broker's answers to what the pit published, and raise an alarm where the broker refused a
-        message."""
+        """Read the broker's answers to what the pit published, and raise an alarm for each message that the broker
+        refused."""
         answered, self._answered = self._answered, []
         for number, code in answered:
             topic = self._on_the_way.pop(number, None)
@@ -267,10 +267,10 @@ class Pit:
             )
 
     def _settle(self, link: Link) -> None:
-        """Put what arrived into the ledger, then acknowledge, then tell people.
+        """Put the messages that arrived into the ledger, then acknowledge, then write the alarms.
 
-        Events for which there is no time wait, so a table that sends much holds nobody up for long. The pit's own acks
-        do not wait.
+        Messages for which the time is short wait for the next call, so a table that sends much holds nobody up for
+        long. Only the pit's own retained acks, which come first on a connection, never wait.
         """
         until_s = time.monotonic() + _BATCH_S
         arrived, self._arrived = self._arrived, []
@@ -322,8 +322,8 @@ class Pit:
             self._alarm(table, refusal)
 
     def _hear_own_ack(self, table: str, payload: bytes) -> None:
-        """Judge what the broker retains on a table's ack topic. The message may acknowledge more than this ledger has,
-        or may not be this pit's."""
+        """Judge the message that the broker retains on a table's ack topic. The message may acknowledge more events
+        than this ledger has, or this pit may not have signed it."""
         if payload and not any(signature_holds(parse_object(payload), key) for key in self._own_keys):
             what = f"What the broker retains on the ack topic of {table!r} is not signed by this pit's key."
             do = "Find out who publishes there: only the pit may. The pit's next ack replaces the message."
@@ -339,7 +339,7 @@ class Pit:
             self._alarm(table, alarm)
 
     def _look_at_clock(self) -> None:
-        """Tell people where the clock is behind a time that the pit has said in an ack."""
+        """Raise an alarm if this machine's clock is behind a time that the pit has put into an acknowledgement."""
         if (behind := self._moments.behind()) is None:
             return
         now, said, by_s = behind
@@ -357,7 +357,7 @@ class Pit:
         self._tell_alarms()
 
     def _begin_to_speak(self, link: Link) -> None:
-        """Begin to publish on this connection, after the pit has read its own retained acks."""
+        """Begin to publish on this connection, after the pit has read its own retained acknowledgements."""
         self._why_ended = ""
         if not self._cuts.often(time.monotonic()):
             say(f"connected to the broker {self._host}:{self._port}, listening below {self._root}")
@@ -371,7 +371,7 @@ class Pit:
             self._steps_due.add(table)
 
     def _follow_others(self, link: Link) -> None:
-        """Publish what people's decisions changed: decisions on awards, and on the epochs in which tables are heard."""
+        """Publish what other processes wrote into the ledger: people's decisions on awards and on adopted epochs."""
         acks = self._ledger.acks()
         self._steps_due.update(acks)
         self._ledger.look_whether_heard(acks)
@@ -385,7 +385,7 @@ class Pit:
         self._ask_tables(link)
 
     def _ask_tables(self, link: Link) -> None:
-        """Publish the questions about tables' programs that people asked since the last call. Each question is
+        """Publish the questions to tables about their programs that people asked since the last call. Each question is
         published once."""
         questions, self._asked = self._ledger.measures.since(self._asked)
         for each in questions:
@@ -393,10 +393,10 @@ class Pit:
             self._publish(link, Topics(self._root, each.table).measure, payload)
 
     def _look_whether_awards_wait(self) -> None:
-        """Tell people once that decisions on awards have to wait, and once that the wait is over.
+        """Tell people once that decisions on awards have to wait, and once that they need not wait any more.
 
-        While decisions wait, one look a second is enough: to look at each of a thousand tables takes as long as to
-        commit ten events.
+        While decisions wait, one look a second is enough, because a look at a thousand tables takes as long as ten
+        commits of events.
         """
         now_s = time.monotonic()
         if not self._awards_due and (not self._awards_wait or now_s < self._awards_looked_s + _AWARDS_AGAIN_S):
@@ -410,12 +410,13 @@ class Pit:
             say("every adopted table is heard: awards can be decided on")
 
     def _table_of(self, topic: str) -> str | None:
-        """Return the table whose topic this is; None where the topic is no table's."""
+        """Return the id of the table to which this topic belongs; None if the topic belongs to no table."""
         root, _, table = topic.rpartition("/")[0].rpartition("/")
         return table if root == self._root else None
 
     def _meet(self, states: list[tuple[str, bytes]]) -> None:
-        """Judge tables' states. A table's epoch may wait for people to adopt it, or may have been adopted meanwhile."""
+        """Judge tables' states. `states` holds pairs of a table's id and a payload. Refusals become alarms, for example
+        a refusal of an epoch that people have yet to adopt. An adopted table gets its first acknowledgement."""
         adopted, refused = self._ledger.meet_all(states, self._adopt_new)
         for table in adopted:
             say(f"adopted table {table}, which was new")
@@ -430,8 +431,8 @@ class Pit:
                 self._notice_return(table, payload)
 
     def _notice_return(self, table: str, state: bytes) -> None:
-        """Publish a table's last award step again where its state shows a new start of its program: the table may have
-        missed that step."""
+        """When a table's state shows that its program has restarted, publish the table's last award step again, because
+        the table may have missed that step."""
         message = parse_object(state)
         boot = message.get("boot") if message.get("online") is True else None
         if boot is not None and boot != self._boots.get(table):
@@ -442,8 +443,8 @@ class Pit:
     def _say_steps(self, link: Link) -> None:
         """Publish for each table the first award step that the table's own events do not mention yet.
 
-        Later steps wait: a table takes no step whose number is below that of a step it has. So a table that missed a
-        step could not take that step after a later one.
+        Later steps wait, because a table takes steps only in the order of their numbers. A table that missed a step
+        could not take that step after a later one.
         """
         now_s = time.monotonic()
         again = {table for table, (_, at_s) in self._steps_said.items() if now_s - at_s >= _STEP_AGAIN_AFTER_S}
@@ -481,10 +482,10 @@ class Pit:
         self._acked[table] = self._acks_due[table] = ack
 
     def _say_acks(self, link: Link) -> None:
-        """Publish the acks that are due, as long as few messages wait for the broker's answer, so that meters' levels
-        get through.
+        """Publish the acknowledgements that are due, unless many messages wait for the broker's answer. This leaves
+        room for the messages about meters' levels.
 
-        A table whose ack had to wait gets its last ack alone.
+        A table whose acknowledgement had to wait gets only its newest one.
         """
         while self._listening and self._acks_due and len(self._on_the_way) < _MOST_ON_THE_WAY:
             table = next(iter(self._acks_due))
@@ -512,9 +513,9 @@ class Pit:
             self._untold.append((table, alarm))
 
     def _tell_alarms(self) -> None:
-        """Keep the alarms that are refusals in the ledger, in one transaction, and tell people of all alarms.
+        """Keep in the ledger, in one transaction, those alarms that are refusals, and write all alarms for people.
 
-        Where a full disk does not take the refusals, the pit goes on: no table's stream depends on refusals.
+        If a full disk does not take the refusals, the pit goes on, because no table's stream depends on refusals.
         """
         untold, self._untold = self._untold, []
         left_out: list[RefusedError] = []
@@ -527,8 +528,8 @@ class Pit:
                 say_alarm(alarm, table)
 
     def _tell_what_was_counted(self) -> None:
-        """Tell people once a minute how many alarms were only counted, and keep the number of those that found no
-        room."""
+        """Tell people once a minute how many alarms were only counted, and count in the ledger those that it had no
+        room to keep."""
         for counted in self._alarm_limit.over(time.monotonic()):
             if counted.more:
                 say_alarm(counted, counted.room)
@@ -557,16 +558,16 @@ class Pit:
     # What paho's loop calls.
 
     def link_stands(self) -> None:
-        """Note that the broker has taken the pit's subscriptions."""
+        """Note that the broker has accepted the pit's subscriptions."""
         self._stands = True
         self._heard_s = time.monotonic()
 
     def link_ended(self, why: str) -> None:
-        """Note that the connection has ended, and why."""
+        """Note that the connection to the broker has ended, and why."""
         self._ended = why
 
     def link_message(self, topic: str, payload: bytes, retained: bool) -> None:
-        """Note a table's message, which waits for the ledger."""
+        """Note a message of a table, to be put into the ledger later."""
         self._heard_s = time.monotonic()
         self._arrived.append((topic, payload))
         self._arrived_bytes += len(payload)
@@ -577,8 +578,8 @@ class Pit:
             self._unreadable.append((topic, why))
 
     def link_own_topic(self, ours: bool) -> None:
-        """Note a message on the meters' topic. `ours`: it is the pit's own; else it is retained from before, or another
-        client's."""
+        """Note a message on the meters' topic, on which only the pit publishes. `ours` is True if this pit sent the
+        message. Otherwise the message was retained from before, or another client sent it."""
         self._rival.own_topic(ours, time.monotonic())
 
     def link_answered(self, token: int, reason_code: int) -> None:

@@ -1,10 +1,11 @@
 """What the running pit has heard since it started on its ledger, and so whether people may decide on awards.
 
-A ledger that was restored from an older copy does not know what was decided since the copy was made: an award could be
-paid twice. The tables know, and so do the pit's own retained acks. So a decision waits until two things are true. The
-pit that runs on this very file has heard every adopted table to its head (the last event that the table's state names).
-And the file has all that this pit ever acknowledged. A table that was once heard to its head counts as heard for the
-whole session: whatever the table tells of awards later, the table has it from this pit.
+A ledger that was restored from an older copy does not know what was decided since the copy was made, so an award could
+be paid twice. The tables know these decisions, and so do the pit's own retained acknowledgements (acks). So a decision
+waits until two things are true. The pit that runs on this very file has heard every adopted table to its head (the last
+event that the table's state names). And the file has all that this pit ever acknowledged. A table that was once heard
+to its head counts as heard for the whole session: whatever the table tells of awards later, the table has it from this
+pit.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ _MOST_HEADS = 10_000  # of tables that nobody adopted, too: anybody can invent n
 
 
 class Head(Struct):
-    """How far a table is committed: up to event `seq` of the adopted epoch. `chain` is the hash chain's value at that
+    """The last committed event of a table: number `seq` of the adopted epoch. `chain` is the hash chain's value at that
     event."""
 
     adoption: Adoption
@@ -46,28 +47,30 @@ class Head(Struct):
 
 
 class Session:
-    """The session (one pit's run) on a ledger. Every method but `note_head` works inside the ledger's transaction."""
+    """The session (one run of a pit) on a ledger. Every method but `note_head` must be called inside the ledger's
+    transaction."""
 
     def __init__(self, db: Store) -> None:
         self._db = db
         self._heads: dict[str, tuple[Adoption, int]] = {}  # what each table's state said last
 
     def begin(self, token: str) -> None:
-        """Begin a session with this token. The pit has heard no table in it yet."""
+        """Begin a session with this token. At its begin the pit has heard no table."""
         self._db.execute("DELETE FROM session")
         self._db.execute("DELETE FROM heard_to_head")
         self._db.execute("INSERT INTO session VALUES (?, ?)", (token, now_text()))
 
     def refuse_if_taken_over(self) -> None:
-        """Raise TableError where this pit does not run on the ledger any more."""
+        """Raise TableError if this pit does not run on the ledger any more, because another pit took over."""
         self._db.refuse_if_taken_over(self.token)
 
     def note_head(self, table: str, state_of: Adoption, head_seq: int, known: bool) -> bool:
-        """Note the number of a table's last event, which the table's state names. Returns True where it is lower than
-        before.
+        """Note `head_seq`, the number of a table's last event as the table's state names it. Returns True if that
+        number is lower than the number noted before.
 
-        With a lower number the table may be heard to its head now, though no event of it came. `known`: somebody once
-        adopted the table. Of other tables, whose names anybody can invent, a number is noted only while there is room.
+        After a lower number the ledger may already have the table's last event, though no event came. `known` is True
+        if somebody once adopted the table. For other tables, whose names anybody can invent, a number is noted only
+        while there is room.
         """
         before = self._heads.get(table)
         if known or table in self._heads or len(self._heads) < _MOST_HEADS:
@@ -83,10 +86,10 @@ class Session:
         )
 
     def news(self, heads: Mapping[str, Head]) -> tuple[list[str], list[str]]:
-        """Return what `note_progress` would note for tables that are committed to these heads: two lists of tables.
+        """Return two lists of tables, for tables that are committed up to `heads`. Nothing is written.
 
-        The first list has the tables that were behind this pit's acks and are not any more. The second list has the
-        tables that are heard to their heads for the first time in this session.
+        The first list has the tables of which this ledger lacked acknowledged events, and lacks none any more. The
+        second list has the tables that are heard to their last event for the first time in this session.
         """
         if not self._db.leads:
             return [], []
@@ -105,8 +108,8 @@ class Session:
         return caught_up, [table for table, epoch in at_head.items() if heard.get(table) != epoch]
 
     def note_progress(self, heads: Mapping[str, Head]) -> None:
-        """Note which tables have caught up with the pit's acks, or are heard to their heads, now that they are
-        committed to `heads`."""
+        """Record which tables have caught up: those of which the ledger has all acknowledged events now, and those that
+        are heard to their last event. `heads` tells how far each table is committed."""
         caught_up, at_head = self.news(heads)
         for table in caught_up:
             self._db.execute("DELETE FROM said_before WHERE table_id = ?", (table,))
@@ -117,17 +120,17 @@ class Session:
             )
 
     def forget(self, table: str) -> None:
-        """Forget what was heard of a table whose adoption has ended, and wait for its events no longer."""
+        """Forget what was heard of a table whose adoption has ended. The pit waits for the table's events no longer."""
         self._db.execute("DELETE FROM said_before WHERE table_id = ?", (table,))
         self._db.execute("DELETE FROM heard_to_head WHERE table_id = ?", (table,))
 
     def waited_for(self, table: str) -> bool:
-        """Tell whether the pit waits for events of the table that it once acknowledged and this ledger lacks."""
+        """Tell whether the pit waits for events that it once acknowledged to the table and that this ledger lacks."""
         return self._db.execute("SELECT 1 FROM said_before WHERE table_id = ?", (table,)).fetchone() is not None
 
     def refuse_decisions(self, heard: Mapping[str, Adoption]) -> None:
         """Raise TableError while nobody may decide on an award: `pit_not_running`, `ledger_replaced`,
-        `ledger_behind_acks`, `tables_unheard`. `heard` are the adoptions that hold, by table."""
+        `ledger_behind_acks`, `tables_unheard`. `heard` holds the adoption that is in force for each table."""
         self.refuse_if_taken_over()
         if not self._db.leads:
             self._db.refuse_unserved(self.token())
@@ -161,7 +164,7 @@ class Session:
         return f"{table} (last event {table}/{row[0]}/{row[1]}, {time_of(row[2])})"
 
     def refuse_unless(self, token: str) -> None:
-        """Raise TableError `leadership_lost` where the ledger's newest session is not the one with this token."""
+        """Raise TableError `leadership_lost` if the ledger's newest session has another token than `token`."""
         if self.token() != token:
             raise TableError(
                 "leadership_lost",
@@ -170,12 +173,12 @@ class Session:
             )
 
     def token(self) -> str | None:
-        """Return the session token of the pit that runs, or ran last; None before the first pit."""
+        """Return the session token of the pit that runs on the ledger, or ran last; None before the first pit."""
         row = self._db.execute("SELECT token FROM session").fetchone()
         return None if row is None else str(row[0])
 
     def heard(self, tables: Collection[str]) -> dict[str, str]:
-        """Return those of these tables that were heard to their heads in this session, each with its epoch."""
+        """Return the epoch of each of these tables that was heard to its last event in this session."""
         if not tables:
             return {}
         wanted = f"SELECT table_id, epoch FROM heard_to_head WHERE table_id IN ({marks(tables)})"

@@ -56,9 +56,9 @@ with a progressive wager count."""
 
 
 class Settings(Struct, frozen=True):
-    """The pit's settings: the terms of every meter by its name, what the house watches (how many rounds of a shoe may
-    be voided without an alarm, and the least edge of a progressive bet), the house's rules, the groups that give the
-    roles of the pit's people, and the digests of approved programs."""
+    """The pit's settings. They hold the terms of every meter by its name, and what the house watches (how many rounds
+    of a shoe may be voided without an alarm, and the least house edge of a progressive bet). They also hold the house's
+    rules, the user groups that give people their roles at the pit, and the digests of approved programs."""
 
     meters: Mapping[str, Terms]
     most_voids_in_a_shoe: int = MOST_VOIDS_IN_A_SHOE
@@ -108,7 +108,7 @@ def load(path: Path) -> Settings:
 def default() -> Settings:
     """Return the settings of `config/pit.toml`, which come with the program. A new ledger without settings gets these.
 
-    The sheets (the game's published rules) print no amounts.
+    The game's published rule sheets print no amounts for the meters, so the amounts come from that file.
     """
     return load(CONFIG / "pit.toml")
 
@@ -125,7 +125,7 @@ def _terms(meter: dict[str, Any]) -> Terms:
 
 
 def _wrong(values: dict[str, Any]) -> Iterator[str]:
-    """Yield what is wrong in the settings file, one line each."""
+    """Yield everything that is wrong in the settings file, one line each."""
     if values.keys() - _SECTIONS:
         unknown = ", ".join(map(repr, sorted(values.keys() - _SECTIONS)))
         there = "[meters.NAME], [tables], [house], [[tax]], [roles], [program]"
@@ -262,7 +262,8 @@ def _wrong_in(meter: dict[str, Any]) -> Iterator[str]:
 
 
 def _shown(value: object) -> str:
-    """Return the value as text for people. Python itself refuses to write out a number of thousands of digits."""
+    """Return the value of a setting as text for people. Python itself refuses to write out a number of thousands of
+    digits."""
     return "a number far too large" if isinstance(value, int) and value.bit_length() > 63 else repr(value)
 
 

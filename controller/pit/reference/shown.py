@@ -1,9 +1,9 @@
-"""What a table showed on its meters when its wagers were locked, as the pit's own signed word proves.
+"""What a table showed on its meters when it locked a round's wagers, as the pit's own signed message proves.
 
-A lock carries the pit's word on the meters that its table had at that moment, as the pit signed it. A hit of that round
-is paid no less than that word said of its meter. Where the meter holds less by then, because another table won first,
-the house adds the difference. Only a word that this pit has signed counts, so nobody can claim a level that the pit
-never told.
+When a table locks wagers, its event carries the pit's last signed message about the meters. A hit of that round is paid
+no less than that message said of its meter. If the meter holds less when the hit comes, because another table won
+first, the house adds the difference. Only a message that this pit has signed counts, so nobody can claim a level that
+the pit never told.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ _LATE_MS = 60_000
 
 
 class Shown:
-    """The meter levels that tables showed, in a ledger. Every method works inside the ledger's transaction.
+    """The meter levels that tables showed, in a ledger. Every method must be called inside the ledger's transaction.
 
-    `keys` are the pit's key and its former keys. Without keys no word can be proven, and none is looked at.
+    `keys` are the pit's key and its former keys. Without keys, the pit's messages in the events are not looked at.
     """
 
     def __init__(self, db: Store) -> None:
@@ -47,9 +47,12 @@ class Shown:
         self._proved: dict[str, object] | None = None
 
     def lock(self, hand: int, table: str, proof: object, meters: set[str]) -> tuple[int | None, TableError | None]:
-        """Note what the table showed of these meters when the round's wagers were locked. Returns the moment of the
-        lock in ms since 1970, or None where no word proves it; and an alarm about a word that does not count or came
-        late, or None."""
+        """Record what the table showed of these meters when the wagers of the round `hand` were locked. `proof` is the
+        pit's signed message that the table's event carries.
+
+        Returns two values. The first is the moment of the lock in ms since 1970; None if no message proves the moment.
+        The second is an alarm about a message that does not count or came late; None if nothing is wrong.
+        """
         if not self.keys or proof is None or not meters:
             return None, None
         word, ago_ms = self._proven(proof)
@@ -78,8 +81,8 @@ class Shown:
         )
 
     def least_cents(self, hand: int, meter: str, share: Fraction) -> int:
-        """Return the least amount for a hit of this share of the meter, in cents: the share of what the table showed.
-        What other shares of this round have won before is taken off first."""
+        """Return the least amount, in cents, that a hit of this share of the meter is paid: that share of the level
+        that the table showed, less what other shares of the same round have won."""
         row = self._db.execute(
             "SELECT cents - (SELECT coalesce(sum(lock.cents + coalesce(added.cents, 0)), 0) FROM lock"
             " LEFT JOIN added ON added.lock = lock.number"
@@ -90,8 +93,8 @@ class Shown:
         return 0 if row is None else max(0, floor(row[0] * share))
 
     def _proven(self, proof: object) -> tuple[MetersWord | None, int]:
-        """Return the word in `proof`, with the milliseconds from its arrival at the table to the lock. The word is None
-        where the pit did not sign it."""
+        """Return the pit's message in `proof`, and the milliseconds from its arrival at the table to the lock of the
+        wagers. The message is None if the pit did not sign it."""
         match proof:
             case {"word": dict(said), "ago_ms": ago_ms, **others} if not others and is_count(ago_ms, 0, MOST_AHEAD_MS):
                 if said != self._proved and any(signature_holds(said, key) for key in self.keys):

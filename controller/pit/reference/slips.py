@@ -1,7 +1,7 @@
 """The numbered paper slips by which awards are paid: which slips there are, and how often each was printed.
 
-A slip is of one award at one amount. Where the amount or the tax form of an award changes, the award's next slip has a
-number of its own, and the previous slip is void. Numbers begin at 1 in each house and have no gaps. Every print is kept
+A slip belongs to one award at one amount. If the amount or the tax form of an award changes, the award gets a new slip
+with a new number, and its previous slip is void. Numbers begin at 1 in each house and have no gaps. Every print is kept
 with the name of who printed it. The first print is the original, and each later one is a copy that says so.
 
 **Tax.** An award that must be reported cannot be paid before its slip says so (`refuse_unmarked`).
@@ -57,7 +57,8 @@ class Print(Struct, frozen=True):
 
 
 class Slip(Struct, frozen=True):
-    """A slip with its prints, the original first. `void`: the award's amount or its tax form has changed since."""
+    """A numbered paper slip of an award, with its prints, the original first. `void` is True if the award's amount or
+    tax form has changed since the slip was made."""
 
     number: int
     award: str
@@ -69,7 +70,7 @@ class Slip(Struct, frozen=True):
 
 
 class Taken(Struct, frozen=True):
-    """A step that was taken of an award: who took it, and when."""
+    """A step that people took of an award (verified or paid): who took it, and when."""
 
     step: str
     by: str
@@ -84,7 +85,7 @@ class HandTold(Struct, frozen=True):
 
 
 class HitTold(Struct, frozen=True):
-    """What the table told of a hit: when it happened by the table's clock, and Player's and Banker's hands."""
+    """What the table reported of a hit: when it happened by the table's clock, and Player's and Banker's hands."""
 
     at: str
     player: HandTold | None = None
@@ -92,8 +93,8 @@ class HitTold(Struct, frozen=True):
 
 
 class ToPrint(Struct, frozen=True):
-    """Everything that is printed on a slip. `share` is the part that the hit won of `level_cents`, at which the meter
-    stood."""
+    """Everything that is printed on an award's slip. `share` is the part of the meter that the hit won, and `won_cents`
+    the amount of that part. `replaces` is the number of the void slip before this one."""
 
     slip: Slip
     award: Award
@@ -106,7 +107,7 @@ class ToPrint(Struct, frozen=True):
 
 
 class Slips:
-    """The slips in a ledger. Every method works inside the ledger's transaction."""
+    """The paper slips in a ledger. Every method must be called inside the ledger's transaction."""
 
     def __init__(self, db: Store, awards: Awards, decisions: Decisions) -> None:
         self._db = db
@@ -116,8 +117,8 @@ class Slips:
     def print_one(self, id_: str, by: str) -> ToPrint:
         """Record that `by` prints the slip of an award, or one more copy of it. Returns everything to print.
 
-        Raises TableError `name_missing`, `award_unknown`, or `slip_not_due` where the award is neither verified nor
-        paid, because its amount may still change.
+        Raises TableError `name_missing`, `award_unknown`, or `slip_not_due` if the award is neither verified nor paid,
+        because its amount may still change.
         """
         by = name(by)
         found = self._awards.listed("id = ?", id_)
@@ -142,8 +143,8 @@ class Slips:
         return self._to_print(number, award, before)
 
     def _number(self, award: Award, at: str) -> tuple[int, int | None]:
-        """Return the number of the award's slip, given out now where the award needs a new slip; and the number of the
-        void slip before it, if any."""
+        """Return the number of the award's slip, and the number of the void slip before it, or None. If the award needs
+        a new slip, the next number is given out."""
         wager_cents, form = due(self._db, award.number, award.cents, at)
         if award.step == "paid":  # what was due was decided when the award was paid
             form = _last_form(self._db, award.number, form)
@@ -183,9 +184,9 @@ class Slips:
 
 
 def due(db: Store, award: int, cents: int, at: str) -> tuple[int, str | None]:
-    """Return the wager of an award, in cents, and the tax form that is due where the award is paid at the time `at`.
+    """Return the wager of an award, in cents, and the tax form that is due if the award is paid at the time `at`.
 
-    The wager of a hit without a locked wager is 0: such a hit is to be reported by its amount alone.
+    If the hit had no locked wager, the wager is 0, and the award is reported by its amount alone.
     """
     row = db.execute(
         "SELECT price_cents FROM award JOIN stake ON stake.hand = award.hand AND stake.spot = award.spot"
@@ -197,8 +198,8 @@ def due(db: Store, award: int, cents: int, at: str) -> tuple[int, str | None]:
 
 
 def refuse_unmarked(db: Store, id_: str) -> None:
-    """Raise TableError `award_reportable` where a verified award must be reported for tax and its slip does not say
-    so."""
+    """Raise TableError `award_reportable` if a verified award must be reported for tax and its slip does not name the
+    tax form."""
     row = db.execute("SELECT number, cents FROM award WHERE id = ? AND step = 'verified'", (id_,)).fetchone()
     if row is None:
         return
@@ -234,7 +235,8 @@ def listed(db: Store) -> list[Slip]:
 
 
 def amiss(db: Store) -> Iterator[str]:
-    """Yield what is wrong with the slips: missing numbers, and prints that differ from the prints in the decisions."""
+    """Yield what is wrong with the slips, one line each: missing numbers, and prints that differ from the prints that
+    the ledger's decisions record."""
     noted = dict(db.execute("SELECT subject, count(*) FROM decision WHERE what = 'slip' GROUP BY subject"))
     copies: dict[int, list[int]] = {}
     for slip, copy in db.execute("SELECT slip, copy FROM slip_print ORDER BY slip, copy"):
@@ -252,6 +254,6 @@ def amiss(db: Store) -> Iterator[str]:
 
 
 def _last_form(db: Store, award: int, otherwise: str | None) -> str | None:
-    """Return the tax form on the award's last slip; `otherwise` where the award has no slip."""
+    """Return the tax form on the award's last slip; `otherwise` if the award has no slip."""
     row = db.execute("SELECT tax_form FROM slip WHERE award = ? ORDER BY number DESC LIMIT 1", (award,)).fetchone()
     return otherwise if row is None else row[0]

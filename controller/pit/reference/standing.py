@@ -1,4 +1,4 @@
-"""A pit's present state, read from its ledger by another process: for the pit's page, its metrics and head office.
+"""A pit's present state, read from its ledger by another process: for the pit's page, its metrics and the head office.
 
 Nothing here writes, and whoever runs it needs no more than the right to read the ledger.
 """
@@ -37,14 +37,14 @@ class HeardTable(Struct, frozen=True):
 
 
 class Waiting(Struct, frozen=True):
-    """An award on which people have still to decide, and when its hit happened, by its table's clock."""
+    """An award on which people still have to decide, and when its hit happened, by its table's clock."""
 
     award: Award
     hit_at: str
 
 
 class Standing(Struct, frozen=True):
-    """What the ledger says of the pit at one moment.
+    """The pit's state at one moment, as the ledger has it.
 
     `undecidable` says why people cannot decide on awards now, and `running` whether a pit runs on the ledger. Levels,
     reserves and overflows are in cents. `alarms` are the newest alarms, the newest first; `alarms_by_code` counts all
@@ -71,7 +71,7 @@ class Standing(Struct, frozen=True):
 
 
 def read_standing(at: Place) -> Standing:
-    """Read from the ledger how the pit stands now. Raises TableError as opening a ledger does."""
+    """Read the pit's present state from the ledger. Raises TableError if the ledger cannot be opened."""
     with read_only(at) as db:
         adopted = Adoptions(db).heard()
         undecidable = _undecidable(db, adopted)
@@ -107,7 +107,7 @@ def read_standing(at: Place) -> Standing:
 
 
 def _waiting(db: Store, books: Books) -> Iterator[Waiting]:
-    """Yield the awards on which people have still to decide."""
+    """Yield the awards on which people still have to decide, each with the time of its hit."""
     for award in Awards(db, books).listed("award.step IN ('pending', 'verified')"):
         (body,) = db.execute(
             "SELECT body FROM event JOIN award ON event = event.number WHERE id = ?", (award.id,)
@@ -116,12 +116,13 @@ def _waiting(db: Store, books: Books) -> Iterator[Waiting]:
 
 
 def _of_meters(kind: str, funds: Mapping[str, int]) -> dict[str, int]:
-    """Return what the accounts of this kind hold, in cents, by meter."""
+    """Return the cents in the money accounts whose names begin with `kind`, by the meter's name. `kind` is for example
+    "reserve:", and `funds` holds the cents of every account."""
     return {account.removeprefix(kind): cents for account, cents in funds.items() if account.startswith(kind)}
 
 
 def _undecidable(db: Store, adopted: Mapping[str, Adoption]) -> TableError | None:
-    """Return why nobody may decide on an award now; None where people may decide."""
+    """Return why nobody may decide on an award now; None if people may decide."""
     try:
         Session(db).refuse_decisions(adopted)
     except TableError as refusal:
@@ -130,7 +131,7 @@ def _undecidable(db: Store, adopted: Mapping[str, Adoption]) -> TableError | Non
 
 
 def read_account(at: Place) -> Account:
-    """Draw up the account of everything up to now. This is slow on a large ledger, but holds up no running pit."""
+    """Draw up the account of all meters up to now. This is slow on a large ledger, but holds up no running pit."""
     with read_only(at) as db:
         db.refuse_unsound()
         return draw_up(db)

@@ -1,7 +1,8 @@
-"""The protocol of the file or database in which a ledger is kept, over which the ledger's logic is written once.
+"""The interface to the file or database in which a ledger is kept. The ledger's logic is written once, on this
+interface.
 
-The statements are SQL that SQLite and PostgreSQL take alike: `?` stands for a value, whole numbers stand for yes and
-no, and the number of a new row comes by RETURNING.
+The statements are SQL that SQLite and PostgreSQL take alike: `?` stands for a value, a whole number stands for yes or
+no, and the number of a new row is read by RETURNING.
 """
 
 from __future__ import annotations
@@ -21,15 +22,17 @@ NONSENSE = (ValueError, TypeError, LookupError, ArithmeticError, AssertionError,
 
 
 def marks(values: Collection[object]) -> str:
-    """Return a question mark for each value of a list in an SQL statement. The list must not be empty."""
+    """Return question marks with commas between, one for each value, for a list in an SQL statement. The list must not
+    be empty."""
     return ", ".join("?" * len(values))
 
 
 def of_row(kind: type[_T], row: Sequence[object]) -> _T:
-    """Convert a row into a Struct of this kind, whose first fields have the order of the row's columns.
+    """Convert a row of the database into a Struct of this kind. The Struct's first fields must have the order of the
+    row's columns.
 
-    Raises msgspec.ValidationError, one of the errors in NONSENSE, where a value is not of its field's type: for example
-    where a damaged file has no amount.
+    Raises msgspec.ValidationError, one of the errors in NONSENSE, if a value is not of its field's type: for example if
+    a damaged file has no amount.
     """
     return convert(dict(zip(kind.__struct_fields__, row, strict=False)), kind)
 
@@ -52,14 +55,16 @@ class Rows(Protocol):
 
 
 class Store(Protocol):
-    """The open file or database of a ledger. Its text form is what the option `--ledger` names."""
+    """The open file or database in which a ledger is kept. `str(store)` is its place, as the option `--ledger` names
+    it."""
 
     nonsense: tuple[type[Exception], ...]
     """NONSENSE, and what a statement raises for values that no row can hold."""
 
     @property
     def leads(self) -> bool:
-        """Tell whether this process is the pit that runs on the ledger, as far as this process knows."""
+        """Tell whether this process is the pit that runs on the ledger, as far as this process knows. Another pit may
+        have taken over."""
 
     def execute(self, statement: str, values: Sequence[object] = ()) -> Rows:
         """Run one SQL statement with these values."""
@@ -68,14 +73,14 @@ class Store(Protocol):
         """Run one SQL statement for each row of values."""
 
     def stream(self, statement: str, values: Sequence[object] = ()) -> Iterator[Any]:
-        """Yield the rows of a query that may have too many rows for the memory. Works inside a transaction."""
+        """Yield the rows of a query whose result may be too large for the memory. Works only inside a transaction."""
 
     def explained(self) -> AbstractContextManager[None]:
         """Run a block, and turn the database's errors in it into a TableError."""
 
     def transaction(self) -> AbstractContextManager[None]:
-        """Run a block as one transaction, all or nothing. At its end the commit is on the disk, and nobody else wrote
-        meanwhile."""
+        """Run a block as one transaction, all or nothing, in which no other process writes. When the block has ended,
+        the commit is on the disk."""
 
     def reading(self) -> AbstractContextManager[None]:
         """Run a block on one consistent view of the ledger, which no other process's writing changes."""
@@ -84,23 +89,23 @@ class Store(Protocol):
         """Tell whether another process has written since the last call."""
 
     def refuse_unsound(self) -> None:
-        """Raise the database's own error where it finds its files damaged."""
+        """Raise the database's own error if it finds that its files are damaged."""
 
     def lead(self, say: Callable[[str], None]) -> AbstractContextManager[str]:
         """Open the transaction with which this process becomes the pit that runs on the ledger. Gives the new session's
         token.
 
-        Raises TableError `ledger_locked` where another pit runs. A store that several pits share waits instead until
-        none of them runs, and tells people so by `say`.
+        Raises TableError `ledger_locked` if another pit runs. A store that several pits share waits instead until none
+        of them runs, and tells people so by `say`.
         """
 
     def refuse_if_taken_over(self, token: Callable[[], str | None]) -> None:
-        """Raise TableError where this process led and leads no more. `token` reads the token of the ledger's
-        session."""
+        """Raise TableError if this process was the pit that runs on the ledger and is so no more. `token` returns the
+        token of the ledger's newest session."""
 
     def refuse_unserved(self, token: str | None) -> None:
-        """Raise TableError `pit_not_running` or `ledger_replaced` unless a pit runs on this ledger in the session
-        `token`."""
+        """Raise TableError `pit_not_running` or `ledger_replaced` unless a pit runs on this ledger, and `token` is the
+        token of that pit's session."""
 
     def close(self) -> None:
         """Let go of the ledger, so that another pit can run on it."""
@@ -108,7 +113,8 @@ class Store(Protocol):
 
 @contextmanager
 def nonsense_explained(store: Store) -> Iterator[None]:
-    """Run a block as `Store.explained` does, and treat values in the ledger that make no sense as damage too.
+    """Run a block, and turn the database's errors in it into a TableError. A value in the ledger that makes no sense is
+    treated as damage too.
 
     This is only for code that works on nothing but the ledger: elsewhere such an exception is a defect of this program.
     """
@@ -121,8 +127,8 @@ def nonsense_explained(store: Store) -> Iterator[None]:
 
 @contextmanager
 def undone_if_raised(store: Store) -> Iterator[None]:
-    """Run a block inside a transaction. Where the block raises, what it did is undone, and the transaction can go
-    on."""
+    """Run a block inside a transaction. If the block raises, the block's own changes are undone, and the transaction
+    can go on."""
     store.execute("SAVEPOINT part")
     try:
         yield
@@ -157,7 +163,7 @@ def unusable(at: object, why: str | None) -> TableError:
 
 
 def damaged(at: object, why: str) -> TableError:
-    """Return the error for a ledger that does not hold what was written."""
+    """Return the error for a ledger whose content is not what the pit wrote."""
     return TableError(
         "ledger_damaged",
         f"The ledger {at} is not sound: {why}.",
@@ -173,8 +179,8 @@ def of_another_program(at: object) -> TableError:
 
 
 def of_earlier_form(at: object, form: int, newest: int) -> TableError:
-    """Return the error for reading what a ledger of an earlier form (schema) lacks. Only a pit that runs changes the
-    form."""
+    """Return the error for a ledger of an earlier form (schema) that lacks what a command wants to read. Only a running
+    pit brings a ledger to a newer form."""
     return TableError(
         "ledger_of_earlier_form",
         f"An earlier version wrote the ledger {at}: it has form {form}, and this command reads form {newest}.",
@@ -183,8 +189,8 @@ def of_earlier_form(at: object, form: int, newest: int) -> TableError:
 
 
 def refuse_form(at: object, form: int, oldest: int, newest: int) -> None:
-    """Raise TableError `ledger_too_old` or `ledger_too_new` where this program cannot read a ledger of that form
-    (schema)."""
+    """Raise TableError `ledger_too_old` or `ledger_too_new` if this program cannot read a ledger of the form (schema)
+    `form`."""
     what = f"The ledger {at} has form {form}; this program knows form {newest}."
     if form < oldest:
         raise TableError(

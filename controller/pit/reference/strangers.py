@@ -1,5 +1,5 @@
-"""Refusals of those who speak for a table under a key or in an epoch that is not adopted, and what people are told of
-them."""
+"""Refusals of messages that speak for a table under a key, or in an epoch, that nobody has adopted, and the words in
+which people are told of them."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ _KEY = re.compile("[0-9a-f]{32}|[0-9a-f]{64}")  # a fingerprint, or the key itse
 
 
 class Met(Struct):
-    """What became of tables' states: tables adopted just now, refusals, and tables that may have been heard to their
-    last event now."""
+    """The result of judging tables' states: the tables adopted just now, pairs of a table and its refusal, and the
+    tables that may now be heard to their last event (`to_look`)."""
 
     adopted: list[str] = field(default_factory=list)
     refused: list[tuple[str, RefusedError]] = field(default_factory=list)
@@ -36,7 +36,7 @@ class Met(Struct):
 
 
 class Strangers:
-    """The keys that tables' states showed, beside the adopted keys. Every method works inside the ledger's
+    """The keys that tables' states showed and that nobody has adopted. Every method must be called inside the ledger's
     transaction."""
 
     def __init__(self, db: Store, adoptions: Adoptions) -> None:
@@ -46,8 +46,8 @@ class Strangers:
         self.shown: list[tuple[str, str, bytes]] = []  # table, epoch and key of states, not kept yet
 
     def offered(self, table: str, epoch: str, key: str) -> Adoption:
-        """Return the adoption that `Ledger.adopt` would make. Raises as `adopt` does, but never
-        `epoch_of_another_key`."""
+        """Return the adoption of this epoch under this key, which people may then confirm. `key` is a key's 64 hex
+        digits or the fingerprint of a key that was seen. Raises RefusedError `adoption_malformed` or `key_unseen`."""
         digits = "".join(key.split()).lower()
         for name, value, form in (
             ("table", table, FORMS["table"]),
@@ -73,8 +73,8 @@ class Strangers:
         )
 
     def refusal(self, table: str, shown: Adoption) -> RefusedError:
-        """Return the refusal of an epoch or key that a table shows and nobody adopted. Remembers the key, to be kept in
-        the ledger."""
+        """Return the refusal of an epoch or key that a table shows and that nobody adopted. The key is remembered, to
+        be kept in the ledger later."""
         epoch = shown.epoch
         adopted, seen = self._adoptions.key_of(table, epoch), self.keys_seen(table, epoch)
         others = [key for key in seen if key != shown.public_key]
@@ -143,12 +143,13 @@ class Strangers:
         )
 
     def keys_seen(self, table: str, epoch: str) -> list[bytes]:
-        """Return the keys that states showed with an epoch, including those that the ledger does not keep yet."""
+        """Return the keys that the table's states showed with this epoch, including those that the ledger does not keep
+        yet."""
         return [*self._adoptions.keys_seen(table, epoch), *(key for *of, key in self.shown if of == [table, epoch])]
 
     def _command(self, act: str, *words: str) -> str:
-        """Return a whole command for a person to type. It begins with `pitctl` at the installed package's pit, else
-        with the path of this program's `pitctl`."""
+        """Return a whole command line for a person to type. It begins with `pitctl` if the pit was installed as a
+        package, else with the path of this program's own `pitctl`."""
         program = Path(sys.executable).with_name("pitctl")
         installed = _INSTALLED.resolve() == program.resolve()
         desk = () if self.control is None else ("--control", self.control)
@@ -156,8 +157,8 @@ class Strangers:
 
 
 class ShownState(Struct, frozen=True):
-    """What a table's state message shows: the table's epoch and key, the number of its last event, and the meters of
-    its game. The state of an earlier version names no meters."""
+    """The content of a table's state message: the table's epoch and key, the number of its last event, and the meters
+    of its game. The state of an earlier version names no meters."""
 
     adoption: Adoption
     head_seq: int | None
@@ -165,7 +166,7 @@ class ShownState(Struct, frozen=True):
 
 
 def read_state(table: str, payload: bytes) -> ShownState | None:
-    """Parse a table's state message. Return None where the table says that it goes offline.
+    """Parse a table's state message. Return None if the table says that it goes offline.
 
     Raises RefusedError `state_malformed`.
     """

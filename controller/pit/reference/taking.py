@@ -1,4 +1,4 @@
-"""Takes the events that came into the ledger: each event is committed, dropped or refused."""
+"""Takes the events that tables sent into the ledger: each event is committed, dropped or refused."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from controller.pit.reference.strangers import Strangers
 
 
 class Committed(Struct, frozen=True):
-    """An event that is in the ledger now, and the alarms for which the event gave reason."""
+    """An event that was just written into the ledger, and the alarms that the event caused."""
 
     table: str
     seq: int
@@ -29,10 +29,10 @@ class Committed(Struct, frozen=True):
 
 
 class Received(Struct, frozen=True):
-    """What became of a batch of messages.
+    """The outcome for a batch of messages.
 
-    `committed` are the committed events, in order. `acks` says how far each adopted table of the batch is committed.
-    `refused` are the messages that were not taken, each with the table on whose topic the message came. `left` are the
+    `committed` are the committed events, in order. `acks` has, for each adopted table of the batch, its last committed
+    event. `refused` holds pairs: the table on whose topic a message came, and why it was not taken. `left` are the
     messages for which there was no time.
     """
 
@@ -43,8 +43,8 @@ class Received(Struct, frozen=True):
 
 
 class Taken(Struct):
-    """What became of the first `looked_at` messages of a batch. `gaps` are the tables of which an event came after a
-    gap."""
+    """The outcome for the first `looked_at` messages of a batch. `gaps` are the tables that sent an event after a gap
+    in their numbers."""
 
     committed: list[Committed] = field(default_factory=list)
     refused: list[tuple[str, RefusedError]] = field(default_factory=list)
@@ -53,7 +53,7 @@ class Taken(Struct):
 
 
 class Taking:
-    """Takes tables' events into the ledger. Every method works inside the ledger's transaction."""
+    """Takes tables' events into the ledger. Every method must be called inside the ledger's transaction."""
 
     def __init__(self, db: Store, events: Events, strangers: Strangers, intake: Intake, books: Books) -> None:
         self._db = db
@@ -63,8 +63,8 @@ class Taking:
         self._books = books
 
     def take_all(self, events: Sequence[tuple[str, bytes]], until_s: float) -> Taken:
-        """Commit those of these events that may be committed. No further event is begun from the monotonic time
-        `until_s` on."""
+        """Commit those of these events that may be committed. Each event is a pair: a table's id and a payload. When
+        the monotonic clock has reached `until_s`, no further event is begun."""
         try:
             with self._undone_if_raised():
                 return self._take(events, until_s)
@@ -72,8 +72,8 @@ class Taking:
             return self._take_each(events, until_s)
 
     def _take(self, events: Sequence[tuple[str, bytes]], until_s: float) -> Taken:
-        """Commit those of these events that may be committed. Raises the store's `nonsense` errors where an event
-        cannot be booked."""
+        """Commit those of these events that may be committed, all at one go. Raises one of the store's `nonsense`
+        errors if an event cannot be booked."""
         taken, heads = Taken(), self._events.heads({table for table, _ in events})
         read = [_read(*each) for each in events]
         bodies = self._events.bodies(
@@ -99,8 +99,7 @@ class Taking:
         return taken
 
     def _take_each(self, events: Sequence[tuple[str, bytes]], until_s: float) -> Taken:
-        """Do as `_take` does, but with each event by itself: an event that cannot be booked is undone and refused, and
-        the rest go on."""
+        """Commit these events one by one. An event that cannot be booked is undone and refused, and the rest go on."""
         every = Taken()
         for event in events:
             if every.looked_at and time.monotonic() >= until_s:
@@ -124,13 +123,13 @@ class Taking:
         bodies: Mapping[tuple[str, str, int], bytes],
         gaps: set[str],
     ) -> bool:
-        """Tell whether this event, which came as `payload`, is the next event of its table. Otherwise the message is
-        dropped.
+        """Return True if this event, which came as `payload`, is the next event of its table; return False if the
+        message is to be dropped. Raises RefusedError if the message is to be refused.
 
-        `bodies` are the committed events among those that came. This writes nothing. Raises RefusedError.
+        `bodies` holds the committed events that have the same numbers as events of the batch. This writes nothing.
 
-        To verify a signature takes longer than all else, so a message that will be dropped is dropped before that. But
-        of the events after a gap, the first of each table is verified, which puts the table into `gaps`. So people are
+        To verify a signature takes longer than all else, so a message that will be dropped is dropped without that. But
+        of the events after a gap, the first of each table is verified, and the table is put into `gaps`. So people are
         told of a forger who does not know which event is next.
         """
         if head is None or head.adoption.epoch != event.epoch:
@@ -163,14 +162,15 @@ class Taking:
 
     @contextmanager
     def _undone_if_raised(self) -> Iterator[None]:
-        """Run a block inside the transaction. Where the block raises, what it did is undone, in the books too."""
+        """Run a block inside the transaction. If the block raises, its changes in the ledger are undone, and so are the
+        bookings that are still in memory."""
         with undone_if_raised(self._db), self._books.gathered():
             yield
 
 
 def _read(table: str, payload: bytes) -> TableEvent | RefusedError:
-    """Parse the event in a payload that came on a table's topic. Return the refusal where the payload holds no
-    event."""
+    """Parse the event in a payload that came on a table's topic. If the payload holds no event, return the refusal
+    instead of raising it."""
     try:
         return read_event(table, payload)
     except RefusedError as refusal:

@@ -1,13 +1,13 @@
-"""The terms of the meters: those in force, those that wait, and who approved them.
+"""The terms of the meters (seed, shares, limit, prices): those in force, those that wait, and who approved them.
 
-A new meter's terms are in force at once, and so are other terms of a meter for which nobody has ever played. Of any
-other meter they wait: players feed the meter on the terms in force, and no change touches what they play for. So other
-terms come into force with the hit that wins all of the meter, and the meter's next level begins by them. A hit of a
+A new meter's terms are in force at once, and so are changed terms of a meter for which nobody has ever played. For any
+other meter, changed terms wait, because players feed the meter on the terms in force, and no change may touch what they
+play for. They come into force with the hit that wins all of the meter, and the meter begins again by them. A hit of a
 part leaves the meter in play. A change of prices alone is in force at once, because it changes nothing of what players
 play for, and a table with the right price may be waiting for it.
 
-Where every award of that hit is rejected, the meter was never won: the former terms are in force again, and the others
-wait.
+If every award of that hit is rejected, the meter was never won: the former terms are in force again, and the changed
+terms wait again.
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ _COLUMNS = "seed_cents, contribution, reserve, reseed_at_most_cents, limit_cents
 
 
 class Running(Struct, frozen=True):
-    """A meter as the next locked wager finds it: its generation (the count of its wins so far), its terms in force,
-    and their number."""
+    """The terms in force of an open meter, their number, and the meter's generation (the count of its wins so far). The
+    next locked wager is booked by them."""
 
     terms_number: int
     generation: int
@@ -80,8 +80,8 @@ class Running(Struct, frozen=True):
 
 
 class Approved(Struct, frozen=True):
-    """Approved terms of a meter, which are in force or wait until the meter is won (`waits`): who approved them, when,
-    and why.
+    """Terms of a meter that people approved: who, when and why. `waits` is True if they come into force only after the
+    meter is won.
 
     Terms that an earlier version approved name nobody. `runs_since` is the id of the hit that brought waiting terms
     into force.
@@ -116,8 +116,8 @@ class TermsShown(Struct, frozen=True):
 
 
 class Change(Struct, frozen=True):
-    """New terms for a meter, and its terms before; None for a new meter. `waits`: they come into force once the meter
-    is won."""
+    """A change of a meter's terms: the new terms, and the terms before, which are None for a new meter. `waits` is True
+    if the new terms come into force only after the meter is won."""
 
     meter: str
     terms: Terms
@@ -130,7 +130,7 @@ class Change(Struct, frozen=True):
 
 
 class MeterTerms:
-    """The terms of the meters in a ledger. Every method works inside the ledger's transaction."""
+    """The terms of the meters in a ledger. Every method must be called inside the ledger's transaction."""
 
     def __init__(self, db: Store, decisions: Decisions) -> None:
         self._db = db
@@ -148,7 +148,7 @@ class MeterTerms:
         }
 
     def waiting(self) -> dict[str, tuple[int, Terms]]:
-        """Return the terms that wait, each with its number, by the meter's name."""
+        """Return each meter's waiting terms by the meter's name, as pairs: the terms' number, and the terms."""
         rows = self._db.execute(
             f"SELECT terms.meter, terms.number, {_COLUMNS} FROM terms JOIN meter ON meter.name = terms.meter"
             " WHERE terms.number > meter.terms AND withdrawn = 0 AND closed = 0 ORDER BY terms.number"
@@ -156,7 +156,7 @@ class MeterTerms:
         return {name: (number, _terms(*columns)) for name, number, *columns in rows.fetchall()}
 
     def approved(self) -> TermsShown:
-        """Return the terms in force and the terms that wait, with who approved them."""
+        """Return the meters' terms in force and the terms that wait, with who approved them."""
         waits = {number for number, _ in self.waiting().values()}
         numbers = {running.terms_number for running in self.running().values()} | waits
         rows = self._db.execute(
@@ -188,13 +188,13 @@ class MeterTerms:
         return {name for (name,) in self._db.execute("SELECT name FROM meter WHERE closed = 1").fetchall()}
 
     def differing(self, meters: Mapping[str, Terms], open_again: Collection[str] = ()) -> list[Change]:
-        """Return the changes that these terms would make, in the order of `meters`: terms that neither are in force nor
-        wait.
+        """Return the changes that these terms would make to the meters, in the order of `meters`. Terms that are in
+        force or wait already are no change.
 
-        A closed meter changes only where it is named in `open_again`.
+        A closed meter changes only if `open_again` names it.
 
-        Raises TableError `meter_left_out` where the terms of a known meter are missing: the meter holds money, which
-        must not vanish because a file does not name the meter.
+        Raises TableError `meter_left_out` if the terms of a known meter are missing: the meter holds money, which must
+        not vanish because a file does not name the meter.
         """
         running, waiting = self.running(), self.waiting()
         if left_out := sorted(running.keys() - meters.keys()):
@@ -217,11 +217,11 @@ class MeterTerms:
         return changes
 
     def changes(self, meters: Mapping[str, Terms], open_again: Collection[str] = ()) -> list[Change]:
-        """Return the changes as `differing` does. Raises TableError `meter_left_out`, and where a change cannot be
-        approved.
+        """Return the changes that these terms would make to the meters, after a check that each may be approved.
 
-        `terms_wait`: other terms of the meter wait already. `limit_below_level`: terms that come into force at once
-        would lower what the meter shows.
+        Raises TableError `meter_left_out` if the terms of a known meter are missing, `terms_wait` if other terms of the
+        meter wait already, and `limit_below_level` if terms that come into force at once would lower what the meter
+        shows.
         """
         changes = self.differing(meters, open_again)
         for change in changes:
@@ -232,7 +232,8 @@ class MeterTerms:
         return changes
 
     def approve(self, changes: Collection[Change], by: str, witness: str | None, why: str) -> None:
-        """Record that people approved these changes. Terms that need not wait are in force from now on."""
+        """Record that people approved these changes of meters' terms. A change that need not wait comes into force at
+        once."""
         for change in changes:
             terms = change.terms
             (number,) = self._db.execute(
@@ -253,10 +254,10 @@ class MeterTerms:
             self._decisions.note("terms", number, by, witness, told)
 
     def withdraw(self, meter: str, by: str, witness: str, why: str) -> Terms:
-        """Take back a meter's waiting terms, as two people decided. Returns those terms.
+        """Take back a meter's waiting terms, as two people decided. Returns the terms that were taken back.
 
-        Raises TableError `no_terms_wait`, or `terms_have_run` for terms that were in force until their hit was
-        rejected.
+        Raises TableError `no_terms_wait`. Raises `terms_have_run` if these terms were in force once, and wait again
+        because the hit that won the meter was rejected.
         """
         number, terms = self.refuse_unwithdrawable(meter)
         self._db.execute("UPDATE terms SET withdrawn = 1 WHERE number = ?", (number,))
@@ -265,7 +266,8 @@ class MeterTerms:
         return terms
 
     def refuse_unwithdrawable(self, meter: str) -> tuple[int, Terms]:
-        """Return the meter's waiting terms and their number. Raises as `withdraw` does where they must stay."""
+        """Return the number of the meter's waiting terms, and the terms. Raises TableError `no_terms_wait`, or
+        `terms_have_run` if they were in force once: such terms cannot be taken back."""
         if meter not in (waiting := self.waiting()):
             what = f"No terms of a meter {meter!r} wait."
             raise TableError("no_terms_wait", what, "See what runs and what waits: `pitctl terms show`.")
@@ -279,7 +281,8 @@ class MeterTerms:
         return number, terms
 
     def begin_waiting(self, meter: str, event: int, lock: int) -> None:
-        """Put the meter's waiting terms into force, because the hit of this event won all of the meter."""
+        """Put the meter's waiting terms into force, because the hit of the event `event` won all of the meter. `lock`
+        is the number of the win."""
         if meter not in (waiting := self.waiting()):
             return
         self._db.execute(
@@ -289,7 +292,7 @@ class MeterTerms:
         self._db.execute("UPDATE meter SET terms = ? WHERE name = ?", (waiting[meter][0], meter))
 
     def undo(self, meter: str, lock: int) -> None:
-        """Put a meter's former terms into force again, because the win at this lock was rejected: the meter was never
+        """Put a meter's former terms into force again, because the win `lock` was rejected, and so the meter was never
         won."""
         row = self._db.execute("SELECT number, former FROM in_force WHERE lock = ? AND undone = 0", (lock,)).fetchone()
         if row is not None:
@@ -297,7 +300,7 @@ class MeterTerms:
             self._db.execute("UPDATE in_force SET undone = 1 WHERE number = ?", (row[0],))
 
     def begun_by(self, event: int) -> Iterator[TableError]:
-        """Yield an alarm for each meter whose terms came into force with this event."""
+        """Yield an alarm for each meter whose waiting terms came into force with this event, a hit."""
         rows = self._db.execute(
             "SELECT meter, terms.number, former FROM in_force JOIN terms ON terms.number = in_force.terms"
             " WHERE in_force.event = ? ORDER BY in_force.number",
@@ -320,12 +323,12 @@ class MeterTerms:
         return self._db.execute("SELECT 1 FROM in_force WHERE terms = ?", (number,)).fetchone() is not None
 
     def _was_played_for(self, meter: str) -> bool:
-        """Tell whether anybody ever had a locked wager that feeds the meter."""
+        """Tell whether any locked wager has ever fed the meter."""
         return self._db.execute("SELECT 1 FROM feeding WHERE meter = ? LIMIT 1", (meter,)).fetchone() is not None
 
     def _refuse_second(self, meter: str) -> None:
-        """Raise TableError `terms_wait` where terms of the meter wait already. Terms that were in force once and wait
-        again make room for others."""
+        """Raise TableError `terms_wait` if terms of the meter wait already. Terms that were in force once and wait
+        again do not count: other terms may take their place."""
         number, terms = self.waiting().get(meter, (0, None))
         if terms is not None and not self._have_run(number):
             raise TableError(

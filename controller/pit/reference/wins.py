@@ -1,7 +1,7 @@
 """The wins of meters, as the pit tells them to the screens of all tables.
 
-A win is told once all hits of its round have come, because only then its amount is known. It is told anew where its
-amount changes later, for example where another hit of the level is rejected. The pit's messages on the meters name the
+A win is told once all hits of its round have come, because only then its amount is known. A win is told anew if its
+amount changes later, for example if another hit of the level is rejected. The pit's messages on the meters name the
 wins one after another, each win in a message of its own, and repeat the last one.
 """
 
@@ -31,16 +31,17 @@ _WIN = (
 
 
 class Wins:
-    """The wins of meters in a ledger. Every method works inside the ledger's transaction."""
+    """The wins of meters in a ledger. Every method must be called inside the ledger's transaction."""
 
     def __init__(self, db: Store, level_cents: Callable[[str], int]) -> None:
-        """Keep the ledger, and `level_cents`, which returns what a meter shows by the meter's name."""
+        """Keep the ledger `db`, and the function `level_cents`, which returns the level that a meter shows, given its
+        name."""
         self._db = db
         self._level_cents = level_cents
 
     def tell(self, hand: int) -> None:
-        """Give a number to each win of this round that was not told yet, or told with another amount, once all hits of
-        the round have come."""
+        """Give a number to each win of the round `hand` that tables have yet to be told, or whose amount has changed.
+        Nothing happens before all hits of the round have come."""
         due = self._db.execute(
             "SELECT award.number, cents, meter FROM award JOIN hand ON hand.number = award.hand"
             " WHERE award.hand = ? AND meter IS NOT NULL AND step != 'rejected'"
@@ -58,12 +59,12 @@ class Wins:
             )
 
     def tell_of(self, award: int) -> None:
-        """Tell the win of this award anew where its amount has changed."""
+        """Tell the tables of this award's win again if the award's amount has changed."""
         (hand,) = self._db.execute("SELECT hand FROM award WHERE number = ?", (award,)).fetchone()
         self.tell(int(hand))
 
     def after(self, seq: int | None) -> Win | None:
-        """Return the first win numbered above `seq`, or the last win where `seq` is None; None where there is none."""
+        """Return the first win numbered above `seq`, or the last win if `seq` is None; None if there is no such win."""
         which = "ORDER BY win.seq DESC" if seq is None else "WHERE win.seq > ? ORDER BY win.seq"
         row = self._db.execute(f"{_WIN} {which} LIMIT 1", () if seq is None else (seq,)).fetchone()
         return None if row is None else of_row(Win, row)

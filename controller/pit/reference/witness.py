@@ -1,13 +1,14 @@
 """The pit as a witness of the tables' journals: the checkpoints that it has cosigned, and the forks (second histories)
 that tables showed.
 
-A journal is a table in an epoch. The pit cosigns a checkpoint only where a proof shows that its tree begins with the
-tree that the pit cosigned last of this journal, and it keeps the checkpoint in its ledger before it says so. So a table
-that shows two histories gets one of them cosigned. The ledger keeps the other history's note beside the cosigned one.
+A journal is the record of a table in one epoch. A checkpoint is a note, signed by the table, of the journal's size and
+the root hash of its tree. The pit cosigns a checkpoint only if a proof shows that its tree begins with the tree that
+the pit cosigned last, and it keeps the checkpoint in its ledger before it says so. So a table that shows two histories
+gets one of them cosigned. The ledger keeps the other history's note beside the cosigned one.
 
-Two notes of one size prove two histories. Two notes of different sizes do not: a proof was lacking or spoiled, and
-anybody on its way can spoil it. Each award of that journal is then in doubt until two people have decided. An award of
-a later hit is in no doubt once proofs join the notes.
+Two different notes with the same number of rows prove two histories. Notes with different numbers of rows do not: a
+proof was lacking or spoiled, and anybody on its way can spoil it. Each award of that journal is then in doubt until two
+people have decided. An award of a later hit is in no doubt once proofs join the notes.
 """
 
 from __future__ import annotations
@@ -71,7 +72,8 @@ _STOP = (
 
 
 class Cosigned(Struct, frozen=True):
-    """What the pit has cosigned of a journal, with the fields of `CosignedWord`."""
+    """The pit's answer to a table about its journal: the epoch, how many rows the last cosigned checkpoint has, the
+    cosignature, and why a checkpoint was refused."""
 
     epoch: str
     size: int
@@ -79,12 +81,13 @@ class Cosigned(Struct, frozen=True):
     refused: str | None = None
 
     def payload(self, table: str, at: str, key: SigningKey) -> bytes:
-        """Return the pit's message about it to the table, signed at the time `at`."""
+        """Return the message, signed by the pit at the time `at`, that tells the table what the pit has cosigned of its
+        journal."""
         return CosignedWord(table, self.epoch, self.size, self.cosignature, self.refused, at).payload(key)
 
 
 class Judged(Struct, frozen=True):
-    """The outcome for a checkpoint that a table showed: the pit's answer, and what people are told."""
+    """The outcome for a checkpoint that a table showed: the pit's answer to the table, and an alarm for people."""
 
     answer: Cosigned | None
     alarm: RefusedError | None = None
@@ -93,11 +96,11 @@ class Judged(Struct, frozen=True):
 
 
 class Fork(Struct, frozen=True):
-    """Two notes of one journal, both with the table's signature: one that the pit cosigned, and one that came without a
-    proof that joins it to what was cosigned by then.
+    """Two notes (signed checkpoints) of one journal, both with the table's signature. The pit cosigned one of them. The
+    other, `shown`, came without a proof that its tree begins with the cosigned tree.
 
-    `cosigned` is the note that was cosigned by then. Where a note with as many rows as `shown` and another root was
-    cosigned since, `cosigned` is that note, because it proves more.
+    `cosigned` is the note that the pit had cosigned last when `shown` came. If the pit has since cosigned a note with
+    as many rows as `shown` and another root hash, `cosigned` is that note, because it proves more.
     """
 
     table: str
@@ -117,7 +120,7 @@ class Fork(Struct, frozen=True):
         return f"{told}{self._conclusion()}\n"
 
     def _conclusion(self) -> str:
-        """Return what the two notes show, as text for people."""
+        """Return what the two notes prove, as text for people: two histories, or nothing."""
         one, other = (_rows(note) for note in (self.cosigned, self.shown))
         if self.is_proof:
             return f"They prove two histories by themselves: the table's key signed two trees of {one} rows."
@@ -131,7 +134,8 @@ class Fork(Struct, frozen=True):
 
 
 def forks(db: Store) -> list[Fork]:
-    """Return the notes that no proof joined to a cosigned note when they came, the oldest first."""
+    """Return the forks that the ledger keeps, the oldest first: signed checkpoints that no proof joined to the cosigned
+    checkpoint when they came."""
     kept = db.execute("SELECT table_id, epoch, cosigned, shown FROM fork ORDER BY number")
     return [_as_known_now(db, of_row(Fork, row)) for row in kept.fetchall()]
 
@@ -152,7 +156,8 @@ def _rows(note: str) -> int:
 
 
 class Witness:
-    """The pit's work as a witness, in a ledger. Every method but `judge_all` works inside the ledger's transaction."""
+    """The pit's work as a witness of tables' journals, in a ledger. Every method but `judge_all` must be called inside
+    the ledger's transaction."""
 
     def __init__(self, db: Store, adoptions: Adoptions, awards: Awards) -> None:
         self._db = db
@@ -162,11 +167,11 @@ class Witness:
     def judge_all(
         self, shown: Sequence[tuple[str, bytes]], to_look: Collection[str], key: SigningKey, now_s: int
     ) -> tuple[dict[str, Cosigned], list[tuple[str, RefusedError]]]:
-        """Cosign the checkpoints that tables show, or say why not, in one transaction. Each is its topic's table, and a
-        payload.
+        """Cosign the checkpoints that tables show, or say why not, in one transaction. `shown` holds pairs: a table's
+        id, and the payload of its message.
 
-        Returns what the pit has cosigned of the tables `to_look`, and of each table that showed a checkpoint of its
-        own; and the alarms for people. A table that is not adopted gets no answer and no alarm.
+        Returns the pit's answer to each of the tables `to_look`, and to each table that showed a checkpoint of its own;
+        and pairs of a table and an alarm for people. A table that is not adopted gets no answer and no alarm.
         """
         with self._db.transaction():
             return self._judge_all(shown, to_look, key, now_s)
@@ -192,14 +197,14 @@ class Witness:
         return answers, alarms
 
     def last(self, table: str, epoch: str) -> Note | None:
-        """Return the last checkpoint of a journal that was cosigned; None where there is none."""
+        """Return the last cosigned checkpoint of a table's journal in this epoch; None if none was cosigned."""
         row = self._db.execute(
             "SELECT note FROM cosigned WHERE table_id = ? AND epoch = ? ORDER BY size DESC LIMIT 1", (table, epoch)
         ).fetchone()
         return None if row is None else read_note(row[0])
 
     def _said(self, heard: Mapping[str, Adoption], key: SigningKey, now_s: int) -> dict[str, Cosigned]:
-        """Return what the pit has cosigned of the adopted journal of each of these tables."""
+        """Return the pit's answer about the last cosigned checkpoint of each of these tables' adopted journals."""
         if not heard:
             return {}
         last = self._db.execute(
@@ -214,8 +219,8 @@ class Witness:
         }
 
     def _told(self, table: str, epoch: str, note: Note | None, key: SigningKey, now_s: int) -> Cosigned:
-        """Return what the pit says of the last cosigned note. A note that a former key of the pit cosigned is now
-        cosigned with this key."""
+        """Return the pit's answer about the last cosigned note of a journal. If a former key of the pit cosigned that
+        note, the note is cosigned with `key` now."""
         if note is None:
             return Cosigned(epoch, 0, "")
         if note.cosigned_at_s(PIT_WITNESS, key.public) is None:
@@ -225,7 +230,8 @@ class Witness:
         return _told(epoch, note)
 
     def judge(self, table: str, payload: bytes, adopted: Adoption, key: SigningKey, now_s: int) -> Judged:
-        """Cosign the checkpoint that the table shows, or say why not."""
+        """Cosign the checkpoint that is in the table's message, or say why not. `adopted` is the table's adopted epoch
+        and its key."""
         shown = ShownCheckpoint.read(parse_object(payload))
         read = None if shown is None else shown.read_note()
         if shown is None or read is None:
@@ -255,7 +261,8 @@ class Witness:
         return Judged(_told(adopted.epoch, seen))
 
     def forked(self, table: str, epoch: str) -> bool:
-        """Tell whether this journal showed a note that no proof has joined to the cosigned note up to now."""
+        """Tell whether this journal ever showed a checkpoint that is still not joined to the cosigned checkpoint by a
+        proof."""
         return bool(self._not_joined(table, epoch))
 
     def _not_joined(self, table: str, epoch: str) -> list[Fork]:
@@ -264,8 +271,8 @@ class Witness:
         return [fork for fork in (_as_known_now(self._db, of_row(Fork, row)) for row in kept) if not fork.joined]
 
     def set_aside(self, table: str, epoch: str, set_aside_as: str) -> None:
-        """Keep what was cosigned of a journal under its epoch's other name, because the journal's adoption was taken
-        back."""
+        """Rename a journal's epoch to `set_aside_as` in everything that was cosigned of it, because the journal's
+        adoption was taken back."""
         for kind in ("cosigned", "fork"):
             self._db.execute(
                 f"UPDATE {kind} SET epoch = ? WHERE table_id = ? AND epoch = ?", (set_aside_as, table, epoch)
@@ -279,8 +286,8 @@ class Witness:
         )
 
     def _forked(self, table: str, epoch: str, answer: Cosigned, kept: Note, shown: Note) -> Judged:
-        """Keep the cosigned note and the shown note, once, because no proof joins them. Returns the outcome, with an
-        alarm."""
+        """Keep the cosigned note and the shown note as a fork, once, because no proof joins them. Returns the outcome,
+        with an alarm for people."""
         new, before = Fork(table, epoch, str(kept), str(shown)), self._not_joined(table, epoch)
         if sum(fork.is_proof == new.is_proof for fork in before) < _MOST_FORKS:
             self._db.execute(
@@ -308,7 +315,7 @@ def _point(note: Note | None) -> Checkpoint:
 
 
 def _cosigned(note: Note, key: SigningKey, now_s: int) -> Note:
-    """Return the note with the pit's cosignature of now, in the place of any earlier one of the pit's."""
+    """Return the note with the pit's cosignature, dated `now_s`, in the place of any earlier cosignature of the pit."""
     own = replace(note, signatures=tuple(each for each in note.signatures if each[0] != PIT_WITNESS))
     return own.cosigned(PIT_WITNESS, key, key.public, now_s)
 

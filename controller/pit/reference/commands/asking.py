@@ -1,5 +1,5 @@
-"""The commands of `pitctl` that ask the running pit: people decide at the pit's control socket, each from an account of
-their own."""
+"""The commands of `pitctl` that send requests to the running pit. People decide at the pit's control socket, each from
+a user account of their own."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _ANSWERS_WITHIN_S = 60.0  # a decision waits for the ledger's disk, in a databas
 
 
 def ask(control: Path, request: dict[str, Any]) -> Answer:
-    """Send a request to the pit's control socket and return the pit's answer. Raises TableError: the pit's refusal, or
-    `pit_not_running` where no pit takes decisions."""
+    """Send a request to the pit's control socket and return the pit's answer. Raises TableError with the pit's refusal,
+    or `pit_not_running` if no pit takes decisions."""
     try:
         with socket.socket(socket.AF_UNIX) as channel:
             channel.settimeout(_ANSWERS_WITHIN_S)
@@ -46,7 +46,7 @@ def ask(control: Path, request: dict[str, Any]) -> Answer:
 
 
 def decide(options: Namespace, request: dict[str, Any]) -> int:
-    """Ask the pit for a decision, and print what became of it."""
+    """Send the pit a request for a decision, and print the outcome: done, or waiting for a second person."""
     answer = ask(options.control, said_by(options.practised_by, request))
     if options.practised_with is not None:
         for waits in answer.waits:
@@ -60,8 +60,8 @@ def decide(options: Namespace, request: dict[str, Any]) -> int:
 
 
 def asks(do: str, *names: str) -> Callable[[Namespace], int]:
-    """Return a command that asks the pit for the act `do`, with the values that the command line has under these
-    names."""
+    """Return a function for a command that asks the pit for the act `do`. The request takes the values of the
+    command-line options in `names`."""
     return lambda options: decide(options, {"do": do, **{name: getattr(options, name) for name in names}})
 
 
@@ -85,8 +85,8 @@ def confirm(options: Namespace) -> int:
 
 
 def _ask_for_yes() -> None:
-    """Ask the second person to look and to type yes. Raises TableError `nobody_to_ask` without a terminal, or
-    `not_confirmed`."""
+    """Ask the second person at the terminal to check the proposal and to type yes. Raises TableError `nobody_to_ask`
+    without a terminal, or `not_confirmed`."""
     if not sys.stdin.isatty():
         what = "A confirmation is a person's decision, and standard input is no terminal."
         raise TableError("nobody_to_ask", what, "Run this on a terminal, or with --yes once you have looked.")
@@ -107,7 +107,7 @@ def add_desk(parser: ArgumentParser) -> None:
 
 
 def desk(options: Namespace) -> int:
-    """Print what waits for a second person, the open awards, and the account and roles that the caller has at the
+    """Print the proposals that wait for a second person, the open awards, and the caller's own account and roles at the
     pit."""
     looked = ask(options.control, said_by(options.practised_by, {"do": "look"}))
     if options.json:
@@ -134,8 +134,8 @@ def add_measure(parser: ArgumentParser) -> None:
 
 
 def measure(options: Namespace) -> int:
-    """Let a table measure its program, wait for the answer, and print what it says. Raises TableError where the program
-    differs from the pit's, and `measure_unanswered` where no answer comes."""
+    """Let a table measure its program, wait for the answer, and print the result. Raises TableError if the table's
+    program differs from the pit's, and `measure_unanswered` if no answer comes."""
     nonce = ask(options.control, said_by(options.practised_by, {"do": "measure", "table": options.table})).told
     until_s = time.monotonic() + _MEASURED_WITHIN_S
     while time.monotonic() < until_s:
@@ -156,6 +156,6 @@ def _confirmation(waits: Waits) -> dict[str, Any]:
 
 
 def said_by(name: str | None, request: dict[str, Any]) -> dict[str, Any]:
-    """Return the request, with the name of the person who asks added where there is one. Only a pit for practice takes
+    """Return the request, with `name` added as the person who asks, if a name is given. Only a pit for practice takes
     such a name."""
     return request if name is None else {**request, "as": name}

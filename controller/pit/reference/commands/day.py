@@ -31,8 +31,8 @@ def add_day(parser: ArgumentParser) -> None:
 
 
 def day(options: Namespace) -> int:
-    """Print the figures of a gaming day that is over. Returns 1 where the day has findings, which go to standard error
-    too."""
+    """Print the figures of a gaming day that is over. Returns 1 if something in the day does not balance; these
+    findings go to standard error too."""
     sheets = [day_book.read_sheet(path) for path in options.par]
     drops = () if options.drop is None else day_book.read_drops(options.drop)
     with waited_for("Drawing up the day"), read_only(options.ledger) as db:

@@ -1,4 +1,4 @@
-"""The commands of `pitctl` that show the awards and the account, and take people's decisions on awards."""
+"""The commands of `pitctl` that show the awards and the meters' account, and take people's decisions on awards."""
 
 from __future__ import annotations
 
@@ -61,14 +61,14 @@ def add_decisions(parser: ArgumentParser) -> None:
 
 
 def decisions(options: Namespace) -> int:
-    """Print what people decided, or with `--refused` what they were refused."""
+    """Print the decisions that people took, or with `--refused` the requests that the pit refused them."""
     with existing(options.ledger) as ledger:
         found: Sequence[object] = ledger.refused() if options.refused else ledger.decided()
     return report(options, found, (_decision_line(each) if isinstance(each, dict) else each for each in found))
 
 
 def _decision_line(decided: dict[str, Any]) -> str:
-    """Return a decision as a line for people. A decision that an earlier version noted names nobody."""
+    """Return a decision as a line for people. A decision that an earlier version recorded names no person."""
     own = ("decision", "before", "at", "after", "by", "witness", "signature")
     told = ", ".join(f"{name} {value}" for name, value in decided.items() if name not in own)
     people = [" ".join(each.values()).strip() for each in (decided.get("by"), decided.get("witness")) if each]
@@ -82,7 +82,7 @@ def add_account(parser: ArgumentParser) -> None:
 
 
 def account(options: Namespace) -> int:
-    """Draw up and print the meters' account. Returns 1 where the account has findings."""
+    """Draw up and print the account of the meters' money. Returns 1 if something in it does not balance."""
     with waited_for("Drawing up the account"), existing(options.ledger) as ledger:
         drawn_up = ledger.account()
     if options.json:

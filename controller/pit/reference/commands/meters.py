@@ -1,5 +1,5 @@
-"""The commands `pitctl meter …`, by which meters are closed, their money moves, and what voids left on them is taken
-off."""
+"""The commands `pitctl meter …`: they close meters, move meters' money, and take off a meter what a voided round had
+left on it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def add_voids(parser: ArgumentParser) -> None:
 
 
 def voids(options: Namespace) -> int:
-    """Print the voids that have left something on a meter."""
+    """Print the voided rounds whose wagers have left money on a meter."""
     with read_only(options.ledger) as db:
         left = Corrections(db, Books(db), Decisions(db)).waiting()
     if options.json:

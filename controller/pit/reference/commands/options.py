@@ -1,4 +1,5 @@
-"""The options that several commands of `pitctl` share: the ledger, the people, the key, the passphrase."""
+"""The options that several commands of `pitctl` share, for example for the ledger, the reason, the key and the
+passphrase."""
 
 from __future__ import annotations
 
@@ -24,16 +25,16 @@ OF_THE_PACKAGE_CONTROL = Path("/run/table-pit/control")
 
 
 def add_ledger(parser: ArgumentParser, what: str = "") -> None:
-    """Add the option `--ledger`, which names the ledger; the default is the package's. `what` says what the command
-    does with it."""
+    """Add the option `--ledger`, which names the ledger. The default is the installed package's ledger. `what` says in
+    the help what the command does with the ledger."""
     default = place(os.environ.get("LEDGER") or str(OF_THE_PACKAGE))
     says = "; ".join(filter(None, (what, "without this option the package's")))
     parser.add_argument("--ledger", type=place, default=default, metavar="FILE|URL", help=says)
 
 
 def add_control(parser: ArgumentParser) -> None:
-    """Add the option `--control`, which names the pit's control socket, and the names for a pit for practice. The
-    default socket is the package's."""
+    """Add the option `--control`, which names the pit's control socket, and the options with people's names for a pit
+    for practice. The default socket is the installed package's."""
     default = Path(os.environ.get("CONTROL") or OF_THE_PACKAGE_CONTROL)
     what = "the running pit's control socket; without this option the package's"
     parser.add_argument("--control", type=Path, default=default, metavar="FILE", help=what)
@@ -42,7 +43,7 @@ def add_control(parser: ArgumentParser) -> None:
 
 
 def add_reason(parser: ArgumentParser) -> None:
-    """Add the required option `--reason`, which says why somebody decides so."""
+    """Add the required option `--reason`, in which a person gives the reason for a decision."""
     parser.add_argument("--reason", required=True, metavar="TEXT", help="why, for whoever looks later")
 
 
@@ -68,12 +69,14 @@ def add_key(parser: ArgumentParser) -> None:
 
 
 def print_json(reported: object) -> None:
-    """Print a report as JSON for a program. An amount with a part of a cent is written as text, such as "1/3"."""
+    """Print a report as JSON for a program. An amount that is not a whole number of cents is written as text, such as
+    "1/3"."""
     print(json.dumps(to_builtins(reported, enc_hook=str), indent=2))
 
 
 def report(options: Namespace, found: object, lines: Iterable[object]) -> int:
-    """Print `found` as JSON where `--json` asks for it, or else these lines for people. Returns the exit code 0."""
+    """Print `found` as JSON if the command line has `--json`; otherwise print `lines`, for people. Returns the exit
+    code 0."""
     if options.json:
         print_json(found)
     else:
@@ -94,8 +97,8 @@ def existing(at: Place) -> closing[Ledger]:
 
 
 def key_file(options: Namespace) -> Path:
-    """Return the path of the pit's key. Raises TableError `signing_key_missing` where a database's pit has no key
-    there.
+    """Return the path of the pit's key. Raises TableError `signing_key_missing` if the ledger is a database and this
+    machine has no key.
 
     All pits of one database share one key, so no pit makes a key there by itself.
     """

@@ -1,5 +1,5 @@
-"""The commands of `pitctl` that run the pit, and that make what a pit runs with: its key, and the files of its
-machines."""
+"""The commands of `pitctl` that run the pit, and that make what a pit needs before it runs: its key, and the files of
+its machines."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def run(options: Namespace) -> int:
 def _lead(
     ledger: Ledger, options: Namespace, settings: Settings | None, key_at: Path, tls: TlsFiles | None, program: str
 ) -> NoReturn:
-    """Serve the tables, on a ledger to which no other pit writes."""
+    """Prepare the ledger, the desk and the pit, and serve the tables. No other pit writes to the ledger meanwhile."""
     say(f"the digest of the program is {program}")
     ledger.watch_voids((settings or default()).most_voids_in_a_shoe)
     if options.settings is not None:
@@ -145,7 +145,8 @@ def _lead(
 
 
 def _set_terms(ledger: Ledger, settings: Settings | None) -> None:
-    """Begin the meters that are new. Other terms of known meters wait until two people have approved them."""
+    """Put the settings' terms of new meters into force. Changed terms of known meters wait until two people have
+    approved them."""
     known = ledger.terms()
     # Without settings nobody said at which prices wagers may come.
     priceless = {name: replace(terms, prices_cents=()) for name, terms in default().meters.items()}

@@ -1,4 +1,4 @@
-"""The commands of `pitctl` that print the slips by which awards are paid, and list them."""
+"""The commands of `pitctl` that print the paper slips by which awards are paid, and list these slips."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def add_slip(parser: ArgumentParser) -> None:
 
 
 def slip(options: Namespace) -> int:
-    """Write an award's slip into a file, ready to print. The ledger records the print first, so no page exists of which
-    the ledger does not know."""
+    """Write an award's slip into a file, ready to print. The ledger records the print first, so the ledger knows of
+    every page that exists."""
     in_english = check_house()  # before a print is kept
     to: Path = options.output
     asked = {"award": options.award}

@@ -1,4 +1,5 @@
-"""The commands of `pitctl` that decide which tables the pit hears, and that print what came from the tables."""
+"""The commands of `pitctl` that decide from which tables the pit takes events, and that print what came from the
+tables."""
 
 from __future__ import annotations
 
@@ -78,8 +79,8 @@ def add_events(parser: ArgumentParser) -> None:
 
 
 def _moment(text: str) -> str:
-    """Check a day or a moment in UTC, such as 2026-11-26 or 2026-11-26T21:30, and return it. Such texts sort as times
-    do."""
+    """Check a day or a moment in UTC, such as 2026-11-26 or 2026-11-26T21:30, and return it as text. Sorted as text,
+    such values are in the order of time."""
     if not _MOMENT.fullmatch(text):
         raise ArgumentTypeError(f"{text} is no time: write 2026-11-26, or 2026-11-26T21:30 in UTC")
     return text
@@ -153,7 +154,7 @@ def add_evidence(parser: ArgumentParser) -> None:
 
 
 def evidence(options: Namespace) -> int:
-    """Write the evidence of an award into a new file."""
+    """Write the evidence file of an award, which others can check without the pit, into a new file."""
     key, key_at, to = _existing_key(options), key_file(options), options.output
     held = award_evidence(options.ledger, options.award, key, key.public, rotations_of(key_at, key.public))
     try:
