@@ -411,7 +411,7 @@ def bench_wait(pytestconfig: pytest.Config, bench_pins: Pins, bench_pit: FarPit)
 
 @pytest.fixture
 def bench_unstarted_table(bench_table_files: TableFiles, bench_pins: Pins, tmp_path: Path) -> Iterator[Table]:
-    """The table's daemon, not started yet. At the end of the test the fixture ends the daemon and checks its journal."""
+    """The table's daemon, not started yet. At the test's end the fixture ends the daemon and checks its journal."""
     table = Table(bench_table_files, tmp_path)
     yield table
     table.close()

@@ -1,5 +1,5 @@
-"""`python -m tests.simulation` plays many seeds, or one, and prints each failure with as few actions as possible, and
-how to repeat it."""
+"""`python -m tests.simulation` plays many seeds of the simulated house, or one. It prints each failure with as few
+actions as possible, and the command that repeats it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.simulation.run import STEPS, Failure, play_seed, smallest
 
 
 def main() -> int:
-    """Play the seeds that the command line asks for. Returns 1 if a seed failed."""
+    """Play the simulation's seeds that the command line asks for. Returns 1 if a seed failed."""
     parser = argparse.ArgumentParser(prog="python -m tests.simulation", description=__doc__)
     parser.add_argument("--seeds", type=int, default=200, help="how many seeds to play")
     parser.add_argument("--from", type=int, default=0, dest="first", metavar="N", help="the first of them")

@@ -1,8 +1,9 @@
 """The checks of what must be true of a table and its journal after every step of the simulation.
 
-The auditor reads the journal's file like an inspector: row by row, with a connection of its own. It folds the facts
-itself and keeps its own count of the cards, the rounds, the wagers and the reports. It judges rounds by the simulated
-shoe's rules (`drivers.sim.rules`), which share nothing with the table's. What the auditor finds is raised as `Broken`.
+The auditor reads the journal's file row by row, with a database connection of its own. It runs the table's facts
+through the table's logic again, and keeps its own count of the cards, the rounds, the wagers and the shoe's reports. It
+judges rounds by the simulated shoe's rules (`drivers.sim.rules`), which share no code with the table's. A broken
+promise is raised as `Broken`.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ _TAKEN_BACK = ("card_without_shoe", "card_after_shoe")
 
 @dataclass
 class _Hand:
-    """A round, as the table's messages tell it."""
+    """A round of the simulated table, as the table's messages to the pit tell it."""
 
     shoe: int
     round: int
@@ -66,7 +67,7 @@ class _Hand:
 
 @dataclass
 class _Hit:
-    """A hit whose seat's lamp is lit."""
+    """A hit that the table has told, and for which the lamp of its seat is lit."""
 
     seat: int
     tier: str
@@ -87,7 +88,8 @@ class _ShoeAccount:
 
     @property
     def all_cards(self) -> Counter[str | None]:
-        """Return every card that came out of the shoe, as the cards are known now."""
+        """Return every card that has come out of the shoe, counted by name. Cards that people corrected have their new
+        names."""
         cards = Counter(self.drawn)
         cards.update(self.kept)
         cards.update(self.corrections)
@@ -95,9 +97,9 @@ class _ShoeAccount:
 
 
 class Auditor:
-    """Checks a table's journal at `path`. `reported` is the shoe's own record of its reports, which are `numbered` or
-    not. `verdicts` says what the table could know of its pit, by the moment of a fact in ms. `pit_step` finds a step
-    that the pit truly took."""
+    """Checks the journal of a simulated table, in the file `path`. `reported` is the shoe's own record of its reports;
+    `numbered` tells whether the reports have numbers. `verdicts` tells, by the time of a fact in ms, what the table
+    could know of its pit. `pit_step(table, seq)` returns an award step that the pit truly took."""
 
     def __init__(
         self,
@@ -151,16 +153,18 @@ class Auditor:
 
     @property
     def backlog(self) -> int:
-        """Return how many reports have come since the last one in the journal, while a program listened."""
+        """Return how many of the shoe's reports have come after the last report in the journal, while a program
+        listened."""
         return sum(report.listened for report in self._reported[self._next_report :])
 
     def missed_since(self, life: int) -> list[str]:
-        """Return the known cards of the reports that nobody heard since the last report that was heard."""
+        """Return the cards whose reports the table missed: those that the auditor has noted, and those of reports after
+        the last one in the journal. `life` is the number of the program's present run."""
         since = self._reported[self._next_report :]
         return [*self.missed, *(lost.real for lost in since if lost.real is not None and not lost.came(life))]
 
     def read(self, life: int) -> None:
-        """Read and check the rows that are new in the journal. `life` numbers the run of the program that is alive."""
+        """Read and check the new rows of the journal. `life` is the number of the table program's present run."""
         rows = self._db.execute(
             "SELECT row, at_ms, clock_synchronised, fact, salt, head, boot_id, since_boot_ms, via FROM fact"
             " WHERE row > ? ORDER BY row",
@@ -217,8 +221,8 @@ class Auditor:
     # What the shoe said.
 
     def _reports_arrived(self, before: Table, fact: Fact, life: int, fails: bool = False) -> None:
-        """Check that the fact's report is one that the shoe made, after the last one, and that the reports between the
-        two were truly lost."""
+        """Check that the shoe truly made the report of this fact, and that it is later than the report before. Every
+        report between the two must truly have been lost."""
         report: Report | None = getattr(fact, "report", None)
         if isinstance(fact, facts.StepFailed):
             return  # its report is that of the fact that failed, which stands in the row before
@@ -278,7 +282,7 @@ class Auditor:
             hold("a gap in a shoe stops the table", code == "reports_missed", (fact, skipped))
 
     def all_reports_arrived(self, life: int) -> None:
-        """Check that every report which the table heard is in the journal."""
+        """Check that every report of the shoe that the table heard is in the journal."""
         for report in self._reported[self._next_report :]:
             hold("no report that came is lost", not report.came(life), report)
 
@@ -339,7 +343,7 @@ class Auditor:
         self._hand = _Hand(shoe, number, seats, shown=self._shown)
 
     def _over(self, message: dict[str, Any]) -> _Hand:
-        """Return the round that this message ends, after the check that no other message has ended it."""
+        """Return the round that this message ends. Raises Broken if another message has ended the round already."""
         place = (message["shoe"], message["round"])
         hold("no hand ends twice", place not in self._rounds, message)
         self._rounds.add(place)
@@ -419,8 +423,8 @@ class Auditor:
         self._lit = {place: hit for place, hit in self._lit.items() if hit.seat not in message["seats"]}
 
     def _wagers_locked(self, fact: Fact, stamp: Stamp) -> None:
-        """Check a lock of wagers: Royal 9 wagers play if there was a pit to win from, and are refused if there was
-        none, as the network's messages up to that moment show."""
+        """Check a lock of wagers. If the network's messages up to that moment show that the table heard the pit, Royal
+        9 wagers must play; if they show that it did not, the wagers must be refused."""
         if not isinstance(fact, facts.WagersLocked):
             return
         verdict = self._verdicts[stamp.at_ms]
@@ -433,8 +437,8 @@ class Auditor:
             hold("no Royal 9 wager is refused while the pit is well", verdict.fresh is not True, (fact, verdict))
 
     def _levels_noted(self, fact: Fact, stamp: Stamp) -> None:
-        """Note what the meters show while a round plays for them, which counts from the next fact on. After a restart
-        the meters show nothing."""
+        """Note the levels that the table's meters show while a round plays for them. They count from the next fact on.
+        After a restart the meters show nothing."""
         shown = self._verdicts[stamp.at_ms].shown
         if isinstance(fact, facts.LevelsNoted):
             hold("the levels noted are those shown", fact.levels == shown, (fact, shown))
@@ -442,7 +446,8 @@ class Auditor:
             self._hand.shown = shown
 
     def _awards(self, fact: Fact, after: Table, messages: Sequence[dict[str, Any]]) -> None:
-        """Check that each award step is one that the pit took, of a hit that this table told, and is told once."""
+        """Check the award step that this fact tells. The pit must have taken the step, for a hit that this table told,
+        and the table must tell the step once."""
         told = [message for message in messages if message["type"] == "award"]
         hold("an award step is told with its fact", len(told) == isinstance(fact, facts.AwardStepped), messages)
         if isinstance(fact, facts.AwardStepped):
@@ -473,7 +478,8 @@ class Auditor:
         return {hit.seat for hit in self._lit.values()}
 
     def _won(self, seats: Sequence[int], player: Sequence[str], banker: Sequence[str]) -> list[tuple[int, str]]:
-        """Return the seats that hit, each with its tier, as the simulated shoe's own rules judge them."""
+        """Return the seats that hit, each with the tier of its award, as the simulated shoe's own rules judge both
+        hands."""
         printed = {seat.number: str(seat.k9) for seat in self._rules.seats}
         won = [
             (seat, tier) for seat in seats if (tier := sheets.royal9_tier(seat, printed, player, banker)) is not None
@@ -485,7 +491,8 @@ class Auditor:
         self._result_due = None
 
     def _result(self, before: Table, fact: Fact, after: Table) -> None:
-        """Check that the shoe's result of a finished round is compared, and that a difference stops the table."""
+        """Check that the table compares the shoe's result of a finished round with its own, and that a difference stops
+        the table."""
         due = self._result_due
         if not isinstance(fact, facts.ShoeErrorRaised | facts.ShoeStoodBy | facts.ShoeLockReported):
             self._result_due = None
@@ -496,7 +503,9 @@ class Auditor:
             hold("the shoe's result is compared", code in allowed, (due, fact, code))
 
     def _consume(self, order: Sequence[str]) -> bool:
-        """Take the round's cards from the cards that came, forward only. Kept cards wait in a line of their own."""
+        """Find the cards of a finished round among the cards that came out of the shoe, each after the one before.
+        Return False if they are not there. Cards that the shoe kept back for a later round are searched in a list of
+        their own."""
         account = self._account
 
         def search(place: int, drawn_at: int, kept_at: int) -> tuple[int, int] | None:
@@ -522,7 +531,7 @@ class Auditor:
 
     def _cards(self, before: Table, fact: Fact, after: Table) -> None:
         """Check that every card of this shoe is in exactly one place: counted as gone, counted as a card that nobody
-        can name, or held."""
+        can name, or held back until a fault is cleared."""
         account = self._account
         match fact:
             case facts.ShoeOpened(carried=carried):
@@ -588,8 +597,8 @@ class Auditor:
             account.drawn.append(_text(fact))
 
     def _counted(self, account: _ShoeAccount, before: Table, left: int) -> None:
-        """Note that a supervisor counted the cards. The unheard cards came before all cards that wait, and a late copy
-        of a report was no card."""
+        """Note that a supervisor counted the cards that are left, `left`. Cards that went unheard came before all cards
+        that wait for the fault to be cleared. A late copy of a report was no card."""
         known = public(before).cards_left
         assert known is not None
         if before.fault is None:  # nobody asked for the count: fewer cards are gone, and more are only told
@@ -605,8 +614,8 @@ class Auditor:
             account.drawn[at:] = [drawn for drawn, held in waits if not held.in_doubt]
 
     def _named(self, account: _ShoeAccount, before: Table, card: str) -> None:
-        """Note a card that a supervisor named: the one that waits for its name, or one missed before those that
-        wait."""
+        """Note a card that a supervisor named. It is the card that waits for its name, or a missed card; a missed card
+        came before the cards that wait."""
         assert before.fault is not None
         if card in self.missed:
             self.missed.remove(card)
@@ -634,7 +643,7 @@ class Auditor:
                 hold("no burned card gets out", not _CARD.search(json.dumps(message["details"])), message)
 
     def secret_in(self, published: str) -> None:
-        """Check that what the table publishes names only cards that lie face up."""
+        """Check that what the table publishes, `published`, names only cards that lie face up."""
         table, face_up = self.table, set[str]()
         if isinstance(table.phase, RoundInPlay):
             face_up |= {str(card) for card in _dealt(table.phase)}
@@ -650,7 +659,8 @@ class Auditor:
     # The pit.
 
     def marked(self, committed: int) -> None:
-        """Check that the journal marks nothing as acknowledged that the pit has not committed."""
+        """Check that the journal marks no event as acknowledged beyond event `committed`, the last that the pit has
+        committed."""
         marked = self._db.execute("SELECT acked_seq FROM journal").fetchone()[0]
         hold("nothing is marked that the pit has not committed", marked <= committed, (marked, committed))
 
@@ -661,7 +671,8 @@ def _text(fact: object) -> str | None:
 
 
 def _place_of(waits: object, lane: Sequence[str | None], held: Iterable[Held]) -> int:
-    """Return the place of the waiting card in its line: before as many cards as came after it and wait too."""
+    """Return the index of a waiting card in `lane`, the list of cards that came. The cards of the same kind in `held`,
+    which wait too, came after it."""
     kind = CardKept if isinstance(waits, CardKept) else (CardDrawn | CardDrawnOutsideGame)
     place = len(lane) - 1 - sum(isinstance(later.fact, kind) for later in held)
     assert lane[place] == _text(waits), (lane, place, waits)
@@ -684,7 +695,8 @@ def _on_the_felt(done: Done) -> tuple[Card, ...]:
 
 
 def _as_dealt(player: Sequence[str], banker: Sequence[str]) -> list[str] | None:
-    """Return the round's cards in the order of dealing; None if the rules would not have dealt them so."""
+    """Return the cards of both hands in the order in which they were dealt; None if the rules of drawing would not have
+    dealt these hands."""
     order: list[str] = []
     hands: dict[str, list[str]] = {"player": [], "banker": []}
     source = {"player": list(player), "banker": list(banker)}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 
 class Broken(Exception):  # noqa: N818  # what was promised is broken
-    """A promise that did not hold. `invariant` is the promise's name, which is the same for every way in which it can
-    break."""
+    """An error: a promise about the simulated house did not hold. `invariant` is the promise's name, whichever way it
+    was broken."""
 
     def __init__(self, invariant: str, detail: object = "") -> None:
         super().__init__(f"{invariant}: {detail}")
@@ -13,6 +13,6 @@ class Broken(Exception):  # noqa: N818  # what was promised is broken
 
 
 def hold(invariant: str, holds: bool, detail: object = "") -> None:
-    """Raise Broken, with this detail, unless the promise holds."""
+    """Raise Broken, with the text `detail`, unless the promise called `invariant` holds."""
     if not holds:
         raise Broken(invariant, detail)

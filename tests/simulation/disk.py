@@ -18,7 +18,7 @@ from tests.simulation.loop import PowerCut
 
 @contextmanager
 def unsynced() -> Iterator[None]:
-    """Run a block in which databases are opened without syncing, because nobody cuts their power."""
+    """Run a block in which SQLite databases are opened without syncing. This is for files whose power is never cut."""
     connect: Callable[..., sqlite3.Connection] = sqlite3.connect
     with patch.object(sqlite3, "connect", lambda path, **options: connect(path, factory=_Unsynced, **options)):
         yield
@@ -30,8 +30,8 @@ class _Unsynced(sqlite3.Connection):
 
 
 class Disk:
-    """A simulated disk. `failing`: writes are refused. `slow_s`: how long a write takes. `cut`: the power is cut just
-    before or just after the next commit."""
+    """A simulated disk under a table's journal. While `failing` is True, writes are refused. A write takes `slow_s`
+    seconds. `cut` lets the power fail just before or just after the next commit."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -44,7 +44,7 @@ class Disk:
 
     @contextmanager
     def mounted(self) -> Iterator[None]:
-        """Run a block in which databases are opened on this disk."""
+        """Run a block in which SQLite databases are opened on this simulated disk."""
         connect: Callable[..., sqlite3.Connection] = sqlite3.connect
 
         def on_this_disk(path: Path, **options: Any) -> sqlite3.Connection:

@@ -1,8 +1,8 @@
 """What a table heard from its pit, judged by the network's messages alone, and whether a progressive could be bet on at
 that moment.
 
-The levels are judged exactly. The messages tell less of the stream: if they do not show whether the table has to take
-the pit for silent, the verdict is left open.
+The meters' levels are judged exactly. About the stream of events to the pit the messages tell less. If they do not show
+whether the table must treat the pit as silent, the verdict is None.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ _MARGIN_S = 0.5
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether the levels were fresh, which levels were shown, and whether the stream was fresh: True, False, or None if
-    that is open."""
+    """What the network's messages show of a table's pit at one moment: whether the meters' levels were fresh, which
+    levels were shown, and whether the stream of events was fresh. The last is None if the messages do not show it."""
 
     levels_fresh: bool
     shown: dict[str, int]
@@ -29,15 +29,16 @@ class Verdict:
 
     @property
     def fresh(self) -> bool | None:
-        """Tell whether there was a pit with which to bet on a progressive; None if that is open."""
+        """Return True if the table heard its pit well enough to take wagers on a progressive, False if not, and None if
+        the messages do not show it."""
         return self.stream_fresh if self.levels_fresh else False
 
 
 class Hearing:
-    """What one run of a table's program hears from its pit. `epoch` is its journal's epoch, and `acked_seq` the event
-    that the journal marks as acknowledged.
+    """Follows what one run of a table's program hears from its pit. `epoch` names the table's journal, and `acked_seq`
+    is the number of the event that the journal marks as acknowledged.
 
-    `now_s` is a clock that nobody sets, and `stamp` reads the table's clock, which may be wrong.
+    `now_s` returns a time that nobody can set, and `stamp` reads the table's wall clock, which may be wrong.
     """
 
     def __init__(
@@ -114,8 +115,8 @@ class Hearing:
         self._levels.append(self._level)
 
     def _is_old(self, at: str) -> bool:
-        """Tell whether a message of the time `at` is old by the table's clock. A clock that is not set makes no message
-        old."""
+        """Tell whether a message with the time `at` is old by the table's clock. While that clock is not set, no
+        message is old."""
         now = self._stamp()
         old_ms = now.at_ms - round(1000 * datetime.fromisoformat(at).timestamp())
         return now.synchronised and old_ms > 1000 * self._stale_after_s
@@ -123,7 +124,8 @@ class Hearing:
     # What follows.
 
     def verdict(self) -> Verdict:
-        """Return whether a progressive can be bet on at this moment, and the levels shown."""
+        """Return what the messages show at this moment: whether a progressive can be bet on, and which levels the table
+        shows."""
         lately = self._news_s is not None and self._now_s() - self._news_s <= self._stale_after_s
         return Verdict(lately and self._meters <= self._level[1].keys(), self._level[1], self._stream_fresh())
 

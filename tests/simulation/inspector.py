@@ -1,8 +1,8 @@
-"""The checks of the pit's books: what every meter must show, reckoned anew from the committed events.
+"""The checks of the pit's books: what every meter must show, calculated anew from the committed events.
 
-The inspector reads the ledger's file with a connection of its own. It reckons by itself what the meters take from
-wagers, give to hits and begin again with, in exact fractions of a cent. It gives levels to rounds in the order of their
-locks, and gives each round no less than its table showed.
+The inspector reads the ledger's file with a database connection of its own. It calculates by itself how wagers feed the
+meters, what hits win, and with what a meter begins again, in exact fractions of a cent. It gives levels to rounds in
+the order in which their wagers were locked. Each round gets no less than its table showed at the lock.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ _Hand = tuple[str, int, int]  # table, shoe, round
 
 @dataclass
 class _Meter:
-    """A meter and its reserve, with their parts of a cent, and the wins that count. A void moves nothing on a meter."""
+    """A meter and its reserve, in exact fractions of a cent, and the wins that were not undone. A void changes nothing
+    on a meter."""
 
     holds: Fraction
     reserve: Fraction = Fraction(0)
@@ -37,8 +38,8 @@ class _Meter:
 
 @dataclass
 class _Win:
-    """A level that a round won: what the meter began again with, what the house adds because the round's table had
-    shown more, and the hits that share both."""
+    """A meter's level that a round won. It has the amounts with which the meter began again, what the house adds
+    because the round's table had shown more, and the hits that share level and addition."""
 
     meter: str
     level: int
@@ -51,7 +52,8 @@ class _Win:
 
 @dataclass
 class _Due:
-    """What a hit is due: its amount, the step that its award has reached, and the level that it shares."""
+    """What the pit owes for a hit: the amount, the step that the award has reached, and the won level of which it is a
+    part."""
 
     cents: int
     step: str = "pending"
@@ -60,7 +62,8 @@ class _Due:
 
 @dataclass(eq=False)
 class Inspector:
-    """Reads the pit's ledger at `path` and checks it. `terms` are the terms of the meters."""
+    """Reads the pit's ledger in the file `path`, and checks it against its own calculation. `terms` are the terms of
+    the meters."""
 
     def __init__(self, path: Path, terms: Mapping[str, Terms]) -> None:
         self.committed: Counter[str] = Counter()  # events, by table
@@ -80,7 +83,8 @@ class Inspector:
         self._db.close()
 
     def read(self, journals: Mapping[str, Sequence[bytes]]) -> None:
-        """Read what is new in the ledger, and compare it with the messages in the tables' own journals."""
+        """Read the new events of the ledger, and check that they are those of the tables' own journals. `journals` has
+        each table's messages, by the table's id."""
         rows = self._db.execute(
             "SELECT number, table_id, seq, body FROM event WHERE number > ? ORDER BY number", (self._number,)
         ).fetchall()
@@ -96,8 +100,8 @@ class Inspector:
             self.check()
 
     def check(self) -> None:
-        """Check that every meter shows what it must, that every award is what it must be, and that all accounts
-        together are zero."""
+        """Check the level of every meter and the state of every award against the inspector's own calculation. All
+        money accounts of the ledger together must be zero."""
         levels = dict(self._db.execute("SELECT substr(account, 7), cents FROM fund WHERE account LIKE 'meter:%'"))
         ours = {name: floor(meter.holds) for name, meter in self._meters.items()}
         hold("every meter is its seed and its share of wagers, less what was won", levels == ours, (levels, ours))
@@ -111,7 +115,7 @@ class Inspector:
         hold("every hit has its award", awards == due, (awards, due))
 
     def decided(self, award: Award) -> None:
-        """Note that a person decided on an award."""
+        """Take into account that a person verified, paid or rejected this award."""
         hit = next(hit for (hit,) in self._db.execute("SELECT hit FROM award WHERE id = ?", (award.id,)))
         due = self._due[hit]
         due.step = award.step
@@ -120,8 +124,9 @@ class Inspector:
         self.check()
 
     def _rejected(self, due: _Due, win: _Win) -> None:
-        """Note a rejected hit: the hits that are left share the level, if none of them is paid. Otherwise the hit's
-        part goes back to the meter, and what the house had added goes back to the house."""
+        """Take a rejected hit out of the win `win`. If other hits are left and none of them is paid, they share the
+        level. Otherwise the hit's amount goes back to the meter, and the part of it that the house had added goes back
+        to the house."""
         left = [other for other in win.hits if other.step != "rejected"]
         if left and all(other.step != "paid" for other in left):
             self._share(left, win.level + win.added)
@@ -137,7 +142,7 @@ class Inspector:
 
     @staticmethod
     def _share(hits: list[_Due], level: int) -> None:
-        """Give the hits equal parts of the level, and the cents that are left over to the first hits. A hit whose part
+        """Give the hits equal parts of the level. Cents that are left over go to the first hits. A hit whose part
         changes must be verified anew."""
         each, over = divmod(level, len(hits))
         for place, hit in enumerate(hits):
@@ -146,7 +151,7 @@ class Inspector:
                 hit.cents, hit.step = part, "pending"
 
     def step(self, table: str, seq: int) -> AwardStep | None:
-        """Return the award step of this number that the pit took for a table; None if it took none."""
+        """Return the award step with the number `seq` that the pit took for a table; None if there is no such step."""
         row = self._db.execute(
             "SELECT id, hit, step.table_id, seat, tier, meter, step.cents, step.step, by_whom, at, seq"
             " FROM step JOIN award ON award.number = step.award WHERE step.table_id = ? AND seq = ?",
@@ -155,7 +160,7 @@ class Inspector:
         return None if row is None else AwardStep(*row)
 
     def last_steps(self, table: str) -> dict[str, str]:
-        """Return the last step of every award of a table, by the award's hit."""
+        """Return the step that each award of a table has reached, by the id of the award's hit."""
         return dict(self._db.execute("SELECT hit, step FROM award WHERE table_id = ?", (table,)))
 
     def _take(self, message: dict[str, Any]) -> None:
@@ -192,20 +197,22 @@ class Inspector:
         return self._wins[hand, name]
 
     def _told(self, hand: _Hand, told: Mapping[str, Any]) -> None:
-        """Note when the round's wagers were locked and what its table showed, by the pit's signed word that the table
-        then had."""
+        """Note when the round's wagers were locked, and which levels its table showed. Both are taken from the pit's
+        signed message that the table had at the lock."""
         word, (table, *_) = told["word"], hand
         ms = round(datetime.fromisoformat(word["at"]).timestamp() * 1000) + told["ago_ms"]
         self._last_ms[table] = self._locked_ms[hand] = max(ms, self._last_ms[table])  # a table's locks never go back
         self._shown |= {(hand, name): cents for name, cents in word["meters"].items()}
 
     def _house_adds(self, hand: _Hand, meter: str, level: int) -> int:
-        """Return what the house adds to this level, in cents, because the round's table had shown so much more."""
+        """Return the cents that the house adds to a won level, because the round's table had shown a higher level at
+        the lock."""
         return max(0, self._shown.get((hand, meter), 0) - level)
 
     def _put_in_order(self, won: _Win) -> None:
-        """Give out the levels of all rounds that were locked no earlier than this one anew, in the order of their
-        locks. A level stays as it is if a person has decided on one of its hits."""
+        """Assign the won levels anew, in the order in which the rounds' wagers were locked. Only rounds that were
+        locked no earlier than the round of `won` are moved. A level stays as it is if a person has decided on one of
+        its hits."""
         if won.hand not in self._locked_ms:
             return
         free = [

@@ -1,8 +1,8 @@
-"""One table of the simulated house: the real runtime and its surroundings, in simulated time.
+"""One table of the simulated house: the real table program and its surroundings, in simulated time.
 
 Real are the runtime with its stream, journal, codec, debouncer and lamps, wired as `controller.daemon.app` wires them.
 Simulated are the clock and the event loop, the disk's failures, the header, the shoe's cable and the broker. A method
-`do_NAME` performs one action at this table.
+`do_NAME` performs the action NAME at this table.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ _WHO = "supervisor anna"
 
 
 class House(Protocol):
-    """What a table needs of the simulated world around it."""
+    """The interface to the simulated house, as its tables need it: time, the wall clock and the pit's award steps."""
 
     loop: VirtualLoop
     network: Network
@@ -78,10 +78,10 @@ class House(Protocol):
         """Let simulated time go by for the whole house."""
 
     def stamp(self) -> Stamp:
-        """Return the time by the wall clock."""
+        """Return the present time by the simulated wall clock."""
 
     def pit_step(self, table: str, seq: int) -> AwardStep | None:
-        """Return the award step of this number that the pit took for a table; None if it took none."""
+        """Return the award step with the number `seq` that the pit took for a table; None if there is no such step."""
 
 
 class _Header:
@@ -104,7 +104,7 @@ class _Header:
 
 
 class LiveTable:
-    """A table made from a seed, with its files in `folder`. Its program is not started yet."""
+    """A table of the simulated house, made from a seed, with its files in `folder`. Its program is not started yet."""
 
     def __init__(self, house: House, config: Config, seed: str, lucky: bool, folder: Path) -> None:
         self.id = config.file.table.id
@@ -152,7 +152,8 @@ class LiveTable:
         return None if self.runtime is None else self.runtime.face
 
     def keep_gaps_visible(self) -> None:
-        """Mend everything before ten reports in a row are lost, because one-digit numbers show no longer gap."""
+        """Mend the disk and the cable before ten of the shoe's reports in a row are lost. Reports have one-digit
+        numbers, which cannot show a longer gap."""
         if not self.shoe.numbered or self.auditor.backlog < _FEWEST_UNHEARD:
             return
         self._mend_disk()
@@ -172,7 +173,8 @@ class LiveTable:
         self._move_plug(True)
 
     def settled(self) -> None:
-        """Check, some time after all was mended, that all events are delivered and the table's state is known."""
+        """Check, some time after everything was mended, that all events are delivered and that the table's state is
+        known at the broker."""
         self.check(settled=True)
         self.check_replay()
         runtime, auditor, state = self._alive(), self.auditor, self.network.state(self.id)
@@ -190,7 +192,8 @@ class LiveTable:
         return self._alive().stream.told.status(), len(self.auditor.bodies)
 
     def took_note(self, at_ms: int) -> None:
-        """Note what the table can know of its pit at this time of the wall clock, as a fact came at some table."""
+        """Record what the table can know of its pit at the time `at_ms` of the wall clock, because a fact was written
+        at some table at that time."""
         self.verdicts[at_ms] = self._hearing.verdict()
 
     # Actions: the shoe and the dealer's hands on it.
@@ -205,7 +208,8 @@ class LiveTable:
         self._draw_lying(result=Result[result])
 
     def _draw_lying(self, **lies: Any) -> None:
-        """Draw a card about which the shoe lies. A shoe that reports nothing but cards has nothing to lie about."""
+        """Draw a card, and let the shoe report wrongly what `lies` says. A shoe that reports nothing but cards reports
+        correctly."""
         self.shoe.draw(lambda card: self.shoe.far.draw(card, **lies if self.shoe.numbered else {}))
 
     def do_misread(self, as_card: str) -> None:
@@ -233,7 +237,8 @@ class LiveTable:
             self.shoe.report(lambda: getattr(self.shoe.far, what)(*args), ("lost", "good", "lost"))
 
     def do_crash_in_copies(self, copy: int, back: bool) -> None:
-        """Let the program die between two copies of a card's report. With `back` it runs again before the next copy."""
+        """Kill the table's program between two copies of a card's report. If `back` is True, the program runs again
+        before the next copy."""
 
         def die(now: int) -> None:
             if now == (copy if self.shoe.numbered else 0):
@@ -248,7 +253,8 @@ class LiveTable:
         self.shoe.between_copies = lambda now: None
 
     def do_absence(self, of_the_program: bool, hands: int, seconds: float) -> None:
-        """Stop the program, or pull the cable, while the dealer deals on. A report takes its time on the wire."""
+        """Stop the table's program, or pull the cable, while the dealer deals this many whole rounds. Wait `seconds`,
+        then mend both."""
         if of_the_program:
             self.do_kill()
         else:
@@ -265,7 +271,8 @@ class LiveTable:
         self.do_cable(True)
 
     def do_shoes_end(self, cards: int, seconds: float) -> None:
-        """Pull the plug at the shoe's end, while the port stays open, and draw this many cards as fast as hands can."""
+        """Pull the plug at the shoe's end, while the serial port stays open, and draw this many cards as fast as a
+        person can."""
         self._move_plug(False)
         for _ in range(cards):
             self._go_on(_BY_HAND_S)
@@ -292,7 +299,7 @@ class LiveTable:
     # Actions: inputs.
 
     def do_press(self, *names: str) -> None:
-        """Press these inputs and let go. Of several inputs, all but the last are held while the last is pressed."""
+        """Press these inputs and release them. All but the last are held down while the last is pressed."""
         for name in names:
             self.header.levels[name] = True
             self._go_on(_SETTLED_S)
@@ -314,7 +321,8 @@ class LiveTable:
     # Actions: the supervisor.
 
     def do_leave(self, choice: int, by_key: bool) -> None:
-        """Do one of the acts that clear the fault by which the table has stopped."""
+        """Do one of the acts that clear the fault by which the table has stopped. `choice` selects the act; `by_key`
+        does it with the key and a button."""
         if self.runtime is None or self.runtime.face.fault is None:
             return
         fault = self.runtime.face.fault
@@ -339,8 +347,8 @@ class LiveTable:
                 self._ask(CountCards(self.shoe.cards_left, _WHO))
 
     def do_name_missed(self) -> None:
-        """Name every missed card in the order in which the cards came. Then clear the fault, or count the cards
-        left."""
+        """Name every card that the table missed, in the order in which the cards came. Then clear the fault, or count
+        the cards left."""
         for missed in self.auditor.missed_since(self.shoe.life):
             if self.face is None or self.face.fault is None:
                 return
@@ -372,7 +380,8 @@ class LiveTable:
         self._ask(ResetHits(seat, "dealer"))
 
     def do_correct(self, round_back: int, card: str) -> None:
-        """Correct a round, counted back from the last: two people find another first card in Player's hand."""
+        """Correct a finished round: two people say that Player's first card was `card`. `round_back` counts back from
+        the last round."""
         rounds = self.auditor.table.finished
         if rounds:
             finished = rounds[-1 - round_back % len(rounds)]
@@ -382,7 +391,8 @@ class LiveTable:
             self._ask_two(CorrectRound(finished.number, player, done.banker, _WHO))
 
     def do_close_hand(self) -> None:
-        """End the round that the shoe's own game still plays and that the table does not know, as the dealer does."""
+        """End, as the dealer does at the shoe, a round that the shoe's own game still plays and that the table does not
+        know."""
         if self.shoe.in_round:
             self.shoe.report(self.shoe.far.force_quit)
 
@@ -426,17 +436,17 @@ class LiveTable:
         self.network.drop(self.id)
 
     def do_stray_ack(self, seq: int) -> None:
-        """Bring the table an ack for another of its epochs, left over from another journal."""
+        """Bring the table an acknowledgement for another epoch of the table, left over from another journal."""
         said = AckWord(self.id, "0ld0ld0ld0", seq, "ab" * 32, now_text())
         self.network.stray(self.id, "ack", said.payload(KEY))
 
     def do_stray_levels(self, seq: int) -> None:
-        """Bring the table a message on the meters that breaks the contract, because its number is not above 0."""
+        """Bring the table a message about the meters that breaks the contract, because its number is not above 0."""
         said = MetersWord(-seq, now_text(), {"player_personal": 1})
         self.network.stray(self.id, "meters", said.payload(KEY))
 
     def do_stray_award(self, what: str, number: int) -> None:
-        """Bring the table a step of an award that is none of its own, or that was sent before."""
+        """Bring the table a message with a step of an award that is not its own, or with a step that it got before."""
         said = self.network.pit.steps_said.get(self.id, [])
         steps = said if what == "again" else [self._untrue(what, number)]
         if steps:
@@ -479,7 +489,7 @@ class LiveTable:
     # The program's life.
 
     def _start(self) -> None:
-        """Start the table's program, as `controller.daemon.app` does."""
+        """Start the table's program, wired as `controller.daemon.app` wires it."""
         config = self.config
         with self.disk.mounted():
             journal = Journal(self.disk.path, self.id, Signer(self._public_key), self._public_key)
@@ -530,7 +540,7 @@ class LiveTable:
         self._go_on(0.01)
 
     def _kill(self) -> None:
-        """End the program between two instructions, so that nothing it had begun goes on."""
+        """End the table's program between two instructions. Nothing that it had begun goes on."""
         assert self._running is not None
         self.header.dead = self._client.dead = True
         self.network.drop(self.id)
@@ -546,13 +556,13 @@ class LiveTable:
         self._journal.close()
 
     def _power_cut(self) -> None:
-        """Cut the power while the program is doing something."""
+        """Cut the power of the table's computer while the program is doing something."""
         self._cut = self._worker.gone = True
         self.header.dead = self._client.dead = True
         self.loop.stop()
 
     def went_on(self) -> None:
-        """Note that time went by. Raises Broken if the program has ended by itself."""
+        """Take into account that simulated time went by. Raises Broken if the table's program has ended by itself."""
         if self._cut:
             self._cut = False
             self._kill()
@@ -577,7 +587,7 @@ class LiveTable:
             self._wait_for(self.runtime.ask(request, fault=fault.id if fault else None))
 
     def _ask_two(self, request: Request) -> None:
-        """Ask for an act, and let a second person agree if the table waits for one."""
+        """Ask the table for an act, and let a second person agree if the table waits for one."""
         self._ask(request)
         self._go_on(_SETTLED_S)
         waits = None if self.runtime is None else self.runtime.told.waits_for_second_person()
@@ -590,7 +600,8 @@ class LiveTable:
         self._asked.append(self.loop.create_task(answer))
 
     def _card_on_the_felt(self) -> Card:
-        """Return the card that a supervisor reads on the felt: one that waits for its name, or the first one missed."""
+        """Return the card that a supervisor reads on the felt: the card that waits for its name, or the first missed
+        card."""
         table = self.auditor.table
         raised_by = table.fault.raised_by if table.fault else None
         report = getattr(raised_by.fact, "report", None) if raised_by is not None else None
@@ -614,7 +625,8 @@ class LiveTable:
         return self.runtime
 
     def check(self, settled: bool) -> None:
-        """Check everything that must hold. With `settled` the program has had a moment to show what it committed."""
+        """Check everything that must hold of this table. With `settled` the program has had a moment to show what it
+        committed."""
         if settled and self.disk.slow_s:
             self._go_on(0.0)  # what was committed at this very moment is then told, and nothing more is
         self.auditor.read(self.shoe.life)
@@ -626,8 +638,8 @@ class LiveTable:
             self._check_secrets()
 
     def _check_lamps(self) -> None:
-        """Check that every lamp shows what the face and the live values say. The check is repeated a few times, because
-        the live values may have changed just now."""
+        """Check that every lamp shows what the table's public face and its live values (such as link states) say. The
+        check is repeated a few times, because the live values may have changed just now."""
         tests = self.auditor.lamp_tests
         if tests != self._lamp_tests:
             self._lamp_tests, self._lamp_test_ends_s = tests, self.loop.now_s + _LAMP_TEST_S
@@ -660,7 +672,7 @@ class LiveTable:
         return lamps(public(self.auditor.table), live)
 
     def check_replay(self) -> None:
-        """Check that a replay of the open shoe gives the table as it is now."""
+        """Check that a replay of the journal's rows since the shoe was opened gives the table as it is now."""
         if self.runtime is None or self.disk.failing or self.disk.slow_s:
             return
         auditor = self.auditor
@@ -683,7 +695,7 @@ class LiveTable:
     # What the program takes from outside.
 
     def step(self, table: Table, fact: Fact) -> tuple[Table, tuple[Event, ...]]:
-        """Run the table's step over a fact, or raise RuntimeError if the step was to fail."""
+        """Let the table's logic take a fact. Raises RuntimeError if the simulation wants this step to fail."""
         if self._step_fails:
             self._step_fails = False
             self.auditor.step_was_broken = True

@@ -12,15 +12,14 @@ _SPINS = 10_000
 
 
 class PowerCut(BaseException):
-    """The power of a table's computer is cut if this is raised."""
+    """An exception: whoever raises it cuts the power of a table's computer."""
 
 
 @dataclass
 class Worker:
-    """The simulated thread of one executor: how long its work takes, and what happens when the work ends in a
-    `PowerCut`.
+    """The simulated thread of an executor: how long its work takes, and what is called if the work raises `PowerCut`.
 
-    The result of work that ends so is never given back. Once the thread is `gone`, nothing more is done or given back.
+    The result of work that raised is never given back. When the thread is `gone`, no more work is done or given back.
     """
 
     takes_s: float
@@ -29,7 +28,7 @@ class Worker:
 
 
 class SpinningError(Exception):
-    """The program keeps itself busy without end, and no simulated time goes by."""
+    """An error: the program keeps itself busy without end, and no simulated time goes by."""
 
 
 class _NothingToSelect:
@@ -50,8 +49,8 @@ class _NothingToSelect:
 
 
 async def watch_in_turns(look: Callable[[], bool], noticed: Callable[[], None], every_s: float) -> None:
-    """Do what `controller.daemon.pins.watch.keep_watching` does, in simulated time: each look is a turn of the event
-    loop."""
+    """Call `look` every `every_s` seconds of simulated time, and `noticed` when it returns True. This stands in for
+    `controller.daemon.pins.watch.keep_watching`, which does the same on a thread."""
     while True:
         if look():
             noticed()
@@ -59,8 +58,8 @@ async def watch_in_turns(look: Callable[[], bool], noticed: Callable[[], None], 
 
 
 class VirtualLoop(asyncio.BaseEventLoop):
-    """An asyncio event loop in simulated time. Executors work on this thread, each as slowly as its `Worker` says.
-    There is no other thread and no file descriptor."""
+    """An asyncio event loop in simulated time. The work of executors is done on the same thread, and takes as long as
+    its `Worker` says. There is no other thread and no file descriptor."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -83,7 +82,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
     def run_in_executor(  # type: ignore[override]  # the one caller awaits the result
         self, executor: Executor | None, func: Callable[..., Any], *args: Any
     ) -> asyncio.Future[Any]:
-        """Do the work on this thread, later by the time that the executor's `Worker` takes."""
+        """Do the executor's work on this thread, later by the simulated time that the executor's `Worker` takes."""
         result = self.create_future()
         assert executor is not None, "the loop has no executor of its own"
         worker = self.workers[executor]

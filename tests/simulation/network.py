@@ -1,7 +1,7 @@
-"""The simulated broker between the tables and their pit, and what goes wrong on the way.
+"""The simulated broker between the tables and their pit, and the mishaps of messages on the way.
 
-The broker is written from the contract and from nothing of the table's own code. A seeded generator draws what happens
-to a message, so the same actions meet the same mishaps.
+The broker is written from the contract and uses none of the table's own code. A seeded generator draws what happens to
+a message, so the same actions meet the same mishaps.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _REFUSED, _NOBODY = 0x87, 0x10
 
 @dataclass
 class Weather:
-    """The probability (0 to 1) of each mishap for one message."""
+    """The probability (0 to 1) of each mishap of a message: that it is lost, doubled or late."""
 
     lost: float = 0.0
     doubled: float = 0.0
@@ -32,8 +32,8 @@ class Weather:
 
 
 class Network:
-    """The simulated broker. With `refuses`, its access list refuses the tables' events. `retained` has its retained
-    messages."""
+    """The simulated broker. While `refuses` is True, its access list refuses the tables' events. `retained` holds its
+    retained messages."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, root: str, pit: LedgerPit, seed: str) -> None:
         self._loop = loop
@@ -53,8 +53,8 @@ class Network:
     # Its fortunes.
 
     def restart(self, forgets: bool) -> None:
-        """Restart the broker: every connection ends, and with `forgets` its retained messages are gone. The pit
-        reconnects by itself."""
+        """Restart the broker: every connection ends. If `forgets` is True, the broker's retained messages are gone. The
+        pit reconnects by itself."""
         self.go_down()
         if forgets:
             self.retained.clear()
@@ -73,7 +73,7 @@ class Network:
             self._loop.call_later(_PIT_COMES_BACK_S, self._pit_connects)
 
     def drop(self, table: str) -> None:
-        """End a table's connection."""
+        """End a table's connection to the broker."""
         client = self._clients.pop(table, None)
         if client is not None:
             client.end()
@@ -91,11 +91,11 @@ class Network:
         self._pit_connected = False
 
     def stray(self, table: str, kind: str, payload: bytes) -> None:
-        """Bring a table a message of this kind from somebody else than the pit."""
+        """Bring a table a message of this kind that does not come from the pit."""
         self._to_table(table, self._topic(table, kind), payload)
 
     def state(self, table: str) -> dict[str, object]:
-        """Return the state of a table that the broker retains."""
+        """Return the last state message of a table, which the broker retains."""
         state: dict[str, object] = json.loads(self.retained.get(self._topic(table, "state"), b"{}"))
         return state
 
@@ -108,7 +108,7 @@ class Network:
             self.pit.connected()
 
     def _said(self, table: str | None, kind: str, payload: bytes, retain: bool) -> None:
-        """Publish a message of the pit, to one table or to all."""
+        """Publish a message of the pit to the table `table`, or to all tables if it is None."""
         if not self._pit_connected:
             return
         topic = self._topic(table, kind)
@@ -129,14 +129,14 @@ class Network:
     # The tables' side.
 
     def connected(self, client: Client) -> None:
-        """Connect a table, and bring it the retained messages."""
+        """Connect a table to the broker, and bring the table the retained messages."""
         self._clients[client.table] = client
         for topic in (self._topic(client.table, "ack"), self._topic(None, "meters")):
             if topic in self.retained:
                 self._to_table(client.table, topic, self.retained[topic], retained=True)
 
     def published(self, client: Client, token: int, topic: str, payload: bytes, retain: bool) -> None:
-        """Publish a message of a table. States are not lost while a connection stands; events may be."""
+        """Publish a message of a table. While the connection lasts, no state message is lost; event messages may be."""
         connection = client.connection
         if topic == self._topic(client.table, "state"):
             assert retain
@@ -160,7 +160,7 @@ class Network:
             self.pit.receive(table, kind, payload)
 
     def _fates(self) -> list[float]:
-        """Return after how many seconds each copy of a message arrives. A lost message has no copy."""
+        """Return the seconds after which each copy of a message arrives. The list is empty for a lost message."""
         luck, weather = self._luck, self.weather
         if luck.random() < weather.lost:
             return []
@@ -171,8 +171,8 @@ class Network:
 
 
 class Client:
-    """A table's connection to the simulated broker, with the interface `drivers.devices.Broker`. `hearing` notes all
-    that passes."""
+    """A table's connection to the simulated broker, with the interface `drivers.devices.Broker`. `hearing` is told of
+    every message in both directions."""
 
     address, has_others = "127.0.0.1:1883", False
 
@@ -190,7 +190,7 @@ class Client:
         self._tokens = 0
 
     async def run(self, listener: BrokerListener) -> None:
-        """Connect to the broker, and again after each end of the connection."""
+        """Connect to the broker, and connect again after each end of the connection."""
         while True:
             while not self._network.up:  # noqa: ASYNC110  # a real client polls, too
                 await asyncio.sleep(0.3)
@@ -204,7 +204,7 @@ class Client:
             await asyncio.sleep(0.2)
 
     def publish(self, topic: str, payload: bytes, retain: bool = False, event_type: str | None = None) -> int | None:
-        """Publish a message if the table is connected, and return the message's token; else return None."""
+        """Publish a message and return its token (its number). If the table is not connected, return None."""
         if self._listener is None or self.dead:
             return None
         if self.dies_at_publish and topic.endswith("event"):
@@ -229,7 +229,7 @@ class Client:
         return ""
 
     def end(self) -> None:
-        """End the connection, and lose all that was on its way to the table."""
+        """End the connection, and lose all messages that were on their way to the table."""
         self._listener = None
         self.connection += 1
         if not self.dead:

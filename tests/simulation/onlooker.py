@@ -1,4 +1,4 @@
-"""One running table in simulated time, and an onlooker who notes all that leaves it, each thing with its moment.
+"""One running table in simulated time, and an onlooker who records everything that leaves the table, with the moment.
 
 Real are the runtime with its stream, journal, codec, lamps and watchers, wired as `controller.daemon.app` wires them.
 What leaves the table are published messages, lamps, log lines, answers, and the status, both asked for and watched.
@@ -75,7 +75,8 @@ class Step:
 
 @dataclass(frozen=True)
 class Noise:
-    """Damage to the byte that is on the wire at a moment, if there is a byte."""
+    """Noise on the shoe's wire at the time `at_s`: it flips the bits `mask` of the byte that is on the wire then, if
+    any."""
 
     at_s: float
     mask: int
@@ -83,8 +84,8 @@ class Noise:
 
 @dataclass(frozen=True)
 class Left:
-    """One thing that left the table: when, by which way, and what. `size` is its size as it left; `said` has nothing
-    random in it."""
+    """One thing that left the table: the time, the way (for example a lamp), the text, and its size in bytes. Random
+    parts of the text (`said`) are replaced."""
 
     at_s: float
     way: str
@@ -98,15 +99,15 @@ class Left:
 def seen(
     config: Config, folder: Path, script: Sequence[Step], cards: Sequence[str], noise: Sequence[Noise]
 ) -> list[Left]:
-    """Play the script with these cards at a table of `config`, and return all that leaves the table, in the order in
-    which it leaves."""
+    """Play the script with these cards at a table of `config`. Return everything that leaves the table, in order."""
     with _Table(config, folder, cards, noise) as table:
         table.play(script)
     return table.left
 
 
 class _Wire:
-    """The line from the shoe, with its noise. It carries byte after byte as fast as its baud rate allows."""
+    """The serial line between the shoe and the table, with its noise. It carries byte after byte as fast as its baud
+    rate allows."""
 
     def __init__(self, loop: VirtualLoop, baud: int, noise: Sequence[Noise]) -> None:
         self._loop, self._byte_s, self._noise = loop, 10 / baud, noise
@@ -127,7 +128,7 @@ class _Wire:
             self._loop.call_at(self._loop.now_s + len(data) * self._byte_s, self._shoe_hears, data)
 
     def plug(self, plugged: bool) -> None:
-        """Pull the cable, or put it back. What is on the wire meanwhile is lost."""
+        """Pull the shoe's cable, or put it back. Bytes that are on the wire while it is out are lost."""
         self.plugged = plugged
         self.on_link(plugged, "the cable was moved")
 
@@ -147,7 +148,7 @@ class _Wire:
 
 
 class _Port:
-    """The table's end of the line, in place of `drivers.line.port.ShoePort`."""
+    """The table's end of the serial line to the shoe, in place of `drivers.line.port.ShoePort`."""
 
     def __init__(self, wire: _Wire) -> None:
         self._wire = wire
@@ -163,14 +164,14 @@ class _Port:
 
 
 def _stamp(loop: VirtualLoop) -> Stamp:
-    """Return the time by the wall clock."""
+    """Return the present time by the simulated wall clock."""
     return Stamp(_BEGUN_MS + round(loop.now_s * 1000), synchronised=True)
 
 
 class _Broker:
-    """The broker, and a pit that acknowledges what it has committed, and may go back to less. The pit says that it
-    cosigns, and has cosigned nothing: so the table, in this `epoch`, shows the pit its last checkpoint on each
-    connection."""
+    """The broker, and behind it a pit that acknowledges the events that it has committed. The pit may also go back to
+    fewer events. It says that it cosigns the table's journal, and has cosigned nothing. So the table, whose journal has
+    this `epoch`, shows the pit its last checkpoint on each connection."""
 
     address, has_others = "127.0.0.1:1883", False
 
@@ -190,7 +191,7 @@ class _Broker:
         await asyncio.Event().wait()
 
     def connect(self, up: bool) -> None:
-        """Begin the table's connection, or end it."""
+        """Begin the table's connection to the broker if `up` is True, else end it."""
         assert self._listener is not None
         self._up = up
         self._connection += 1
@@ -220,7 +221,7 @@ class _Broker:
         self._later(self._message, topic, payload)
 
     def publish(self, topic: str, payload: bytes, retain: bool = False, event_type: str | None = None) -> int | None:
-        """Publish a message if the table is connected, and return the message's token; else return None."""
+        """Publish a message and return its token (its number). If the table is not connected, return None."""
         if not self._up:
             return None
         self._leaves(topic, payload)
@@ -319,7 +320,7 @@ class _LogLines(logging.Handler):
 
 @dataclass
 class _Table:
-    """The running table under the onlooker's eyes. Use it as a context manager."""
+    """The running table that the onlooker watches. Use it as a context manager."""
 
     config: Config
     folder: Path
@@ -373,7 +374,7 @@ class _Table:
             self.loop.run_for(0.1)
 
     def play(self, script: Sequence[Step]) -> None:
-        """Play the script to its end, and let a little more time go by."""
+        """Perform all steps of the script, and let a little more simulated time go by."""
         began_s = self._began_s = self.loop.now_s
         for place, step in enumerate(script):  # apart: of timers for one moment any might be the first
             self.loop.call_at(began_s + step.at_s + place * _APART_S, self._perform, step)
@@ -408,7 +409,7 @@ class _Table:
                 raise AssertionError(step)
 
     def _wager(self, seat: int, spot: str, cents: int) -> bytes:
-        """Return a wager as bet recognition sends it, for the round that the table's state calls the next."""
+        """Return a wager as bet recognition sends it, for the round that the table's state names as the next one."""
         face = self.runtime.face
         self._wagers_said += 1
         message: dict[str, object] = {
@@ -436,8 +437,8 @@ class _Table:
         await watchers.watch(asyncio.StreamWriter(connection, protocol, None, self.loop))
 
     def _leaves(self, way: str, said: bytes) -> None:
-        """Note a thing that leaves the table. Parts of it that are random, or depend on the test's folder, are replaced
-        by fixed text."""
+        """Record a thing that leaves the table. Parts of it that are random, or depend on the test's folder, are
+        replaced by fixed text."""
         text = said.decode().replace(self.journal.epoch, "epoch").replace(str(self.folder), "folder")
         text = re.sub(r'"(chain|signature)":"[^"]*"', r'"\1":"by chance"', text)
         text = re.sub(r'("checkpoint": "\S+ \d+) [^"]*"', r'\1 by chance"', text)

@@ -1,4 +1,4 @@
-"""The people who act on the tables, and when: a seeded mixture of good play, impatience, faulty machines and
+"""The people who act on the simulated tables: a seeded mixture of good play, impatience, faulty machines and
 supervisors.
 
 Every decision is made here and recorded as an `Action`, so that a run can be played again without any chance.
@@ -22,8 +22,8 @@ _UNHEARD_S = 0.2  # where nobody listens, no more reports are lost in a time tha
 
 
 class People:
-    """Chooses what happens next. With some seeds people are rough, with others calm, so that some shoes come to their
-    end."""
+    """Chooses the next action in the simulated house. With some seeds people are rough, with others calm, so that some
+    shoes are dealt to their end."""
 
     def __init__(self, seed: int) -> None:
         self._luck = random.Random(f"{seed} people")
@@ -31,7 +31,7 @@ class People:
         self._place = 0
 
     def next(self, world: World) -> Action:
-        """Return the next action and its table: mostly the table where something just happened."""
+        """Return the next action, mostly at a table where something has just happened."""
         if self._luck.random() < 0.2:
             self._place = self._luck.randrange(len(world.tables))
         return replace(self._at(world.tables[self._place]), table=self._place)
@@ -95,7 +95,8 @@ class People:
         return self._impatience() if roll < 0.98 else Action("wait", (), luck.choice((0.5, 4.0)))
 
     def _about_hits(self, face: Public) -> Action:
-        """Return the next action about the hits that are shown: people handle the hits, at the table or at the pit."""
+        """Return the next action about the hits that the table shows: a dealer resets a seat, or the pit decides on an
+        award."""
         luck = self._luck
         return luck.choice(
             (
@@ -140,8 +141,8 @@ class People:
         )
 
     def _draw(self, table: LiveTable) -> Action:
-        """Return the next action that draws a card, which is reported correctly. Some cards come so fast that two are
-        committed in one transaction."""
+        """Return the next action that draws a card, which the shoe reports correctly. Some cards come so fast that two
+        are committed in one transaction."""
         if table.shoe.cards_left == 0:
             return Action("refill")
         if not table.shoe.cable.heard:

@@ -1,7 +1,7 @@
 """The simulated pit: the reference pit's own ledger, meters and awards, served without a network.
 
 The program around the ledger is imitated, so that it can crash between commit and acknowledgement, send no levels for a
-while, send old levels, and repeat itself. What it sends comes from the ledger.
+while, send old levels, and send a message twice. The content of its messages comes from the ledger.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ Levels = Literal["well", "silent", "stuck", "old"]
 
 
 class LedgerPit:
-    """A simulated pit of many tables. `levels` is how it sends the meters' levels: "stuck" repeats the last message,
-    "old" repeats its first message."""
+    """A simulated pit of many tables. `levels` says how it sends the meters' levels: for example "stuck" repeats the
+    last message, and "old" repeats the first message."""
 
     def __init__(self, path: Path, terms: Mapping[str, Terms], later: Callable[..., object]) -> None:
         self.say: Say = lambda table, kind, payload, retain: None
@@ -75,7 +75,7 @@ class LedgerPit:
         self._every(_STEPS_EVERY_S, self.say_steps, self._life)
 
     def crash(self) -> None:
-        """End the pit's program, so that only what is committed is left."""
+        """End the pit's program. Only what the ledger has committed is left."""
         if self.up:
             self._uncommitted.clear()
             self._life += 1
@@ -83,13 +83,13 @@ class LedgerPit:
             self.ledger.close()
 
     def connected(self) -> None:
-        """Send acks, levels and award steps, as a pit does once it is connected to its broker."""
+        """Send acknowledgements, levels and award steps, as a pit does once it is connected to its broker."""
         self._acknowledge(self.ledger.acks())
         self.say_levels()
         self.say_steps()
 
     def receive(self, table: str, kind: str, payload: bytes) -> None:
-        """Take in a table's state or event."""
+        """Take in a message of a table. `kind` is "state" or "event"."""
         if kind == "event":
             self._uncommitted.append((table, payload))
             if len(self._uncommitted) == 1:
@@ -103,8 +103,8 @@ class LedgerPit:
             self._acknowledge({table: ack})
 
     def decide(self, award: str, step: Step, by: str) -> Award | None:
-        """Decide on an award as a person does; return None if nobody can decide on it now. An award in doubt takes a
-        second person."""
+        """Decide on an award as the person `by` does. Return None if nobody can decide on it now. An award in doubt
+        takes a second person."""
         doubted = next(each.doubted for each in self.ledger.awards() if each.id == award)
         try:
             decided = self.ledger.take_step(award, step, by)

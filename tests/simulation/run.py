@@ -1,4 +1,4 @@
-"""Plays one seed from its first action to its last, plays it again from a record, and makes a failing record small."""
+"""Plays one seed of the simulation, plays a recorded run again, and reduces a failing run to few actions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ STEPS = 300
 
 @dataclass(frozen=True)
 class Failure:
-    """A promise that did not hold, and the actions that led to it."""
+    """A promise that did not hold in a run of the simulation, and the actions that led to it."""
 
     seed: int
     invariant: str
@@ -36,14 +36,15 @@ class Failure:
 
 @dataclass
 class Record:
-    """What was done in a run, and what took effect."""
+    """The record of a run of the simulation: the actions, and how often each kind of action took effect."""
 
     actions: list[Action] = field(default_factory=list)
     happened: Counter[Happening] = field(default_factory=Counter)
 
 
 def play_seed(seed: int, steps: int = STEPS, record: Record | None = None) -> Failure | None:
-    """Play one seed, and return its first failure, if any. `record` gets what was done and what happened."""
+    """Play one seed of the simulation, and return its first failure, or None. The actions and their effects are added
+    to `record`."""
     actions: list[Action] = []
 
     def perform(world: World) -> None:
@@ -60,7 +61,7 @@ def play_seed(seed: int, steps: int = STEPS, record: Record | None = None) -> Fa
 
 
 def play_again(seed: int, actions: Sequence[Action]) -> Failure | None:
-    """Play a record in the world of a seed, and return its first failure, if any."""
+    """Perform these recorded actions in the house of a seed, and return the first failure, or None."""
 
     def perform(world: World) -> None:
         for action in actions:
@@ -71,7 +72,8 @@ def play_again(seed: int, actions: Sequence[Action]) -> Failure | None:
 
 
 def smallest(failure: Failure) -> Failure:
-    """Return the failure with as few actions as can be found by leaving some out, chunk by chunk."""
+    """Return the same failure with as few actions as can be found, by leaving out one part of the actions after
+    another."""
     chunk = len(failure.actions) // 2
     while chunk:
         start = 0

@@ -1,5 +1,5 @@
-"""The simulated shoe: one of the brands of `drivers.sim` on a line in memory, its deck of cards, and a record of all
-that it reported."""
+"""The simulated shoe: one of the brands of `drivers.sim` on a line in memory, its deck of cards, and a record of every
+report that it made."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _CARDS_BYTES = 8
 
 @dataclass
 class Reported:
-    """One report as it left the shoe: its frame, and the card that was truly drawn with it, if one was."""
+    """One report as it left the shoe: its frame, and the card that was truly drawn, or None."""
 
     frame: str
     real: str | None
@@ -28,17 +28,17 @@ class Reported:
     believed_from: int = 2  # so many are needed
 
     def came(self, life: int) -> bool:
-        """Tell whether this run of the table's program heard enough copies of the report to believe it."""
+        """Tell whether the table's program, in its run number `life`, heard enough copies of the report to trust it."""
         return self.heard_by == life and self.good_copies >= self.believed_from
 
     @property
     def kind(self) -> str:
-        """Return the letter of the report's type."""
+        """Return the letter that names the type of the shoe's report."""
         return chr(int(self.frame[4:6], 16))
 
 
 class Port:
-    """The table's end of the line, in place of `drivers.line.port.ShoePort`."""
+    """The table's end of the serial line to the shoe, in place of `drivers.line.port.ShoePort`."""
 
     def __init__(self, cable: Cable, on_bytes: Callable[[bytes], None], on_link: Callable[[bool, str], None]) -> None:
         self.on_bytes = on_bytes
@@ -57,10 +57,10 @@ class Port:
 
 
 class Cable:
-    """The line between shoe and table. Bytes that are written while nobody listens are lost.
+    """The serial line between shoe and table. Bytes that are written while nobody listens are lost.
 
-    The cable has two ends: `plugged` is the table's end, which the port can see, and `in_shoe` the shoe's end, which
-    the port cannot see.
+    The cable has two ends. `plugged` is True while the table's end is in, which the port can see. `in_shoe` is True
+    while the shoe's end is in, which the port cannot see.
     """
 
     def __init__(self) -> None:
@@ -97,7 +97,8 @@ class Cable:
 
 
 class CardShoe:
-    """The simulated shoe and the cards in it. `life` is the number of the table's program run that hears it.
+    """The simulated shoe and the cards in it. `life` is the number of the run of the table's program that hears the
+    shoe.
 
     `lucky` are pairs of King and 9, written "KS 9H", that come often in one hand. `numbered`: the shoe is an Angel Eye,
     which sends each report three times under a number, plays the game itself and reports the cut card. A BeeTek reports
@@ -148,9 +149,10 @@ class CardShoe:
         self.far.new_shoe()
 
     def draw(self, how: Callable[[str], None], damage: Sequence[str] = ALL_COPIES) -> None:
-        """Draw the next card, and before it the cut card if that lies first. `how` makes the shoe report the card.
+        """Draw the next card. If the cut card lies before it, draw the cut card first. `how` makes the shoe report the
+        card.
 
-        `damage` is what becomes of each copy of the card's report: "good", "bad", "alias" or "lost".
+        `damage` says for each copy of the card's report what becomes of it: "good", "bad", "alias" or "lost".
         """
         if self._cut_card_in and len(self._cards) <= self._cut:
             self._cut_card_in = False
@@ -162,13 +164,14 @@ class CardShoe:
             self._real, self._damage = None, ALL_COPIES
 
     def report(self, what: Callable[[], None], damage: Sequence[str] = ALL_COPIES) -> None:
-        """Let the shoe report something else than a card. `damage` is what becomes of each copy of the report."""
+        """Let the shoe report something other than a card. `damage` says for each copy of the report what becomes of
+        it."""
         self._damage = damage
         what()
         self._damage = ALL_COPIES
 
     def _on_the_wire(self, copy: int, frame: bytes) -> bytes:
-        """Return the bytes that arrive of one copy of a report, and note the report."""
+        """Return the bytes that arrive at the table of copy number `copy` of a report, and record the report."""
         if copy == 0:
             believed_from = 2 if self.numbered else 1
             self.reported.append(Reported(frame.hex(), self._real, self.cable.heard, believed_from=believed_from))
@@ -190,8 +193,8 @@ class CardShoe:
 
 
 def _alias(frame: bytes) -> bytes:
-    """Return a card's frame with two flipped bits that its checksum does not show. It names another card and another
-    index."""
+    """Return a card's frame with two flipped bits that leave its checksum right, so that the frame names another card
+    and another index."""
     changed = bytearray(frame)
     changed[-4] ^= 0x01
     changed[-5] ^= 0x01

@@ -1,5 +1,5 @@
-"""Fast imitated signatures for the simulation, each of one key and one message. Other tests prove that real signatures
-are sound."""
+"""Imitated signatures for the simulation, which are fast to make. Each belongs to one key and one message. Other tests
+check the real signatures."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from controller.contract.signing import signature_of
 
 
 class Signer:
-    """Signs messages by a fast hash. `public` stands for both halves of the key."""
+    """Signs messages by a fast hash instead of real cryptography. `public` is both the private and the public half of
+    the key."""
 
     def __init__(self, public_key: bytes) -> None:
         self.public = public_key

@@ -1,6 +1,6 @@
 """Checks that two running tables, whose rounds differ only in cards that lie face down, send out exactly the same.
 
-Bytes, their sizes and their moments are compared, whatever happens around the round.
+The bytes that leave the tables, their sizes and their moments are compared, whatever happens around the round.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ the others damaged bytes were told before the kept cards were committed, while t
 
 
 def _difference(seed: int, folder: Path) -> str | None:
-    """Return the first difference in what leaves the two tables of this seed; None if there is none."""
+    """Return the first difference between what leaves the two tables of this seed; None if both are the same."""
     pair = twins(seed)
     tables = [
         seen(pair.config, folder / f"{seed} {name}", pair.script, cards, pair.noise)
@@ -35,8 +35,8 @@ def _difference(seed: int, folder: Path) -> str | None:
 
 
 def _in_order(left: list[Left]) -> list[Left]:
-    """Sort what left a table by its moment. Things that leave by different ways at one moment have no order, so they
-    are sorted by their way."""
+    """Sort the things that left a table by their moment. Things that left at one moment by different ways have no order
+    of their own, so they are sorted by the name of the way."""
     return sorted(left, key=lambda each: (each.at_s, each.way))
 
 

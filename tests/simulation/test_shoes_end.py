@@ -1,8 +1,8 @@
-"""Checks what a table does while the plug is out at the shoe's end for a number of cards, at every point of a round.
+"""Checks what a table does if the plug is out at the shoe's end while some cards are drawn, at every point of a round.
 The serial port stays open, but nothing arrives from the shoe.
 
 A dealer draws one card in 300 ms, as fast as hands can. Whatever was dealt unheard, the table stops before another
-round is booked. No wager that was locked before then plays in a round that was dealt after.
+round is booked. Wagers that were locked before the plug came out do not play in a round that was dealt later.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _ENOUGH_CARDS = 12  # two rounds
 
 @cache
 def seed_of(shoe: str) -> int:
-    """Return a seed whose only table has this shoe, a dealer who locks the wagers, and six cards in its second
-    round."""
+    """Return a seed of the simulation whose house has one table, with this shoe, a dealer who locks the wagers, and six
+    cards in the table's second round."""
     brand, _, wrap = shoe.partition(", ")
     for seed in range(SHOES[shoe], SHOES[shoe] + _SEEDS):
         with World(seed) as world:
@@ -46,8 +46,8 @@ def seed_of(shoe: str) -> int:
 
 @contextmanager
 def _at(seed: int, point: str) -> Iterator[tuple[World, LiveTable]]:
-    """Yield a world and its table at this point of the table's second round. If that round's wagers are locked, every
-    seat has a wager."""
+    """Yield a simulated house and its table, played to this point of the table's second round. If that round's wagers
+    are locked, every seat has a wager."""
     with World(seed) as world:
         table = world.tables[0]
         world.do(Action("wait", (), 2.0))
@@ -68,8 +68,8 @@ def _at(seed: int, point: str) -> Iterator[tuple[World, LiveTable]]:
 
 
 def stops_before_another_round(shoe: str, point: str, unheard: int) -> None:
-    """Check that the table stops after `unheard` cards were drawn while nobody heard them, and then two more rounds are
-    heard."""
+    """Check that the table stops. First `unheard` cards are drawn that the table does not hear, and after them two
+    rounds that it hears."""
     with _at(seed_of(shoe), point) as (world, table):
         before = table.face
         assert before is not None

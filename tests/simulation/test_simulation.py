@@ -1,4 +1,5 @@
-"""Plays a whole simulated house, seed after seed: whatever people, machines and links do, the promises hold."""
+"""Plays a whole simulated house, seed after seed, and checks that its promises hold, whatever people, machines and
+links do."""
 
 from __future__ import annotations
 
@@ -65,8 +66,8 @@ def test_the_same_seed_takes_the_same_course() -> None:
 
 
 def test_an_untrue_pit_is_found_and_made_small() -> None:
-    """The simulation finds a pit that has an event which no table sent, and its report has only the actions that
-    matter."""
+    """The simulation finds a pit whose ledger has an event that no table sent. Its report of the failure has only the
+    actions that matter."""
     actions = [Action("wait"), Action("wagers", (1, 2)), Action("untrue_pit"), Action("wait")]
     failure = play_again(1, actions)
     assert failure is not None

@@ -1,4 +1,5 @@
-"""Pairs of rounds that differ only in cards that lie face down. All else around them happens at the same moments.
+"""Pairs of rounds that differ only in cards that lie face down. Everything else around them happens at the same
+moments.
 
 What may be seen of a round is the same in both: how many cards are drawn, which of them lie face up, what is called.
 The script of a pair ends just before the cards that differ are turned up. The game says to whom each card is due.
@@ -40,8 +41,8 @@ _MOST_UNACKNOWLEDGED = 2  # so that a pit that goes back soon finds too many wai
 
 @dataclass(frozen=True)
 class Twins:
-    """Two rounds that look the same, their table and what happens at it. `these` and `those` are the cards of either
-    round in the order in which they are drawn."""
+    """Two rounds that look the same, the configuration of their table, and the script of what happens at the table.
+    `these` and `those` are the cards of the two rounds in the order in which they are drawn."""
 
     about: str
     config: Config
@@ -129,7 +130,7 @@ class _Making:
         self.hand_begins_s = self.now_s
 
     def _stop(self, config: Config) -> None:
-        """Stop the table with a fault, so that it holds back what comes."""
+        """Stop the table with a fault, so that the table holds back the cards that come after it."""
         if config.file.shoe.driver.name == "angel_eye":
             self._do("shoe", "raise_error", 7)
             self._do("shoe", "cancel_error", 7)
@@ -186,13 +187,14 @@ class _Making:
         those.append(call)
 
     def _take_back(self) -> None:
-        """Take back the last card, if it completes the round and so turns all cards up."""
+        """Remove the last card from the script and from both rounds, because it would complete a round and so turn all
+        cards up."""
         self.script.pop()
         self.these.pop()
         self.those.pop()
 
     def _in_error(self, config: Config, begins: str) -> None:
-        """Draw cards that nobody needs yet. They lie face down until a round needs them."""
+        """Draw cards before a round needs them. They lie face down until a round needs them."""
         self.hand_begins_s = self.now_s
         kept = begins.endswith("next_card")
         for _ in range(self.luck.randint(3, 8) if kept else 4):
@@ -253,8 +255,8 @@ class _Making:
                 assert_never(never)
 
     def _wire_is_free_s(self, at_s: float) -> float:
-        """Return the moment from which the wire is free: after the last card's reports, and after a result that follows
-        them.
+        """Return `at_s`, or a later moment if the shoe's wire may still be busy at `at_s`: with the last card's
+        reports, and with a result after them.
 
         A result keeps the wire busy. So what the shoe sends meanwhile comes later than without a result, whatever the
         table does. A cut card is drawn as a card is, and never comes so soon after a card.
@@ -264,8 +266,8 @@ class _Making:
 
 
 def _same(play: Game, seating: Seating, these: Sequence[Play], those: Sequence[Play], hands: Iterable[str]) -> bool:
-    """Tell whether the cards of these hands are the same in both rounds, so that turning them up shows no
-    difference."""
+    """Tell whether the cards of the hands named in `hands` are the same in both rounds, so that turning them up shows
+    no difference."""
     alike = [{str(lies.hand): lies.cards for lies in play.laid(seating, plays)} for plays in (these, those)]
     return all(alike[0][hand] == alike[1][hand] for hand in hands)
 

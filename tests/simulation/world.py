@@ -1,4 +1,4 @@
-"""A whole house in one process: some tables, and the broker and the pit that they share, in simulated time.
+"""A whole simulated house in one process: some tables, and the broker and the pit that they share, in simulated time.
 
 A table is a `live_table.LiveTable`; the pit is the reference pit's own ledger. `World.do` performs one action. After
 each action, the auditors of the tables and the inspector of the pit check what must hold.
@@ -70,7 +70,8 @@ Happening = Literal[
 
 @dataclass(frozen=True)
 class Action:
-    """One thing that somebody does or that happens, as plain data, and how long everything then goes on.
+    """One thing that somebody does or that happens in the simulated house, as plain data. `pause_s` is how long
+    everything goes on after it.
 
     `table` is the number of the table at which the action happens, if it happens at a table.
     """
@@ -87,7 +88,8 @@ class Action:
 class World:
     """The simulated house, made from a seed. Use it as a context manager.
 
-    `happened` counts the actions that took effect, for kinds of action that do not always have an effect.
+    `happened` counts how often actions took effect. It has only those kinds of action that do not always have an
+    effect.
     """
 
     def __init__(self, seed: int) -> None:
@@ -128,7 +130,7 @@ class World:
     # One step.
 
     def do(self, action: Action) -> None:
-        """Perform the action, let time go by, and check everything. Raises Broken if a promise does not hold."""
+        """Perform the action, let simulated time go by, and check everything. Raises Broken if a promise is broken."""
         self.steps += 1
         table = self.tables[action.table]
         table.keep_gaps_visible()
@@ -142,8 +144,8 @@ class World:
             self._check_account()
 
     def settle(self) -> None:
-        """Mend all that is broken. Then check that all events are delivered and acknowledged, and that every table's
-        state is known."""
+        """Mend everything that is broken. Then check that all events are delivered and acknowledged, and that every
+        table's state is known at the broker."""
         network, pit = self.network, self.pit
         network.weather, network.refuses = Weather(), False
         pit.commit_takes_s, pit.levels = 0.02, "well"
@@ -172,11 +174,11 @@ class World:
             table.went_on()
 
     def stamp(self) -> Stamp:
-        """Return the time by the wall clock."""
+        """Return the present time by the simulated wall clock."""
         return Stamp(_BEGUN_MS + round(self.loop.now_s * 1000) + self._clock_error_ms, self._clock_synchronised)
 
     def pit_step(self, table: str, seq: int) -> AwardStep | None:
-        """Return the award step of this number that the pit took for a table; None if it took none."""
+        """Return the award step with the number `seq` that the pit took for a table; None if there is no such step."""
         return self.inspector.step(table, seq)
 
     # Actions.
@@ -214,7 +216,7 @@ class World:
         self.pit.levels = how
 
     def _do_decide(self, number: int, step: Any) -> None:
-        """Decide on an award, counted back from the last, as a person at the pit does."""
+        """Take a step of an award, as a person at the pit does. `number` counts the awards back from the last."""
         awards = self.pit.ledger.awards() if self.pit.up else []
         if awards:
             self._read()
@@ -227,13 +229,13 @@ class World:
                 self.pit.say_steps()
 
     def _do_clock(self, error_ms: int, synchronised: bool) -> None:
-        """Let the wall clock jump to this error, in ms."""
+        """Set the wall clock wrong by `error_ms`, all at once. `synchronised` says whether the clock counts as set."""
         self.happened["step of the clock"] += error_ms != self._clock_error_ms
         self._clock_error_ms, self._clock_synchronised = error_ms, synchronised
 
     def _do_untrue_pit(self) -> None:
-        """Make the inspector believe that the pit committed an event which it was never sent. Only the simulation's own
-        test chooses this."""
+        """Make the inspector (the check of the pit's ledger) believe that the pit committed an event which no table
+        sent. Only the simulation's own test chooses this."""
         self.inspector.committed[self.tables[0].id] += 1
 
     # Checks.
@@ -313,8 +315,8 @@ def _terms(luck: random.Random) -> Mapping[str, Terms]:
 
 
 def _config(luck: random.Random, table: str) -> Config:
-    """Return the configuration of the example table, in which the seed chooses what a house may set. Shoes are small,
-    so that they come to their end."""
+    """Return the configuration of the example table, changed by the seed in everything that a house may set. Shoes are
+    small, so that they are dealt to their end."""
     config = _example()
     shoe = replace(
         config.rules.shoe,

@@ -1,4 +1,4 @@
-"""Helpers that archive a journal outside of a table, and that let a test act at each step that archiving takes on the
+"""Helpers that archive a journal outside of a table. They let a test act at each step that the archiving takes on the
 disk."""
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _STEPS = ((Path, "mkdir"), (os, "open"), (os, "fsync"), (os, "posix_fadvise"), (
 
 
 def archive_all(journal: Journal, keep_shoes: int = 0, at_most_rows: int = 10**6) -> list[Path]:
-    """Archive rows of the journal until no more may be archived, and return the archives."""
+    """Archive rows of the journal until no more may be archived, and return the paths of the archives."""
     made = []
     while (run := journal.next_to_archive(keep_shoes, at_most_rows)) is not None:
         made.append(journal.write_archive(run))
@@ -23,8 +23,8 @@ def archive_all(journal: Journal, keep_shoes: int = 0, at_most_rows: int = 10**6
 
 
 class AtStep:
-    """A function to be called before each step of the archiving. It lets `passes` steps pass, and does `act` before the
-    next."""
+    """A function to be called before each step of the archiving. It does nothing `passes` times, and calls `act` the
+    next time."""
 
     def __init__(self, passes: int, act: Callable[[], None]) -> None:
         self.passes = passes
@@ -37,13 +37,13 @@ class AtStep:
 
 
 def watch_files(set_: Callable[[object, str, object], None], before: Callable[[], None]) -> None:
-    """Call `before` at each step that makes, writes, syncs, renames or reads an archive's file."""
+    """Let `before` be called before each step that makes, writes, syncs, renames or reads an archive's file."""
     for owner, name in _STEPS:
         set_(owner, name, _stepped(getattr(owner, name), before))
 
 
 def watch_statements(journal: Journal, before: Callable[[], None]) -> None:
-    """Call `before` at each statement by which rows leave the journal's file."""
+    """Let `before` be called before each SQL statement that removes rows from the journal's file."""
 
     def traced(statement: str) -> None:
         if statement.startswith(("BEGIN", "INSERT", "DELETE", "COMMIT")):

@@ -1,7 +1,8 @@
-"""A person at a pit's desk, played by a thread of this process that has an account's credentials when it connects.
+"""A person at a pit's desk, played by a thread of the test's process. The thread has the credentials of the person's
+user account while it connects.
 
 The C library gives new credentials to every thread of a process. The kernel's own calls, which this module uses, give
-them to one thread alone, so that no process has to be started for each word of a person.
+them to one thread alone, so that no process has to be started for each request of a person.
 """
 
 from __future__ import annotations
@@ -29,16 +30,16 @@ ANSWERS_WITHIN_S = 20
 
 @contextmanager
 def practising(ledger: Ledger, at: Path, key: Signer) -> Iterator[Path]:
-    """Open a desk for practice on this ledger, at which each command says who decides. Yields the desk's control
-    socket."""
+    """Open a desk for practice on this ledger. At such a desk each command names the person who decides. Yields the
+    path of the desk's control socket."""
     control = at.with_name(f"{at.name}.control")
     with open_desk(control, Desk(at, ledger.session(), key, {}, practice=True)):
         yield control
 
 
 def connected_as(uid: int, control: Path, groups: Sequence[int] = ()) -> socket.socket:
-    """Connect to the socket as this account, a member of these groups, as the kernel sees it. Returns the
-    connection."""
+    """Connect to the control socket as the user account `uid`, a member of these groups, as the kernel sees it. Returns
+    the connection."""
     control.parent.chmod(0o755)
     folder = os.open(control.parent, os.O_RDONLY | os.O_DIRECTORY)  # the account may not pass the folders above
     channel = socket.socket(socket.AF_UNIX)
@@ -69,7 +70,8 @@ def connected_as(uid: int, control: Path, groups: Sequence[int] = ()) -> socket.
 
 
 def said(channel: socket.socket, request: object) -> dict[str, Any]:
-    """Send a request on this connection and return the desk's answer. A request that is text is sent as it is."""
+    """Send a request on this connection, and return the desk's answer. A request that is a text is sent unchanged, so
+    that it may be malformed."""
     channel.sendall((request if isinstance(request, str) else json.dumps(request)).encode() + b"\n")
     with channel.makefile("rb") as answers:
         answer: dict[str, Any] = json.loads(answers.readline())
@@ -77,6 +79,6 @@ def said(channel: socket.socket, request: object) -> dict[str, Any]:
 
 
 def ask_desk(uid: int, control: Path, groups: Sequence[int], **request: object) -> dict[str, Any]:
-    """Send the desk a request as this account, and return the desk's answer."""
+    """Send the desk a request as the user account `uid`, a member of `groups`, and return the desk's answer."""
     with connected_as(uid, control, groups) as channel:
         return said(channel, request)

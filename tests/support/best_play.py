@@ -1,4 +1,5 @@
-"""The best play of Lucky 9 that the par sheet found, for tests that make the seats' calls."""
+"""The best way to play Lucky 9, as the par sheet (the game's calculation) found it. Tests use it for the seats'
+decisions."""
 
 from __future__ import annotations
 
@@ -11,13 +12,13 @@ from controller.rules.game.play import Call
 
 
 def lucky9_call(seat: Seat, first: Card, second: Card, up: Card) -> Call:
-    """Return what a seat of Lucky 9 calls on its first two cards, when the dealer's card `up` lies face up."""
+    """Return the best decision of a seat of Lucky 9 on its first two cards, if the dealer's card `up` lies face up."""
     return seat.play[seat.turns[_turn(seat, first, second, up)]]
 
 
 def lucky9_splits_again(seat: Seat, pair: Card, up: Card, drawn: Sequence[Card], hands: int) -> bool:
-    """Tell whether a seat splits a new pair when it has `hands` hands, and the hands to the left of the pair have drawn
-    these cards."""
+    """Tell whether a seat of Lucky 9 should split a new pair, when it has `hands` hands. `drawn` are the cards that the
+    hands to the left of the pair have drawn."""
     of = seat.turns[_turn(seat, pair, pair, up)].pair
     assert of is not None, "it was split"
     kinds = sorted(NEW_PAIR if card.rank == pair.rank else card.points for card in drawn)

@@ -1,4 +1,4 @@
-"""The bets of the shipped games, and helpers that decide them on a finished round."""
+"""The bets of the shipped games, and helpers that settle them on a finished round."""
 
 from __future__ import annotations
 
@@ -20,19 +20,22 @@ def bets_of(table: str) -> tuple[Bet, ...]:
 
 
 def bet(bets: Sequence[Bet], spot: str) -> Bet:
-    """Return the bet on this spot."""
+    """Return the bet that is played on this spot of the layout."""
     found = bet_on(bets, spot)
     assert found is not None, spot
     return found
 
 
 def comes_to(bet: Bet, done: TwoHands, own: PersonalK9 | None = None, others: Sequence[PersonalK9] = ()) -> str:
-    """Return what a wager on the bet comes to: "lose", "push", "half", an award's name, or what it pays to one."""
+    """Return how a wager on the bet ends in the round `done`: "lose", "push", "half", an award's name, or the pay to
+    one, as text. `own` and `others` are the K9 cards (king and nine) printed at the bettor's seat and at the other
+    seats."""
     return decided(bet, Finished(done, NATURAL, own, others))
 
 
 def decided(bet: Bet, finished: Finished) -> str:
-    """Return what a wager on the bet comes to in a finished round as a seat sees it, in the words of `comes_to`."""
+    """Return how a wager on the bet ends in a finished round: "lose", "push", "half", an award's name, or the pay to
+    one, as text."""
     row = deciding(bet, finished)
     if row is None:
         return "lose"
@@ -40,5 +43,5 @@ def decided(bet: Bet, finished: Finished) -> str:
 
 
 def dragon_bonus(bets: Sequence[Bet], done: TwoHands) -> tuple[str, str]:
-    """Return what a wager on Dragon Bonus comes to, first on Player's hand and then on Banker's."""
+    """Return how a wager on Dragon Bonus ends, as a text for Player's hand and a text for Banker's."""
     return comes_to(bet(bets, "dragon_player"), done), comes_to(bet(bets, "dragon_banker"), done)

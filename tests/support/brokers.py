@@ -32,8 +32,8 @@ max_queued_messages 10000
 class Broker:
     """A Mosquitto broker with this configuration, on a port of its own. It remembers nothing over a restart.
 
-    `access_list` is what its clients may do, if they may not do everything. If Mosquitto is not installed the test is
-    skipped.
+    `access_list` says what the broker's clients may do; without it they may do everything. If Mosquitto is not
+    installed, the test is skipped.
     """
 
     def __init__(self, folder: Path, config: str = OPEN, access_list: str = "", port: int = 0) -> None:
@@ -73,8 +73,8 @@ class Broker:
 
 
 class Peer:
-    """A connected client of the broker, which subscribes to `topics`. Mosquitto does not tell a client that it may not
-    hear a topic."""
+    """A connected client of the broker, which subscribes to `topics`. If the broker does not let the client hear a
+    topic, Mosquitto does not say so."""
 
     def __init__(self, port: int, *topics: str, host: str = "127.0.0.1", context: ssl.SSLContext | None = None) -> None:
         self._messages: queue.SimpleQueue[MQTTMessage] = queue.SimpleQueue()
@@ -124,7 +124,7 @@ class Peer:
         return message.topic, bytes(message.payload)
 
     def so_far(self) -> list[MQTTMessage]:
-        """Return the messages that have come and that the test has not looked at."""
+        """Return the messages that have come and that no other method has returned."""
         return [self._messages.get_nowait() for _ in range(self._messages.qsize())]
 
     def close(self) -> None:

@@ -1,9 +1,9 @@
-"""Collects the tests of a run once, for all workers of pytest-xdist: each worker is a fork of the process that has
-collected the tests, which saves two seconds of a core each.
+"""Collects the tests of a run once, for all workers of pytest-xdist. Each worker is a fork of the process that has
+collected the tests, which saves each worker two seconds of a core.
 
 The pytest session that collected becomes the worker's own, with the worker's configuration. Options that choose among
-the collected tests (`-k`, `-m`, `--deselect`) work as ever. With an option that changes what is found, or if a file of
-tests could not be collected, each worker collects for itself.
+the collected tests (`-k`, `-m`, `--deselect`) work as ever. Each worker collects for itself if an option changes what
+is found, or if a file of tests could not be collected.
 """
 
 from __future__ import annotations
@@ -21,19 +21,20 @@ _of_the_run: list[pytest.Session] = []
 
 
 def collect(tests: Sequence[str]) -> None:
-    """Collect these tests, so that the one worker which this process or a fork of it becomes can take them."""
+    """Collect these tests in this process, before it or a fork of it becomes a worker of pytest-xdist. That one worker
+    then takes the collected tests."""
     options = ["--collect-only", "-qq", "-p", "no:cacheprovider"]
     pytest.main([*options, *tests], plugins=[_Keeps()])
     cast(Any, pytest.Session).from_config = _session
 
 
 def are_taken(config: pytest.Config) -> bool:
-    """Tell whether this configuration is a worker's that takes the tests collected before it started."""
+    """Tell whether this configuration belongs to a worker that takes the tests collected before it started."""
     return config.pluginmanager.has_plugin(_Takes.__name__)
 
 
 class _Keeps:
-    """A pytest plugin that keeps the session of the run that collects the tests."""
+    """A pytest plugin that keeps the pytest session of the run that collects the tests."""
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         if session.items and not session.testsfailed:  # else each worker collects, and tells what is wrong
@@ -41,7 +42,8 @@ class _Keeps:
 
 
 def _session(config: pytest.Config) -> pytest.Session:
-    """Return the session of a worker with this configuration: the one that has collected the tests, or a new one."""
+    """Return the pytest session for a worker with this configuration: the session that has collected the tests, or a
+    new one."""
     cast(Any, pytest.Session).from_config = _new_session
     if not _of_the_run or _found_by(config) != _found_by(_of_the_run[0].config):
         return _new_session(config)
@@ -55,8 +57,8 @@ def _session(config: pytest.Config) -> pytest.Session:
 
 
 def _load_conftests(config: pytest.Config, folders: set[Path]) -> None:
-    """Let the hooks of each conftest.py see the tests below its folder, as they would if the tests were collected
-    now."""
+    """Load each folder's conftest.py, and let its hooks see the tests below the folder, as if the tests were collected
+    at this moment."""
     for folder in folders:
         config.pluginmanager._loadconftestmodules(
             folder,

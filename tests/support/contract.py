@@ -1,4 +1,5 @@
-"""Checks every message that a test makes against the written contract."""
+"""Checks every message that a test makes against the written contract (the schemas of the messages between table and
+pit)."""
 
 from __future__ import annotations
 
@@ -25,15 +26,15 @@ _UNSIGNED_SCHEMA = EVENT_SCHEMA | {
 
 @lru_cache
 def whole_validator(signed: bool) -> Draft202012Validator:
-    """Return the validator of the event's schema as it is published."""
+    """Return the validator of the published schema of events. With `signed` False, an event must have no signature."""
     return Draft202012Validator(EVENT_SCHEMA if signed else _UNSIGNED_SCHEMA)
 
 
 @lru_cache
 def _validator(type_: str, of_seats: bool, signed: bool) -> Draft202012Validator:
-    """Return the validator of one event type: the schema written out, without references and without branches for other
-    types. It takes a quarter of the time of the whole validator. `tests/contract/test_event_schema.py` checks both
-    against the same events."""
+    """Return the validator of one event type. Its schema is written out, without references and without branches for
+    other types, so it takes a quarter of the time of the published schema. `tests/contract/test_event_schema.py` checks
+    both against the same events."""
     schema, of_type = EVENT_SCHEMA if signed else _UNSIGNED_SCHEMA, EVENT_SCHEMA["$defs"][type_]
     if "if" in of_type:
         assert of_type["if"] == {"required": ["dealer"]}
@@ -47,7 +48,7 @@ def _validator(type_: str, of_seats: bool, signed: bool) -> Draft202012Validator
 
 
 def _written_out(schema: Any) -> Any:
-    """Return the schema with each reference replaced by what it names."""
+    """Return the schema with each reference (`$ref`) replaced by the schema that it names."""
     match schema:
         case {"$ref": str(name), **more}:
             assert not more, "a reference stands alone"
@@ -60,9 +61,11 @@ def _written_out(schema: Any) -> Any:
 
 
 def check_event(body: bytes, *, signed: bool = True) -> dict[str, Any]:
-    """Return the event in `body`, if it keeps the contract. Otherwise raises AssertionError with all that breaks it.
+    """Check an event against the contract, and return it as a dict. Raises AssertionError with everything that breaks
+    the contract.
 
-    An event that no table signed (a script's) must keep everything else, and have no signature.
+    With `signed` False the event comes from no table (but from a script): it must have no signature, and keep
+    everything else.
     """
     event: dict[str, Any] = json.loads(body)
     broken = _broken(_alike(body), signed)
@@ -84,8 +87,8 @@ _ANY = (b"0" * 64 + b'"', b'2026-01-01T00:00:00.000Z"', b'1"', b"1", b"A" * 86 +
 
 
 def _alike(body: bytes) -> bytes:
-    """Return the event with its chain, time, number and signature replaced by values that are the same for all
-    events."""
+    """Return the event with its chain value, time, number and signature replaced by fixed values. Events that differ in
+    nothing else become equal."""
     return _OWN.sub(lambda found: found[found.lastindex or 0] + _ANY[(found.lastindex or 0) - 1], body)
 
 
@@ -96,14 +99,14 @@ def _broken(body: bytes, signed: bool) -> list[str]:
 
 
 def validator_of(event: dict[str, Any], signed: bool) -> Draft202012Validator:
-    """Return the validator of this event's type, or the validator of all events if its type is unknown."""
+    """Return the validator of this event's type. If the type is unknown, return the validator of all events."""
     known = event.get("type") in EVENT_SCHEMA["properties"]["type"]["enum"]
     return _validator(event["type"], "dealer" in event, signed) if known else whole_validator(signed)
 
 
 def check_message(topic: str, body: bytes) -> dict[str, Any]:
-    """Return the message on a topic, if it keeps the contract. Otherwise raises AssertionError with all that breaks
-    it."""
+    """Check the message on this topic against the contract, and return it as a dict. Raises AssertionError with
+    everything that breaks the contract."""
     kind = topic.rpartition("/")[2].replace("-", "_")
     if kind == "event":
         return check_event(body)

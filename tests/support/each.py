@@ -1,5 +1,5 @@
-"""Runs many cases as one test, because each separate test costs some milliseconds of a core, and each worker of a run
-collects it."""
+"""Runs many cases as one test. Each separate test would cost some milliseconds of a core, and each worker of a run
+would collect it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _Test = Callable[..., None]
 
 
 def each(names: str, values: Iterable[Any]) -> Callable[[_Test], _Test]:
-    """Return a decorator that runs the test with each of these values, in one test. `names` and `values` are those of
-    `pytest.mark.parametrize`, without marks. A failure names its case."""
+    """Return a decorator that runs the test once with each of these values, and counts as one test. `names` and
+    `values` are as for `pytest.mark.parametrize`, but without marks. A failure names its case."""
     own = names.split(", ")
     cases = [value if isinstance(value, ParameterSet) else _case(value, len(own)) for value in values]
     assert cases, "no case would run"

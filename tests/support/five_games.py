@@ -1,4 +1,4 @@
-"""The example tables of the five game sheets, and an onlooker who notes after each fact all that can be seen of a
+"""The example tables of the five games, and an onlooker who records after each fact everything that can be seen of a
 table."""
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ HEALTHY = Live(frozenset(), pit_fresh=True, shoe_up=True, pit_up=True, journal_o
 
 
 def dealt(rules: TableRules, reveal: Literal["dealt", "input", "hand_end"]) -> TableRules:
-    """Return the same rules of punto banco, but with the cards turned up in the way `reveal`."""
+    """Return these rules of punto banco with another way of turning up the cards, `reveal`: as they are dealt, by the
+    dealer's call, or at the round's end."""
     assert isinstance(rules.play, PuntoBanco)
     return replace(rules, play=replace(rules.play, reveal=reveal))
 
@@ -49,21 +50,21 @@ def wagers(text: str) -> list[PlaceWager]:
 
 
 def seats(*numbers: int) -> TakeSeats:
-    """Return the request that says that these seats are occupied."""
+    """Return the request that tells the table which seats are occupied."""
     return TakeSeats(numbers, "test")
 
 
 def call(name: str) -> MakeCall:
-    """Return the dealer's call of this name: `call("reveal")`."""
+    """Return the request that makes the dealer's call of this name: `call("reveal")`."""
     return MakeCall(Call(name), "dealer")
 
 
 class Watched(TableUnderTest):
-    """A table under test with an onlooker, who notes all that can be seen.
+    """A table under test with an onlooker, who records everything that can be seen.
 
     `seen` has an entry after every fact: the public face, the lamps and the events that the fact made. Two things of an
-    event are left out. Its chain is salted, and so tells nothing. Its time is left out because the clock here counts
-    facts, even those that nobody sees. The shoe's reports are numbered and tell their card, as on a wire.
+    event are left out. Its chain value is salted, and so tells nothing. Its time is left out because the clock here
+    counts facts, even those that nobody sees. The shoe's reports are numbered and tell their card, as on a wire.
     """
 
     def __post_init__(self) -> None:
@@ -87,20 +88,23 @@ class Watched(TableUnderTest):
         return json.dumps([new, to_builtins(self.face), lit], sort_keys=True)
 
     def report(self, card: Card | None, *, missed: int = 0) -> Report:
-        """Return the shoe's next report, whose frame tells the card. `missed` reports before it are left out."""
+        """Return the shoe's next report, whose frame tells the card. `missed` is the count of reports before it that do
+        not reach the table."""
         self._seq = (self._seq + 1 + missed) % 10
         return Report(self._seq, f"05 {card}")
 
     def drawn(self, card: Card, *, missed: int = 0) -> Self:
-        """Draw a card with its report, but without the shoe's opinion of where the card goes."""
+        """Draw a card, and let the shoe report it, but not to which hand the card goes. `missed` reports before it do
+        not reach the table."""
         return self.believe(CardDrawn(card, report=self.report(card, missed=missed)))
 
 
 def account(event: dict[str, Any]) -> tuple[int, int, int, int, int]:
-    """Add up a settlement's money anew from its wagers: staked, returned, gone to the house, commission taken,
-    commission owed.
+    """Add up a settlement's money anew from its wagers. Returns five sums in cents: staked, returned to the bettors,
+    gone to the house, commission taken, commission owed.
 
-    The house has what the bettors do not get back. Of a wager's commission, what was not taken from the pay is owed.
+    The house has what the bettors do not get back. The part of a wager's commission that was not taken from the pay is
+    owed.
     """
     rows = event["settlement"]["wagers"]
     staked = sum(row["cents"] for row in rows)
@@ -115,7 +119,7 @@ def account(event: dict[str, Any]) -> tuple[int, int, int, int, int]:
 
 
 def assert_money_adds_up(event: dict[str, Any]) -> None:
-    """Check that the settlement's totals are those of its wagers, so that no cent appears or is lost."""
+    """Check that the settlement's totals are the sums over its wagers, so that no cent appears or is lost."""
     staked, returned, gone, taken, owed = account(event)
     totals = event["settlement"]["totals"]
     assert totals == {
@@ -128,6 +132,6 @@ def assert_money_adds_up(event: dict[str, Any]) -> None:
 
 
 def turns(table: TableUnderTest) -> set[int]:
-    """Return the seats whose lamps say that the round waits for them."""
+    """Return the seats whose lamps say that the round waits for the seat's decision."""
     lit = lamps(table.face, HEALTHY)
     return {seat for seat in table.face.seats if lit[f"seat_{seat}"] is Pattern.LONG_FLASH}

@@ -68,16 +68,17 @@ _Popen = subprocess.Popen
 
 
 def take_terminal() -> None:
-    """Make the terminal at standard input the controlling terminal of the new session. For `preexec_fn`."""
+    """Make the terminal at standard input the controlling terminal of the new session. For the argument `preexec_fn` of
+    Popen."""
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
 class Popen(_Popen[Any]):
-    """A `subprocess.Popen` that forks a process which has imported the program, if it can."""
+    """A `subprocess.Popen` that starts the program as a fork of a process that has imported it, if that is possible."""
 
     def _execute_child(self, *given: Any) -> None:
-        """Fork if that is possible, and else start the program. This replaces CPython's own method, with the same
-        arguments."""
+        """Start the program as a fork if that is possible, else as a new process. This replaces CPython's own method,
+        with the same arguments."""
         args, executable, preexec, _, pass_fds, cwd, env, _, _, shell, *pipes = given[:16]
         _, gid, gids, uid, umask, new_session, group = given[16:]
         plain = not (executable or pass_fds or shell or gid or gids or uid) and umask == group == -1
@@ -108,7 +109,8 @@ def _is_ours(args: Any, folder: str) -> bool:
 
 
 def _can_be_forked_with(environment: Mapping[str, str]) -> bool:
-    """Tell whether a forker's Python started with this environment, in all that Python reads only when it starts."""
+    """Tell whether a fork can stand for a program with these environment variables. Those that Python reads only at its
+    start must be the same in the forking process."""
     preload = environment.get("LD_PRELOAD", _SHIM)
     if ":" in preload or Path(preload).name != _SHIM:
         return False
@@ -116,7 +118,8 @@ def _can_be_forked_with(environment: Mapping[str, str]) -> bool:
 
 
 def _umask() -> int:
-    """Return this process's own umask. `os.umask` would change it for all threads while it asks."""
+    """Return this process's own umask. `os.umask` is not used, because it would change the umask of all threads for a
+    moment."""
     (line,) = (line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("Umask:"))
     return int(line.split()[1], 8)
 
@@ -127,7 +130,7 @@ def _read_by_a_start(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 class _Forker:
-    """The near end of the connection to a process that has imported the program, and that forks for each request."""
+    """A connection to a process that has imported the program, and that forks itself for each request."""
 
     def __init__(self, channel: socket.socket) -> None:
         self._channel = channel
@@ -136,8 +139,8 @@ class _Forker:
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
     def fork(self, request: Mapping[str, object], files: Sequence[int]) -> int:
-        """Fork, and return the number of the new process, a child of this one. `files` are its open files 0, 1 and
-        2."""
+        """Ask for a fork, and return the process id of the new process, which is a child of this one. `files` become
+        its open files 0, 1 and 2."""
         with self._one_at_a_time:
             socket.send_fds(self._channel, [json.dumps(request).encode()], files)
             pid = self._channel.recv(100)
@@ -147,7 +150,8 @@ class _Forker:
 
 
 def _start(*tests: str) -> _Forker:
-    """Start a process that has imported the program, or that has collected these tests. It ends with this process."""
+    """Start a process that has imported the program, or, if `tests` are given, that has collected these tests. It ends
+    with this process."""
     near, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with far:
         command = [sys.executable, "-m", "tests.support.forks", str(far.fileno()), *tests]
@@ -163,7 +167,8 @@ _one_forker_at_a_time = threading.Lock()
 
 
 def _forker(of_workers: bool) -> _Forker:
-    """Return the forker of workers, or else the forker of the program. It is started when it is first asked for."""
+    """Return the process that forks: for workers of pytest-xdist, or else for the program. It is started at the first
+    call."""
     with _one_forker_at_a_time:
         if of_workers:
             _forkers_of_workers[:] = _forkers_of_workers or [_start(*tests_of_workers)]
@@ -181,10 +186,12 @@ def _is_a_fork(pid: int) -> bool:
 
 
 def _serve(channel: socket.socket) -> dict[str, Any]:
-    """Fork for each request, until nobody is left to ask. Returns in each fork, with what was asked for.
+    """Fork for each request on the channel, until the other end is closed. Returns only in the forks, each with its
+    request.
 
-    Forks that still run at that point were left by tests that were killed, and are killed too. Otherwise they would go
-    on for good, and a table whose shoe's pty has gone would open the pty of a later test under the same number.
+    Forks that still run when the other end is closed were left by tests that were killed, and are killed too. Otherwise
+    they would go on for good, and a table whose shoe's pty has gone would open the pty of a later test under the same
+    number.
     """
     forks: list[int] = []
     while True:
@@ -213,8 +220,8 @@ def _serve(channel: socket.socket) -> dict[str, Any]:
 
 
 def _asked(channel: socket.socket) -> dict[str, Any]:
-    """Serve requests, and return in each fork as `_serve` does. A fork that starts other programs has a forker of its
-    own by the time this returns."""
+    """Fork for each request on the channel, and return in each fork with its request. A fork that will start other
+    programs has its own forking process before this returns."""
     global on
     asked = _serve(channel)
     while _START_OTHERS & {*asked["arguments"][1:3]}:
@@ -235,7 +242,7 @@ def _asked(channel: socket.socket) -> dict[str, Any]:
 
 
 def _import(tests: Sequence[str]) -> None:
-    """Import the program, or collect these tests for the workers."""
+    """Import the program, or, if `tests` are given, collect these tests for the workers of pytest-xdist."""
     if tests:
         with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere), redirect_stderr(nowhere):
             import_module("tests.support.collected").collect(tests)
@@ -259,8 +266,8 @@ def _import(tests: Sequence[str]) -> None:
 
 
 def _work_types_out() -> None:
-    """Let msgspec work out the types of facts and events, and argparse the words of the commands, before anybody
-    forks."""
+    """Let msgspec prepare the types of facts and events, and argparse the commands' words, before the first fork. Each
+    fork then has them ready."""
     from msgspec import ValidationError, convert
 
     from controller.contract import event_reading
@@ -317,8 +324,8 @@ def _main() -> None:
 
 
 def _end(code: int) -> None:
-    """End the process as Python does, but without clearing its memory. To clear it, a fork would first copy most of
-    it."""
+    """End the process as Python does, but without freeing its memory. A fork that freed its memory would first have to
+    copy most of it."""
     cast(Any, threading)._shutdown()
     cast(Any, atexit)._run_exitfuncs()
     with suppress(OSError, ValueError):  # what cannot be written, Python tells in its own way

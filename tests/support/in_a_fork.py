@@ -1,4 +1,4 @@
-"""Runs work in a fork of this process, which need not import anything."""
+"""Runs work in a fork of this process, so that nothing has to be imported again."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 
 def exit_code(work: Callable[[], object]) -> int:
-    """Do the work in a fork, and return how the fork ended: 0, or 1 if the work raised, or minus the number of the
-    signal that killed the fork."""
+    """Do the work in a fork, and return how the fork ended: 0 after success, 1 if the work raised, or minus the number
+    of the signal that killed the fork."""
     child = os.fork()
     if child == 0:
         code = 1

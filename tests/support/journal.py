@@ -1,5 +1,5 @@
-"""An imitation of systemd's journal for tests: a socket that hears log lines, and a stream that counts as connected to
-the journal."""
+"""An imitation of systemd's log (journald) for tests: a socket that receives log lines, and a stream that counts as
+connected to the log."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from controller.basics import journald
 
 
 class Heard:
-    """The log lines that were sent to the imitated journal of systemd."""
+    """The log lines that were sent to the imitated log of systemd."""
 
     def __init__(self, at: socket.socket) -> None:
         self._at = at
@@ -34,7 +34,8 @@ class Heard:
 
 @contextmanager
 def journal(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Heard]:
-    """Let standard output and error count as connected to systemd's journal. Yields what this journal hears."""
+    """Let standard output and standard error count as connected to systemd's log. Yields the lines that this log
+    receives."""
     at, stream = folder / "journal", (folder / "stream").open("w", encoding="utf-8")
     with stream, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as heard, monkeypatch.context() as patch:
         heard.bind(str(at))
@@ -48,8 +49,8 @@ def journal(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Heard]:
 
 
 def fields_of(datagram: bytes) -> dict[str, str]:
-    """Parse a datagram of journald's protocol as its documentation says: NAME=VALUE, or the name alone, a length and
-    the value."""
+    """Parse a datagram of systemd's log protocol as its documentation says. A field is NAME=VALUE, or the name alone, a
+    length and the value."""
     fields = {}
     while datagram:
         head, _, datagram = datagram.partition(b"\n")

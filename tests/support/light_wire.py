@@ -1,9 +1,9 @@
 """A table's end of the connection to the broker, light enough for a thousand of them in one process.
 
-Its events are delivered as a table's are, by the very `Delivery` of the product: nothing is sent before the pit's last
-ack is known, a window limits what is under way, and events are sent again if the pit is silent. Nothing is kept on a
-disk, and the MQTT packets are written here, because a client library would take more of the machine than the pit. It
-has no thread of its own: whoever has many of them calls `turn` for their sockets.
+Events are delivered by the product's own `Delivery`, as a real table delivers them. Nothing is sent before the pit's
+last acknowledgement is known, a window limits how many events are on the way, and events are sent again if the pit is
+silent. Nothing is kept on a disk, and the MQTT packets are written here, because a client library would take more of
+the machine than the pit. There is no thread: whoever has many connections calls `turn` for their sockets.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ _READ_BYTES = 65_536
 
 
 class LightWire:
-    """The connection of `table`, which sends events in `epoch`. `waiting` has its events without an ack, by number:
-    type and body.
+    """The connection of the table `table`, which sends events in `epoch`. `waiting` holds the events that are not
+    acknowledged, by number, as pairs of type and body.
 
-    `sent` counts the events that went to the broker, and how many of them went again.
+    `sent` counts how often an event went to the broker. An event that was sent again counts again.
     """
 
     def __init__(self, table: str, epoch: str) -> None:
@@ -48,7 +48,7 @@ class LightWire:
         raise NotImplementedError
 
     def heard(self, kind: str, payload: bytes, retained: bool) -> None:
-        """Take in a message of the pit. `kind` is the last part of its topic."""
+        """Take in a message of the pit. `kind` is the last part of the message's topic."""
         if kind == "pit-key" and not retained:
             self.delivery.pit_came(time.monotonic())
             self.keep()
@@ -73,7 +73,7 @@ class LightWire:
             self.delivery.disconnected(time.monotonic())
 
     def turn(self) -> None:
-        """Take in what the broker has sent. Raises OSError if the connection has ended."""
+        """Read and process what the broker has sent. Raises OSError if the connection has ended."""
         assert self.socket is not None
         if not (came := self.socket.recv(_READ_BYTES)):
             raise ConnectionError(f"the broker ended the connection of {self.table}")
@@ -94,7 +94,7 @@ class LightWire:
                     self._hear(first, body)
 
     def keep(self) -> None:
-        """Send the events that are due by now. Call this some times a second. Raises OSError if the connection has
+        """Send the events that are due now. Call this several times a second. Raises OSError if the connection has
         ended."""
         for seq in self.delivery.due(time.monotonic()):
             type_, body = self.waiting[seq]
@@ -134,7 +134,7 @@ class LightWire:
             self.socket.sendall(data)
 
     def _packets_read(self) -> Iterator[tuple[int, bytes]]:
-        """Yield the whole MQTT packets that have come, each as its first byte and its body."""
+        """Yield the complete MQTT packets that have come, each as a pair of its first byte and its body."""
         while len(self._unread) > 1:
             size, at = 0, 1
             while True:

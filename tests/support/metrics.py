@@ -1,5 +1,5 @@
-"""A reader of Prometheus's text format, and of the metrics' names that the Grafana board and the alert rules ask
-for."""
+"""A reader of Prometheus's text format. It also reads the names of the metrics that the Grafana board and the alert
+rules use."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ _SAMPLE = re.compile(r"([a-z0-9_]+)(\{.*\})? (\S+)")
 
 
 def told_names(text: str) -> set[str]:
-    """Return the names of the metrics that the text has, with samples or without."""
+    """Return the names of the metrics in the text, whether they have samples or not."""
     return {line.split()[2] for line in text.splitlines() if line.startswith("# TYPE ")}
 
 
 def samples_of(text: str, name: str) -> dict[str, float]:
-    """Return a metric's samples by their labels. Every line of the text must have the format."""
+    """Return a metric's samples by their labels. Raises AssertionError if a line of the text breaks Prometheus's
+    format."""
     samples: dict[str, float] = {}
     for line in text.splitlines():
         if line.startswith("#"):
@@ -33,7 +34,7 @@ def samples_of(text: str, name: str) -> dict[str, float]:
 
 
 def asked_names(prefix: str) -> set[str]:
-    """Return the name of every metric with this prefix that the board or the rules ask for."""
+    """Return the names of the metrics with this prefix that the Grafana board or the alert rules use."""
     asked = re.findall(r"^\s+expr: (.+)$", RULES.read_text("utf-8"), re.MULTILINE)
     asked += [target["expr"] for panel in json.loads(BOARD.read_text("utf-8"))["panels"] for target in panel["targets"]]
     return {name for expression in asked for name in _NAME.findall(expression) if name.startswith(prefix)}

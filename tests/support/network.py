@@ -1,6 +1,6 @@
-"""Imitated machines, as network namespaces on one bridge. Packets can be dropped from any machine to any other.
+"""Imitated machines, as network namespaces on one bridge. Packets from any machine to any other can be dropped.
 
-Nobody is told of a dropped packet: no end of a connection hears a reset. This needs root and Debian's iproute2.
+Nobody is told of a dropped packet: no end of a connection receives a reset. This needs root and Debian's iproute2.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ _ports = count()
 
 
 class Network:
-    """A network of imitated machines. Each has the interface `eth0`, whose address ends with the machine's place in the
-    list, from 1 on.
+    """A network of imitated machines. Each machine has the interface `eth0`, whose address ends with the machine's
+    place in the list, counted from 1.
 
     The machine `HERE` has its interface in the namespace of the test. `network` is the first three numbers of the
-    addresses; without it the network is one of those that RFC 2544 keeps for tests.
+    addresses. Without it the network is one of those that RFC 2544 reserves for tests.
     """
 
     def __init__(self, *machines: str, network: str = "") -> None:
@@ -65,12 +65,13 @@ class Network:
         return f"{self._network}.{self._machines.index(machine) + 1}"
 
     def on(self, machine: str) -> list[str]:
-        """Return the words that, put before a command, run the command on the machine."""
+        """Return the command-line words that run a command on the machine when they stand before the command."""
         return [] if machine == HERE else ["ip", "netns", "exec", self._space(machine)]
 
     @contextmanager
     def cut(self, *ways: tuple[str, str]) -> Iterator[None]:
-        """Drop the packets from each of these senders to its receiver while a block runs."""
+        """Drop the packets from a sender to a receiver while a block runs. Each of `ways` is a pair: the sender and the
+        receiver."""
         for sender, receiver in ways:
             to = f"{self.address(receiver)}/32"
             self._tc(sender, "filter", "add", "parent", "1:", "protocol", "ip", "prio", self._prio(receiver),
@@ -87,7 +88,7 @@ class Network:
         return self.cut(*(way for other in others for way in both_ways(machine, other)))
 
     def _prepare_drops(self, machine: str) -> None:
-        """Make a class of packets that are dropped on the machine. No packet belongs to that class yet."""
+        """Set up on the machine a class of packets that are dropped. At first no packet belongs to that class."""
         self._tc(machine, "qdisc", "add", "root", "handle", "1:", "htb", "r2q", "100000")
         self._tc(machine, "class", "add", "parent", "1:", "classid", "1:1", "htb", "rate", "1gbit")
         self._tc(machine, "qdisc", "add", "parent", "1:1", "blackhole")
@@ -109,7 +110,7 @@ class Network:
 
 
 def both_ways(one: str, other: str) -> Sequence[tuple[str, str]]:
-    """Return both ways between two machines, each as a sender and a receiver."""
+    """Return both directions between two machines, each as a pair of a sender and a receiver."""
     return (one, other), (other, one)
 
 

@@ -12,8 +12,8 @@ import pytest
 
 
 def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:
-    """Return a folder of the test run that `make` has filled. The first worker that asks makes the folder, and the
-    others wait."""
+    """Return a folder of the test run that `make` has filled. The first worker that asks makes the folder, and every
+    other worker waits until it is made."""
     own = factory.getbasetemp()  # a worker's is in that of the run
     folder = (own.parent if os.environ.get("PYTEST_XDIST_WORKER") else own) / name
     whole = folder.with_name(f"{name}.whole")

@@ -1,5 +1,5 @@
-"""Another user at a table's control socket, played by a process that starts as root and becomes that user before it
-connects."""
+"""Another operating-system user at a table's control socket, played by a process that starts as root and becomes that
+user before it connects."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ needs_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can be anoth
 
 
 def ask_as(uid: int, control: Path, request: dict[str, object], group: int = 0) -> dict[str, Any]:
-    """Send the table a request as this user, who is a member of `group`, and return the table's answer. For `group`, 0
-    stands for the socket's group. Raises PermissionError if the user may not connect."""
+    """Send the table a request as the user `uid`, who is a member of `group`, and return the table's answer. If `group`
+    is 0, the user is in the socket's own group. Raises PermissionError if the user may not connect."""
     control.parent.chmod(0o750)
     command = [
         sys.executable,

@@ -1,4 +1,4 @@
-"""The tests' pit as a process: the reference pit, as `pitctl run` starts it."""
+"""A pit for tests as a process: the reference pit, started with `pitctl run`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ROOT = Path(__file__).resolve().parents[2]
 
 
 class PitProcess:
-    """A process `pitctl run`, connected to the broker. `out` and `err` are the lines that it prints, as they come."""
+    """A process `pitctl run`, connected to the broker. `out` and `err` are queues of the lines that it prints."""
 
     def __init__(
         self,
@@ -39,7 +39,7 @@ class PitProcess:
         self.err = lines_of(self.process.stderr)
 
     def says(self, *words: str) -> str:
-        """Return what a command of `pitctl` prints about this pit's ledger."""
+        """Run a command of `pitctl` on this pit's ledger, and return what the command prints."""
         command = [*self._pitctl, *words, "--ledger", self._ledger]
         return subprocess.run(command, cwd=_ROOT, capture_output=True, text=True, check=True).stdout
 

@@ -1,6 +1,6 @@
-"""Makes tests faster by remembering the results of pure functions that they call again and again with the same bytes:
-reading TOML and a game's file, which take milliseconds, and finding that a signature holds. `make proof` remembers
-nothing."""
+"""Makes tests faster by remembering the results of pure functions that they call again and again with the same bytes.
+These are reading TOML or a game's file, which takes milliseconds, and checking a signature that holds. `make proof`
+remembers nothing."""
 
 from __future__ import annotations
 
@@ -21,22 +21,23 @@ _read_game = config._read_game
 
 
 def remember() -> None:
-    """Let this process, and the processes forked from it, remember such results."""
+    """Let this process, and the processes forked from it, remember the results of reading TOML and game files and of
+    checking signatures."""
     cast(Any, tomllib).loads = _read
     cast(Any, keys).Ed25519PublicKey = _PublicKey
     cast(Any, config)._read_game = _game
 
 
 def _read(text: str) -> dict[str, Any]:
-    """Return what `tomllib.loads` reads, as a new copy for each caller."""
+    """Return the values in a TOML text, as `tomllib.loads` does, as a new copy for each caller."""
     packed = _packed(text)
     return _loads(text) if packed is None else cast(dict[str, Any], marshal.loads(packed))
 
 
 @cache
 def _packed(text: str) -> bytes | None:
-    """Return the values that the TOML text holds, packed by `marshal`; None if the text has a time, which `marshal`
-    does not take."""
+    """Return the values in a TOML text, packed by `marshal`. Return None if the text has a time, which `marshal` does
+    not take."""
     values = _loads(text)
     try:
         return marshal.dumps(values)
@@ -63,7 +64,8 @@ _held: set[tuple[bytes, bytes, bytes]] = set()
 
 
 class _PublicKey:
-    """A key that stands for `Ed25519PublicKey` in `controller.contract.keys`, and remembers which signatures held."""
+    """A key that takes the place of `Ed25519PublicKey` in `controller.contract.keys`, and remembers which signatures
+    held."""
 
     def __init__(self, raw: bytes) -> None:
         self._raw = raw
@@ -74,7 +76,8 @@ class _PublicKey:
         return cls(raw)
 
     def verify(self, signature: bytes, data: bytes) -> None:
-        """Raise InvalidSignature or ValueError if the true key does, and return if the signature holds."""
+        """Check a signature. Return if the signature holds; otherwise raise InvalidSignature or ValueError, as the real
+        key does."""
         asked = (self._raw, signature, blake2b(data).digest())
         if asked not in _held:
             Ed25519PublicKey.from_public_bytes(self._raw).verify(signature, data)

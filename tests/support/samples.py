@@ -1,5 +1,5 @@
-"""How many examples a property test tries: a small fixed sample in `make test`, and more than twenty times as many in
-`make proof`."""
+"""The number of examples that a property test tries: a small fixed sample in `make test`, and more than twenty times as
+many in `make proof`."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ at_length = False
 
 
 def of_a_run(proof: bool) -> None:
-    """Set Hypothesis up for this run: `proof` says whether it is `make proof`. `make test` draws the same examples each
-    time. No example has a deadline."""
+    """Set up Hypothesis for this test run. `proof` is True in `make proof`. In `make test` the same examples are drawn
+    each time. No example has a deadline."""
     global at_length
     at_length = proof
     settings.register_profile("a run", deadline=None, derandomize=not proof, max_examples=100 if proof else _UNASKED)
@@ -23,6 +23,6 @@ def of_a_run(proof: bool) -> None:
 
 
 def examples(count: int) -> settings:
-    """Return settings that try a property on a third of `count` examples, or with `--proof` on `PROOF_TIMES` times
-    `count`."""
+    """Return Hypothesis settings for a property test: a third of `count` examples in `make test`, and `PROOF_TIMES`
+    times `count` in `make proof`."""
     return settings(max_examples=count * PROOF_TIMES if at_length else max(1, count // 3))

@@ -12,7 +12,8 @@ from tests.support.other_user import NOBODY, ask_as
 
 
 def agree(waits: Waits | None, control: Path, by_key: Callable[[str], None]) -> None:
-    """Confirm the act that waits, if one does. `by_key` turns the key and holds the button of this name."""
+    """Confirm the waiting act as a second person, if an act waits. `by_key(button)` turns the key at the table and
+    holds the button of that name."""
     if waits is None:
         return
     if os.getuid() == 0:

@@ -1,7 +1,7 @@
-"""The bets Dragon Bonus and Royal 9 written anew in Python, as the casino's sheets print them. Tests compare the
-product's rows of those bets with these functions.
+"""The bets Dragon Bonus and Royal 9, written anew in Python from the casino's rule sheets. Tests compare the product's
+own pays for those bets with these functions.
 
-Cards are text, rank then suit; a hand is a sequence of them in the order in which they were drawn.
+A card is text, rank then suit. A hand is a sequence of cards in the order in which they were drawn.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ DRAGON_PAYS = {9: 30, 8: 10, 7: 6, 6: 4, 5: 2, 4: 1}
 
 
 def dragon_bonus(mine: Sequence[str], theirs: Sequence[str]) -> tuple[Literal["win", "push", "lose"], int | None]:
-    """Return what becomes of a wager on the Dragon Bonus on the hand `mine` against `theirs`, and what a winner is paid
-    to one."""
+    """Return how a wager on the Dragon Bonus ends on the hand `mine` against the hand `theirs`: the outcome, and what a
+    winner is paid to one."""
     margin = rules.total(mine) - rules.total(theirs)
     if rules.is_natural(mine):
         if margin > 0:
@@ -40,10 +40,10 @@ def dragon_bonus(mine: Sequence[str], theirs: Sequence[str]) -> tuple[Literal["w
 
 
 def royal9_tier(seat: int, printed: Mapping[int, str], player: Sequence[str], banker: Sequence[str]) -> str | None:
-    """Return the best Royal 9 award of a wager at `seat`, or None.
+    """Return the best Royal 9 award of a wager at `seat`, or None if the wager wins no award.
 
-    `printed` has every seat of the table and its combination, as `KS 9H`. Only a hand's first two cards count, in
-    either order.
+    `printed` has every seat of the table, with the king and the nine printed there, for example "KS 9H". Only a hand's
+    first two cards count, in either order.
     """
     players, bankers = set(player[:2]), set(banker[:2])
     mine = set(printed[seat].split())

@@ -29,6 +29,6 @@ def stopped_table(folder: Path, facts: Sequence[Fact]) -> Path:
 
 
 def opened(table: Path, archive: Path | None = None) -> Journal:
-    """Open the table's journal as its daemon does, and return it. Its archives go to the folder `archive`."""
+    """Open the table's journal as its daemon does, and return it. The journal's archives go to the folder `archive`."""
     file = load(table).file
     return open_journal(Path(file.journal.path), Path(file.journal.signing_key), file.table.id, archive)[1]

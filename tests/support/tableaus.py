@@ -1,5 +1,5 @@
-"""The rules of drawing as a casino prints them, as a picture of letters that can be written into a game file and can
-judge a round.
+"""The drawing rules of punto banco as a casino prints them: a picture of letters that can be written into a game file
+and can judge a round.
 
 The picture states the rules independently: nothing here asks the program, or the simulated house, who draws.
 """
@@ -17,17 +17,18 @@ WORTH = dict(zip(range(10), ("QH", "AS", "2H", "3D", "4C", "5S", "6H", "7D", "8C
 
 @dataclass(frozen=True)
 class Picture:
-    """The rules of who draws on which total. A letter D stands for draws. Totals above the last letter are naturals.
+    """The rules that say on which total a hand draws, as a picture of letters. The letter D stands for "draws". Totals
+    above the last letter are naturals.
 
-    `player` has a letter for each total of Player's. `banker` has a row for each total of Banker's: its first letter is
-    for a Player who stood, the others are for the value of Player's third card.
+    `player` has a letter for each total of Player's hand. `banker` has a row for each total of Banker's hand. The first
+    letter of a row is for a Player who stood; the others are for the value of Player's third card.
     """
 
     player: str
     banker: tuple[str, ...]
 
     def section(self) -> dict[str, Any]:
-        """Return the tableau as TOML gives it in a game file."""
+        """Return the drawing rules as the section `[punto_banco.tableau]` of a game file (TOML)."""
         return {
             "natural": list(range(len(self.player), 10)),
             "player_draws_on": _draws(self.player),
@@ -36,7 +37,8 @@ class Picture:
         }
 
     def next(self, player: Sequence[int], banker: Sequence[int]) -> str | None:
-        """Return who draws next, if both hands have two or more cards of these values; None if nobody does."""
+        """Return which hand draws next, given the values of both hands' cards, two or more each. Return None if no hand
+        draws."""
         one, other = sum(player[:2]) % 10, sum(banker[:2]) % 10
         if max(one, other) >= len(self.player) or len(banker) == 3:
             return None
@@ -46,8 +48,8 @@ class Picture:
         return "banker" if self.banker[other][column] == "D" else None
 
     def flipped(self, place: str) -> Picture:
-        """Return the picture with one letter changed, for example at `"player 5"`, `"banker 3 s"` (Player stood) or
-        `"banker 3 8"`."""
+        """Return the picture with one letter changed, so that a hand draws instead of standing or the reverse. `place`
+        is for example `"player 5"`, `"banker 3 s"` (Player stood) or `"banker 3 8"`."""
         who, total, *third = place.split()
         if who == "player":
             return Picture(_flip(self.player, int(total)), self.banker)
@@ -89,8 +91,8 @@ def at_random(seed: int) -> Picture:
 
 
 def positions() -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """Yield every point of a round at which somebody may draw, as the values of both hands' cards. Each total comes
-    once."""
+    """Yield every point of a round at which a hand may draw, as two tuples: the values of Player's cards and of
+    Banker's. Each combination of totals comes once."""
     for one in range(10):
         for other in range(10):
             yield (0, one), (0, other)

@@ -1,4 +1,5 @@
-"""A table under test: facts and requests go in as the daemon feeds them, and all that the table tells is checked.
+"""A table under test: facts and requests go in as the daemon feeds them, and every event that the table sends is
+checked.
 
 Every fact is read back from its JSON before the table takes it, every event is sealed and checked against the contract,
 and the journal's rows are kept, so that any test can ask for the replay.
@@ -60,18 +61,20 @@ EPOCH = "0"
 
 
 def house(rules: TableRules = ROYAL9, *, lock_on: LockOn | None = None, **shoe: Any) -> TableRules:
-    """Return the rules with these changes, as a house may make them: `house(decks=1, drawn_in_error="burn")`."""
+    """Return the rules with these settings of the shoe changed, as a house may change them: `house(decks=1,
+    drawn_in_error="burn")`."""
     changed = replace(rules, shoe=replace(rules.shoe, **shoe))
     return changed if lock_on is None else replace(changed, lock_on=lock_on)
 
 
 def cards(text: str) -> list[Card]:
-    """Parse cards: `cards("KS 9H")`."""
+    """Parse a text into cards: `cards("KS 9H")`."""
     return [Card.parse(word) for word in text.split()]
 
 
 def hand(face: Public, name: str) -> PublicHand:
-    """Return the hand of that name, which must be on the layout: `hand(face, "banker")`."""
+    """Return the hand called `name` from the table's public face: `hand(face, "banker")`. The hand must be on the
+    layout."""
     return {hand.hand: hand for hand in face.hands}[name]
 
 
@@ -80,7 +83,7 @@ _read = lru_cache(10_000)(fact_from_json)  # tables under test live through the 
 
 @dataclass
 class TableUnderTest:
-    """A table under test, with all events that it has told and the rows of its journal."""
+    """A table under test, with all events that it has sent and the rows of its journal."""
 
     rules: TableRules = ROYAL9
     pit_fresh: bool = True
@@ -98,7 +101,7 @@ class TableUnderTest:
     # What happens to it.
 
     def believe(self, *facts: Fact) -> Self:
-        """Let these facts happen at the table, each with the facts that it brings along, as the daemon does."""
+        """Let these facts happen at the table as the daemon does, each with the facts that follow from it."""
         for fact in facts:
             for believed in (*before(self.table, fact, self.ambient), fact):
                 self._step(believed)
@@ -107,7 +110,7 @@ class TableUnderTest:
         return self
 
     def ask(self, request: Request) -> str | None:
-        """Ask the table for something. Returns None if it was done, otherwise the code of the refusal."""
+        """Make a request to the table. Returns None if the request was granted, otherwise the code of the refusal."""
         fact = decide(self.table, request, self.ambient)
         if isinstance(fact, Refuse):
             return fact.code
@@ -115,14 +118,14 @@ class TableUnderTest:
         return None
 
     def do(self, *requests: Request) -> Self:
-        """Ask the table for things that must be allowed. Raises AssertionError if the table refuses one."""
+        """Make requests that the table must allow. Raises AssertionError if the table refuses one."""
         for request in requests:
             assert (refused := self.ask(request)) is None, f"{request} was refused: {refused}"
         return self
 
     def draw(self, text: str) -> Self:
-        """Draw cards as in a script: `CUT` is the cut card, `??` a card that cannot be read. The shoe gives no opinion
-        of where a card goes."""
+        """Draw the cards in `text`: `CUT` is the cut card, `??` a card that cannot be read. The shoe does not report to
+        which hand a card goes."""
         for word in text.split():
             self.believe(
                 CutCardDrawn("shoe") if word == "CUT" else CardDrawn(None if word == "??" else Card.parse(word))
@@ -130,12 +133,13 @@ class TableUnderTest:
         return self
 
     def to(self, target: Target, index: int, card: str, seq: int | None = None) -> Self:
-        """Draw a card with the shoe's opinion of where it goes, and with the number `seq` of its report if the test
-        needs one."""
+        """Draw a card for which the shoe reports the hand, `target`, and the card's place in it, `index`. `seq` is the
+        number of the shoe's report, if the test needs one."""
         return self.believe(CardDrawn(Card.parse(card), target, index, None if seq is None else seen(seq)))
 
     def open_shoe(self, burn: str = "AS 2D") -> Self:
-        """Announce a shoe and burn. `burn` is the first card, and as many more cards as the first card is worth."""
+        """Announce a new shoe and burn. `burn` is the first card, and after it as many cards as the first card is
+        worth."""
         if self.rows or type(self) is not TableUnderTest:
             return self.do(NewShoe()).draw(burn)
         alike = (id(self.rules), self.pit_fresh, *sorted(self.wagers), *sorted(self.levels.items()), burn)
@@ -164,8 +168,8 @@ class TableUnderTest:
         return self.do(NewShoe("Smith"))
 
     def fail_on(self, fact: Fact) -> Self:
-        """Let the table's step over `fact` fail: the journal keeps the fact, which has no effect, and the failure
-        beside it."""
+        """Let the table's logic fail on `fact`. The journal keeps the fact, which has no effect, and a second fact that
+        records the failure."""
         self._journal(fact, ())
         self._step(StepFailed(f"ValueError in {type(fact).__name__}", getattr(fact, "report", None)))
         return self
@@ -216,27 +220,28 @@ class TableUnderTest:
         return {exit_.value for exit_ in exits(self.table)}
 
     def told(self) -> list[dict[str, Any]]:
-        """Return the events that the table has told since the last call."""
+        """Return the events that the table has sent since the last call of this method."""
         new, self._read = self.events[self._read :], len(self.events)
         return new
 
     def told_types(self) -> list[str]:
-        """Return the types of the events since the last call. A fault's type comes with its code."""
+        """Return the types of the events that the table has sent since the last call. The type of a fault event comes
+        with the fault's code."""
         return [f"fault {event['code']}" if event["type"] == "fault" else event["type"] for event in self.told()]
 
     def of_type(self, type_: str) -> list[dict[str, Any]]:
-        """Return every event of this type so far."""
+        """Return every event of this type that the table has sent so far."""
         return [event for event in self.events if event["type"] == type_]
 
     def replayed(self) -> tuple[Table, int | None]:
-        """Return the table made again from the open shoe's rows, and the first row that came out differently; None if
-        none did."""
+        """Replay the journal's rows since the shoe was opened. Return the table that comes out, and the number of the
+        first row that came out differently, or None."""
         opened = [place for place, row in enumerate(self.rows) if isinstance(row.fact, ShoeOpened)]
         return replay(self.rows[opened[-1] if opened else 0 :], self.rules, self.rules.table, EPOCH)
 
 
 def _unused(table: TableUnderTest) -> TableUnderTest:
-    """Return another table with the same rules, wagers and meters, to which nothing has happened."""
+    """Return a new table with the same rules, wagers and meters, at which nothing has happened."""
     return TableUnderTest(table.rules, table.pit_fresh, {*table.wagers}, {**table.levels})
 
 
@@ -246,10 +251,10 @@ thousand tests begin with such a table."""
 
 
 def seen(seq: int | None) -> Report:
-    """Return a report of the shoe with this sequence digit; None stands for a shoe without numbers."""
+    """Return a report of the shoe with the one-digit number `seq`; None is for a shoe whose reports have no numbers."""
     return Report(seq, "05")
 
 
 def between() -> TableUnderTest:
-    """Return a table with an open shoe and open wagers. Two cards of the shoe are gone."""
+    """Return a table with an open shoe, from which two cards are gone, and with open wagers."""
     return TableUnderTest().open_shoe()

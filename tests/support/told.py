@@ -1,4 +1,4 @@
-"""The status of a healthy table for tests, and helpers that read a value back as from a socket."""
+"""The status of a healthy table, for tests, and helpers that read a value back as a client at a socket would."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ _Told = TypeVar("_Told", bound=msgspec.Struct)
 
 
 def read_back(told: _Told) -> _Told:
-    """Return the same value as a reader at the other end of a socket gets it."""
+    """Encode the value and decode it, and return the result: the value as a client at the other end of a socket gets
+    it."""
     return msgspec.json.decode(line(told), type=type(told))
 
 
 def healthy(face: Public, /, **changed: Any) -> Status:
-    """Return the status of a healthy table with this face, as a reader gets it, but with the fields in `changed`. A
-    mapping changes fields inside a field."""
+    """Return the status of a healthy table with this public face, as a client gets it. The fields in `changed` replace
+    its own; a mapping replaces only the fields that it names inside a field."""
     status = Status(
         version="1.2.3",
         program_digest="aa" * 32,
@@ -62,7 +63,8 @@ def healthy(face: Public, /, **changed: Any) -> Status:
 
 
 def but(told: _Told, **changed: Any) -> _Told:
-    """Return the value with these fields changed. A mapping changes fields inside a field."""
+    """Return the value with the fields in `changed` replaced. A mapping replaces only the fields that it names inside a
+    field."""
     for name, value in changed.items():
         now = getattr(told, name)
         told = replace(told, **{name: but(now, **value) if isinstance(value, Mapping) and _is_type(now) else value})

@@ -1,5 +1,5 @@
-"""A Merkle tree over leaves in memory, for tests: the hashes of its whole subtrees, and a log that signs its
-checkpoints."""
+"""A Merkle tree over leaves in memory, for tests: the hashes of its full subtrees, and a log that signs checkpoints of
+the tree."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from controller.daemon.record.checkpoints import signed_checkpoint
 
 
 def whole_of(leaves: Sequence[bytes]) -> Whole:
-    """Return a function that gives the hash of a whole subtree over these leaves, by the subtree's level and place."""
+    """Return a function that returns the hash of a full subtree over these leaves. Its arguments are the subtree's
+    level and its place in that level."""
 
     def whole(level: int, place: int) -> bytes:
         edge = Edge()
@@ -24,16 +25,16 @@ def whole_of(leaves: Sequence[bytes]) -> Whole:
 
 
 class Log:
-    """A table's journal as a witness sees it, with one leaf for each row. Two logs of one name but with another `story`
-    begin with the same four rows and then differ."""
+    """A table's journal as a witness sees it, with one leaf for each row. Two logs with the same name and different
+    `story` have the same first four rows and then differ."""
 
     def __init__(self, origin: str, key: SigningKey, rows: int, story: bytes = b"") -> None:
         self.origin, self._key = origin, key
         self._leaves = [leaf_hash(b"%s %d" % (story if row > 3 else b"", row)) for row in range(rows)]
 
     def shown(self, size: int, old: int = 0) -> bytes:
-        """Return the message that shows the checkpoint of the first `size` rows, with the proof from the first `old`
-        rows."""
+        """Return the message that shows the checkpoint of the first `size` rows, with the proof that they begin with
+        the first `old` rows."""
         whole = whole_of(self._leaves)
         note = signed_checkpoint(self.origin, edge_of(size, whole), self._key, self._key.public)
         return ShownCheckpoint.of(note, old, consistency_proof(old, size, whole)).payload()

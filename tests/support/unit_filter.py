@@ -1,4 +1,4 @@
-"""Runs a program under the system calls that a systemd unit allows it, as systemd would:
+"""Runs a program under the filter of system calls that a systemd unit sets, as systemd would:
 
 python -m tests.support.unit_filter UNIT PROGRAM ARGUMENT...
 
@@ -31,7 +31,8 @@ class _Unit(ConfigParser):
 
 
 def read_unit(path: Path) -> ConfigParser:
-    """Read a systemd unit's file by section and key. A key that is given several times has a line for each time."""
+    """Read a systemd unit's file by section and key. If a key is given several times, its value has one line for each
+    time."""
     lines: list[str] = []
     values: dict[str, list[str]] = {}
     for line in path.read_text("utf-8").splitlines():
@@ -78,7 +79,8 @@ def _calls(words: str) -> set[str]:
 
 
 def set_filter(service: dict[str, str]) -> None:
-    """Allow this process and its children, for good, no more than the section `[Service]` of a systemd unit allows."""
+    """Restrict this process and its children, for good, to what the section `[Service]` of a systemd unit allows.
+    `service` is that section."""
     number = service.get("SystemCallErrorNumber")
     otherwise = _KILL if number is None else _ERRNO | getattr(errno, number)
     seccomp = ctypes.CDLL("libseccomp.so.2", use_errno=True)

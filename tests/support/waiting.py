@@ -28,7 +28,8 @@ def run(work: Coroutine[Any, Any, _T]) -> _T:
 
 
 async def eventually(holds: Callable[[], object], what: str = "") -> None:
-    """Call `holds` again and again until it returns true. Raises AssertionError after the tests' patience."""
+    """Call `holds` again and again until it returns true. Raises AssertionError, with the text `what`, if that takes
+    longer than the tests' usual patience."""
     began_s = time.monotonic()
     while not holds():
         waited_s = time.monotonic() - began_s
@@ -37,8 +38,8 @@ async def eventually(holds: Callable[[], object], what: str = "") -> None:
 
 
 def eventually_now(holds: Callable[[], object], what: str = "", within_s: float = PATIENCE_S) -> None:
-    """Call `holds` again and again until it returns true, if no event loop runs. Raises AssertionError after `within_s`
-    seconds."""
+    """Call `holds` again and again until it returns true. This is for code without an event loop. Raises AssertionError
+    after `within_s` seconds."""
     began_s = time.monotonic()
     while not holds():
         waited_s = time.monotonic() - began_s
@@ -47,7 +48,7 @@ def eventually_now(holds: Callable[[], object], what: str = "", within_s: float 
 
 
 def lines_of(stream: IO[str]) -> queue.Queue[str]:
-    """Return a queue that a thread fills with the stream's lines, as they come."""
+    """Return a queue into which a thread puts the stream's lines as they come."""
     lines: queue.Queue[str] = queue.Queue()
 
     def read() -> None:
@@ -59,8 +60,8 @@ def lines_of(stream: IO[str]) -> queue.Queue[str]:
 
 
 def until(lines: queue.Queue[str], wanted: str) -> list[str]:
-    """Return the lines up to and including the first that contains the wanted text. Fails the test if no such line
-    comes in time."""
+    """Wait for a line that contains the wanted text, and return the lines up to and including it. Fails the test if no
+    such line comes in time."""
     seen: list[str] = []
     while not seen or wanted not in seen[-1]:
         try:

@@ -1,4 +1,4 @@
-"""The package's wheel, installed into an environment of its own, far from the checkout."""
+"""The package's wheel, installed into a Python environment of its own, far from the checkout."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PATIENCE_S = 120
 
 
 def built_wheel(folder: Path) -> Path:
-    """Build the wheel of the checkout in `folder`, with the project's build backend, and return its path."""
+    """Build the wheel of this checkout in `folder`, with the project's build backend, and return the wheel's path."""
     for name in ("controller", "drivers", "config"):
         shutil.copytree(ROOT / name, folder / "source" / name, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "pyproject.toml", folder / "source")
@@ -28,8 +28,8 @@ def built_wheel(folder: Path) -> Path:
 
 
 def installed_wheel(folder: Path) -> Path:
-    """Make an environment in `folder` with the wheel installed, and return its folder of programs. The libraries come
-    from the environment of the tests."""
+    """Make a Python environment in `folder`, install the wheel, and return the environment's folder of programs. The
+    libraries come from the environment of the tests."""
     venv.create(folder / "venv")
     pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
     python = str(folder / "venv" / "bin" / "python")

@@ -1,21 +1,21 @@
 """A ledger in a PostgreSQL database, for a house in which another machine's pit takes over when a machine stops.
 
 **Leadership.** Any number of pits can be started on one database. One of them leads, and the others stand by without
-connecting to the broker. A row of the database says who leads: the holder's token, its term, and until when it leads by
-the database's clock. Each transaction of the leader begins with an update of that row for its own term, which also
-prolongs its time. So a leader that was frozen and wakes in another pit's term commits nothing. People's commands lock
-the row too, so everybody writes one after the other.
+connecting to the broker. A row of the database says who leads: the leading pit's token, its term (a number that rises
+with each new leader), and until when it leads by the database's clock. Each transaction of the leader begins with an
+update of that row for its own term, which also prolongs its time. So a leader that was frozen and wakes in another
+pit's term commits nothing. People's commands lock the row too, so everybody writes one after the other.
 
 **When a leader is gone.** The leader's connection holds an advisory lock on its term. The server frees that lock as
 soon as the connection ends, for example if the leader's process is killed: another pit then takes over at once. A
 leader that is frozen, or whose machine fell silent, keeps its lock. Another pit follows such a leader once the leader's
 time is over. The lock only says when to take over: what keeps two pits from writing is the row.
 
-**Replicas.** Where the pit runs with `--replicated`, a commit counts once a synchronous standby of the database has it
-on its disk. PostgreSQL ends that wait in two ways that look like success. If the wait is cancelled, only a notice says
-so. If somebody empties `synchronous_standby_names`, nothing says so. Both are looked for after every commit. Such a
-commit stands in this database and perhaps nowhere else, so the pit goes on only after a later commit is confirmed,
-which confirms all commits before it.
+**Replicas.** If the pit runs with `--replicated`, a commit counts once a synchronous standby of the database has it on
+its disk. PostgreSQL ends that wait in two ways that look like success. If the wait is cancelled, only a notice says so.
+If somebody empties `synchronous_standby_names`, nothing says so. Both are looked for after every commit. Such a commit
+is in this database and perhaps nowhere else, so the pit goes on only after a later commit is confirmed, which confirms
+all commits before it.
 """
 
 from __future__ import annotations
