@@ -1,5 +1,5 @@
-"""Checks head office as a second witness: it cosigns a journal only where the journal grew since the last time, and
-keeps both notes of a fork."""
+"""Checks head office as a second witness: it cosigns a journal only if the journal grew since the last time, and keeps
+both notes of a fork."""
 
 from __future__ import annotations
 
@@ -146,8 +146,8 @@ def _note(payload: bytes) -> str:
 def test_a_pit_frames_no_honest_table_by_forks(
     pair: tuple[str, str], says: str | None, home: Home, tmp_path: Path
 ) -> None:
-    """Head office accuses no table where proofs in the statement join both notes. A stranger may have shown the pit one
-    of them with a spoiled proof."""
+    """Head office accuses no table if proofs in the statement join both notes. A stranger may have shown the pit one of
+    them with a spoiled proof."""
     log = _log(tmp_path / "ledger", LOG.shown(17), LOG.shown(40, 17))
     findings = home.hears(_lies(log, lambda said: said.update(forks=[pair])))
     assert [each for each in findings if says is None or says not in each] == []

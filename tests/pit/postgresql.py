@@ -42,7 +42,7 @@ wal_retrieve_retry_interval = '100ms'
 class Server:
     """A PostgreSQL server in a folder of its own. `url` is the URL of its database.
 
-    `on` is the beginning of a command line that runs a command on the server's machine, where that is another one. The
+    `on` is the beginning of a command line that runs a command on the server's machine, if that is another one. The
     server listens at `address`.
     """
 
@@ -79,7 +79,7 @@ class Server:
         shutil.rmtree(self._data)
 
     def configure(self, lines: str) -> None:
-        """Add lines to the server's configuration. Where several lines set one name, the last line counts."""
+        """Add lines to the server's configuration. If several lines set one name, the last line counts."""
         with (self._data / "postgresql.conf").open("a", encoding="utf-8") as config:
             config.write(lines)
 
@@ -157,7 +157,7 @@ def write(at: Place, statement: str) -> None:
 
 
 def new_folder(on_disk: bool = False) -> Path:
-    """Make a folder, in memory where possible, because each commit is synced, and a sync in memory costs nothing."""
+    """Make a folder, in memory if possible, because each commit is synced, and a sync in memory costs nothing."""
     memory = Path("/dev/shm")
     folder = Path(tempfile.mkdtemp(prefix="pit-", dir=memory if memory.is_dir() and not on_disk else None))
     folder.chmod(0o755)
@@ -166,8 +166,8 @@ def new_folder(on_disk: bool = False) -> Path:
 
 @contextmanager
 def servers(*names: str, network: Network | None = None, on_disk: bool = False) -> Iterator[list[Server]]:
-    """Yield several servers. The first one runs with an empty database; the others are not set up yet. Where `network`
-    is given, each server is on the machine of its name."""
+    """Yield several servers. The first one runs with an empty database; the others are not set up yet. If `network` is
+    given, each server is on the machine of its name."""
     folder = new_folder(on_disk)
     every = [Server(folder / name) for name in names]
     if network is not None:

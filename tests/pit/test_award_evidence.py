@@ -57,8 +57,7 @@ VERIFY = _tool()
 
 
 def refusal(data: bytes, *keys: str | None, of_round: bytes | None = None) -> str | None:
-    """Return why the verifier refuses the evidence (with the file of its round, where given), or None where it accepts
-    it."""
+    """Return why the verifier refuses the evidence (with the file of its round, if given), or None if it accepts it."""
     try:
         VERIFY.judge(data, *keys, of_round=of_round)
     except VERIFY.Refused as refused:

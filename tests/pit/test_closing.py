@@ -161,7 +161,7 @@ def test_a_pit_that_dies_between_moving_and_closing_has_done_neither(
 
 
 def test_a_stream_that_was_set_aside_before_a_closing_is_counted_before_it(ledger: Ledger) -> None:
-    """The account still balances where people set a stream aside and closed a meter between the same two events."""
+    """The account still balances if people set a stream aside and closed a meter between the same two events."""
     played(ledger)
     ledger.unadopt("t-0", EPOCH, "Ann", "the wrong key", "Bob")
     close(ledger)

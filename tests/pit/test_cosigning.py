@@ -1,4 +1,4 @@
-"""Checks that a pit cosigns a table's journal only where a proof shows that the journal grew, and was not rewritten."""
+"""Checks that a pit cosigns a table's journal only if a proof shows that the journal grew, and was not rewritten."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def said(ledger: Ledger, key: SigningKey = PIT) -> Cosigned:
 
 
 def cosigned_by(payload: bytes, answer: Cosigned | None, key: SigningKey) -> bool:
-    """Tell whether the answer cosigns exactly this checkpoint, where the note with the pit's line is read by the C2SP
+    """Tell whether the answer cosigns exactly this checkpoint, if the note with the pit's line is read by the C2SP
     rules."""
     assert answer is not None
     note = read_note(f"{json.loads(payload)['note']}\u2014 pit {answer.cosignature}\n")

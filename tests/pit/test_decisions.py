@@ -1,5 +1,5 @@
-"""Checks when people may decide on awards: only where the running pit has all events of its tables, in a ledger as new
-as the pit's own acks.
+"""Checks when people may decide on awards: only if the running pit has all events of its tables, in a ledger as new as
+the pit's own acks.
 
 Otherwise a ledger that was restored from an older copy would let an award be paid twice.
 """
@@ -235,8 +235,7 @@ def test_a_table_is_heard_when_its_events_have_come_as_far_as_its_state_says(tmp
         ledger.serve()
 
         def pay() -> str:
-            """Return the code with which the ledger refuses to pay. The code is `step_not_next` where people may
-            decide."""
+            """Return the code with which the ledger refuses to pay. The code is `step_not_next` if people may decide."""
             return code_of(lambda: ledger.take_step("t-0.1", "paid", "Ann"))
 
         other = TableEvening("t-1")

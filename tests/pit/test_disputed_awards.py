@@ -270,7 +270,7 @@ def test_a_meter_that_people_raised_is_said_before_a_hit_on_it_is_committed(
 def test_a_slow_database_has_its_events_acknowledged_a_few_at_a_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The pit acknowledges events in small groups where each takes 0.6 s, because tables send again what is not
+    """The pit acknowledges events in small groups if each takes 0.6 s, because tables send again what is not
     acknowledged within two seconds."""
     clock_s = count(0.0, 0.6)
     for part in ("ledger", "taking"):

@@ -373,8 +373,8 @@ def test_a_state_that_is_none_is_refused_and_adopts_nothing(at: Place, table: st
 
 @over_both
 def test_an_event_that_cannot_be_booked_is_one_tables_trouble(ledger: Ledger, at: Place) -> None:
-    """Nothing of an event is kept where booking it fails, because the file holds nonsense or the program has a defect.
-    The other tables go on."""
+    """Nothing of an event is kept if booking it fails, because the file holds nonsense or the program has a defect. The
+    other tables go on."""
     ledger.set_terms({"big": Terms(1_000, Fraction(1, 3), Fraction(0), 1_000)})
     ledger.adopt("other", EPOCH, KEY.public.hex())
     write(at, "UPDATE fund SET remainder = 'nonsense' WHERE account = 'meter:big'")

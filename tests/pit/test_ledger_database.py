@@ -226,7 +226,7 @@ def test_pits_that_begin_one_ledger_at_the_same_time_begin_it_once(database: str
 def test_a_pit_that_looks_just_before_another_begins_the_ledger_goes_on(
     database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A pit goes on where another pit makes the ledger's database tables just after its first look. A second look once
+    """A pit goes on if another pit makes the ledger's database tables just after its first look. A second look once
     took those database tables for those of another program."""
     execute, looked = LedgerDatabase.execute, False
 

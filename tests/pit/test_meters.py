@@ -402,8 +402,8 @@ def test_hits_of_two_tables_take_the_level_in_the_order_committed(ledger: Ledger
 
 
 def test_what_has_been_won_is_not_taken_off_the_meter_again_by_a_void(ledger: Ledger) -> None:
-    """A wager of another table was part of the level that was won. Where that wager is voided later, the house bears
-    it, and the meter does not fall."""
+    """A wager of another table was part of the level that was won. If that wager is voided later, the house bears it,
+    and the meter does not fall."""
     first, second = TableEvening("t-0"), TableEvening("t-1")
     give(ledger, second, second.lock(1))
     give(ledger, first, first.lock(1), first.finish((1, "banker_personal")), first.hit(1, "banker_personal", "big"))

@@ -115,7 +115,7 @@ def kept(tmp_path: Path) -> tuple[Path, Path]:
 
 
 def _with_another_byte(content: bytes, place: int) -> bytes:
-    """Return the compressed content with the byte at `place` changed. Where that change does not alter the unpacked
+    """Return the compressed content with the byte at `place` changed. If that change does not alter the unpacked
     content, a later byte is changed."""
     changed = bytearray(content)
     changed[place] ^= 1
@@ -147,7 +147,7 @@ def _packed(copy: Path, members: dict[str, bytes]) -> None:
 
 
 def _forged(copy: Path, change: Callable[[dict[str, Any], object], object], signer: SigningKey | None) -> None:
-    """Change the backup's description or files, as a forger does. Sign the backup where the forger has a key."""
+    """Change the backup's description or files, as a forger does. Sign the backup if the forger has a key."""
     with tarfile.open(copy) as tar:
         files = {each.name: (tar.extractfile(each) or io.BytesIO()).read() for each in tar}
     says = json.loads(files.pop("backup.json"))

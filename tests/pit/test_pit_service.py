@@ -101,7 +101,7 @@ class Clock:
         self.program = (sys.executable, "-c", _SET_CLOCK.format(moved_s=str(self._file)))
 
     def move(self, by_s: int) -> None:
-        """Set the clock ahead by so many seconds from now on, or back where `by_s` is negative."""
+        """Set the clock ahead by so many seconds from now on, or back if `by_s` is negative."""
         new = self._file.with_name("moved_s.new")
         new.write_text(str(by_s))
         new.rename(self._file)

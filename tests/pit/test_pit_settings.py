@@ -26,7 +26,7 @@ def written(folder: Path, text: str) -> Path:
 
 
 def test_the_example_is_what_holds_without_a_settings_file() -> None:
-    """The default settings equal the example file, which the test reads with another parser. Where the file leaves out
+    """The default settings equal the example file, which the test reads with another parser. If the file leaves out
     [tables], the defaults hold."""
     there = tomllib.loads(EXAMPLE.read_text("utf-8"))["meters"]
     seeds = {name: terms.seed_cents for name, terms in default().meters.items()}

@@ -26,7 +26,7 @@ PASSPHRASE = "seven words that nobody else would write"
 
 
 def _reports(folder: Path, wall: Clock) -> Mapping[str, Any]:
-    """Return the JSON report of each `pitctl` command at a pit where everything has happened once, and head office's
+    """Return the JSON report of each `pitctl` command at a pit if everything has happened once, and head office's
     report on the pit's log."""
     path, words, output = folder / "ledger", folder / "words", folder / "backup"
     words.write_text(f"{PASSPHRASE}\n")

@@ -70,7 +70,7 @@ class World:
         return copy
 
     def restore(self, copy: Path | None) -> None:
-        """Continue a minute later with the copy as the ledger, or with a new ledger where `copy` is None."""
+        """Continue a minute later with the copy as the ledger, or with a new ledger if `copy` is None."""
         self.ms += 60_000
         path = self.folder / f"ledger-{len(self.ledgers)}.sqlite"
         if copy is not None:
@@ -103,7 +103,7 @@ class World:
                 assert self.send(number) == []
 
     def decide(self, award: str, *steps: Any, by: str = "Ann") -> None:
-        """Take these steps of the award. Where the call also pays, Val verifies, since one person may not do both."""
+        """Take these steps of the award. If the call also pays, Val verifies, since one person may not do both."""
         for step in steps:
             self.ledger.take_step(award, step, "Val" if step == "verified" and "paid" in steps else by)
             self.ms += 1
@@ -362,8 +362,8 @@ def test_what_was_paid_here_and_there_is_told_and_stands(world: World) -> None:
 
 
 def test_what_was_ever_told_as_paid_is_recalled_as_paid(world: World) -> None:
-    """A recall makes the award paid where the table ever reported "paid". The table had heard of two different
-    decisions from two pits."""
+    """A recall makes the award paid if the table ever reported "paid". The table had heard of two different decisions
+    from two pits."""
     table = world.tables[0]
     (hit,) = table.win(1)
     for step, by in (("verified", "Ann"), ("paid", "Bob"), ("pending", "pit"), ("rejected", "Eve")):
@@ -504,7 +504,7 @@ def test_whenever_a_copy_is_restored_nothing_is_paid_twice_and_everything_gets_t
 
 
 def _try(ledger: Ledger, award: str, step: Any, by: str) -> None:
-    """Decide on the award, or recall it where `step` is None. Ignore the refusals that random play can cause."""
+    """Decide on the award, or recall it if `step` is None. Ignore the refusals that random play can cause."""
     try:
         if step is None:
             ledger.recall(award, by)

@@ -1,2 +1,2 @@
-"""The program of head office, which reads the signed logs of several houses. It checks each log without any code of the
-pit."""
+"""The program of head office, which checks the signed logs of several houses. The checks use no code of the pit, so a
+defect of the pit cannot hide in them."""

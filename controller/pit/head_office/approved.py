@@ -1,5 +1,5 @@
-"""Read the terms of meters that head office has approved. The files belong to head office, and have the form of a pit's
-settings."""
+"""Read the meters' terms (seed, shares of a wager, limit, prices) that head office has approved, from head office's own
+files. These files have the same form as a pit's settings file."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _SHARE = re.compile("([0-9]{1,9}):([1-9][0-9]{0,8})")
 
 
 def load(files: Sequence[Path]) -> dict[str, list[Terms]]:
-    """Return for each meter its approved terms, in the order of the files. Each file holds the terms of all meters at
-    one time. Terms that did not change from one file to the next are listed once.
+    """Return for each meter the list of its approved terms, in the order of the files. Each file holds the terms of all
+    meters at one time. If a meter's terms are the same in two files in a row, the list has them once.
 
     Raises TableError `terms_unreadable`.
     """
@@ -52,8 +52,8 @@ def _terms(name: str, section: dict[str, Any]) -> Terms:
 
 
 def prices(cents: Any) -> tuple[int, ...] | None:
-    """Return the prices in cents at which a wager may feed a meter, or None where every price may. Raises ValueError
-    where `cents` is not a list of prices."""
+    """Return the wager prices, in cents, that may feed a meter, or None if every price may. `cents` is the list from a
+    file, or None. Raises ValueError if `cents` is neither."""
     if cents is None:
         return None
     if not (isinstance(cents, list) and cents and all(is_count(each, 1, MOST_WAGER_CENTS) for each in cents)):

@@ -1,8 +1,9 @@
-"""Check the log of one house: its signatures, numbers and chains, and the pit's statement against the events.
+"""Check the log of one house: the signatures, numbers and chain values of its events, and whether the pit's statement
+agrees with the events.
 
-What the tables' own signed events say is never taken from the pit. Events and decisions are played again (`replay`),
-and each figure of the statement is compared. A *finding* is something wrong: a sound log has none. A *note* is
-something that head office should know and that need not be wrong.
+Head office never takes from the pit what a table's own signed event says. The module computes the effect of all events
+and decisions anew (`replay`), and compares the result with each figure of the statement. A *finding* is something
+wrong: a sound log has none. A *note* is something that head office should know, although it may be right.
 """
 
 from __future__ import annotations
@@ -38,8 +39,8 @@ Stream = tuple[str, str]
 
 
 class Hit(Struct, frozen=True):
-    """A winning wager and the last step of its award. `step` is the step as played again, `told` the step that the
-    table's own events name."""
+    """A winning wager, and the last step of its award (pending, verified, paid or rejected). `step` is the step that
+    head office computed from the log. `told` is the last step that the table itself reported."""
 
     id: str
     table: str
@@ -52,7 +53,7 @@ class Hit(Struct, frozen=True):
 
 
 class House(Struct):
-    """The contents of one house's log, with what the check found in it. Amounts are in cents."""
+    """What one house's log contains, and what the check of the log found. Amounts are in cents."""
 
     name: str
     events: int = 0
@@ -79,7 +80,8 @@ class House(Struct):
 
 
 class _Reading:
-    """The state of a check that reads the log line by line: the last event of each stream, and the replay so far."""
+    """The state of a check that reads the log line by line: the number and chain value of each stream's last event, and
+    the meters and awards as computed so far."""
 
     def __init__(
         self, house: House, keys: Mapping[Stream, bytes], decisions: Sequence[Decision] | None, replay: Replay
@@ -93,12 +95,14 @@ class _Reading:
         self.replay = replay
 
     def digest(self) -> str:
-        """Return the SHA-256 digest, in hexadecimal, over the position and the signature of each event read so far."""
+        """Return the SHA-256 digest, in hexadecimal, of all events read so far. The digest covers each event's position
+        in the log and its signature."""
         return self._digest.hexdigest()
 
     def event(self, position: int, event: dict[str, Any], set_aside_as: str | None) -> None:
-        """Check the number, the chain value and the signature of one event. Then play the event again, to follow the
-        money."""
+        """Check the number, the chain value and the signature of one event. Then apply the event to the meters and
+        awards that head office computes anew. `set_aside_as` is the name of the event's stream if people set that
+        stream aside."""
         house = self._house
         table, epoch, seq, chain = (event.get(name) for name in ("table", "epoch", "seq", "chain"))
         if not (
@@ -138,13 +142,14 @@ class _Reading:
             _find(house, f"{name} is not an event of the contract: {error!r:.200}")
 
     def decide(self, before: int = MOST_SEQ) -> None:
-        """Play again every decision that people took before the event at position `before`."""
+        """Apply to the computed meters and awards every decision that people took before the event at position
+        `before`."""
         while self._decisions and self._decisions[0][0] < before:
             _, decide = self._decisions.popleft()
             decide(self.replay)
 
     def heads(self) -> dict[Stream, tuple[int, str]]:
-        """Return the number and the chain value of each stream's last event."""
+        """Return for each stream, named by table and epoch, the number and the chain value of its last event."""
         return self._last
 
 
@@ -155,11 +160,11 @@ def audit(
     remembered: Seen | None = None,
     approved: Mapping[str, Sequence[Terms]] | None = None,
 ) -> House:
-    """Check the log of the house `name`, whose `files` are given in order. Raises TableError `log_unreadable`.
+    """Check the log of the house `name`. `files` are the log's files in order. Raises TableError `log_unreadable`.
 
-    `pins` are the key fingerprints that head office has noted, by the table's name; the pit's is under `pit`.
-    `remembered` is what head office has seen of this house before. `approved` are the terms of each meter that head
-    office approved.
+    `pins` are the key fingerprints that head office has noted, by the table's name; the fingerprint of the pit's key is
+    under `pit`. `remembered` is what head office kept from its last check of this house. `approved` are the terms of
+    each meter that head office approved.
     """
     house = House(name)
     stated = _last_statement(files)
@@ -188,7 +193,8 @@ def audit(
 
 
 def _witness(house: House, stated: dict[str, Any], keys: Mapping[Stream, bytes], before: Mapping[str, str]) -> None:
-    """Follow the checkpoints of the tables' journals, starting from those that head office cosigned last (`before`)."""
+    """Check the checkpoints of the tables' journals in the pit's statement. `before` are the checkpoints that head
+    office cosigned last; each journal must lead on from its own."""
     try:
         found = witnessed(stated, keys, before)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -216,8 +222,8 @@ def _read_all(
     to_compare: dict[str, Any] | None,
     noted: Sequence[object],
 ) -> dict[int, str]:
-    """Read every event of the log. Compare the statement `to_compare` with the events once those up to its position are
-    read.
+    """Check every event of the log in order. As soon as the events up to the position of the statement `to_compare` are
+    read, compare that statement with them.
 
     Return, for each position in `noted` that the log has, the digest of all events up to that position.
     """
@@ -245,8 +251,8 @@ def _read_all(
 
 
 def _extends(house: House, stated: Mapping[str, Any], digests: Mapping[int, str], before: Seen | None) -> None:
-    """Record in `house.seen` what head office must remember of this log. Find where the log does not continue the one
-    that head office saw before."""
+    """Record in `house.seen` what head office must remember of this log. Add a finding if the log does not continue the
+    log that head office saw last time (`before`)."""
     at, position, decisions = (stated[name] for name in ("at", "position", "decisions"))
     if position not in digests:
         _find(house, "the last statement is of a position that the log does not have")
@@ -280,8 +286,8 @@ def _digest(decisions: Sequence[object]) -> str:
 
 
 def compare_houses(houses: Sequence[House], remembered: Mapping[str, Seen]) -> None:
-    """Find a pit's key or a table's stream that appears in the logs of two houses, which cannot be. `remembered` is by
-    house."""
+    """Add a finding if a pit's key or a table's stream appears in the logs of two houses, because each can belong to
+    one house only. `remembered` holds, by the house's name, what head office kept from earlier checks."""
     owns = {name: seen.own for name, seen in remembered.items()}
     owns |= {house.name: house.seen.own for house in houses if house.seen is not None}
     for house in houses:
@@ -307,8 +313,8 @@ def _lines(files: Sequence[Path]) -> Iterator[dict[str, Any]]:
 
 
 def _keys(house: House, stated: Mapping[str, Any], pins: Mapping[str, str] | None) -> dict[Stream, bytes]:
-    """Return the public key of each stream, as the pit's statement names them. Compare each key with the fingerprint
-    that head office has noted."""
+    """Return the public key of each stream, as the pit's statement names them. Compare each key with the fingerprint in
+    `pins` that head office has noted."""
     keys: dict[Stream, bytes] = {}
     pit = stated.get("public_key")
     try:
@@ -338,7 +344,8 @@ def _keys(house: House, stated: Mapping[str, Any], pins: Mapping[str, str] | Non
 def _decisions(
     house: House, stated: dict[str, Any] | None, approved: Mapping[str, Sequence[Terms]] | None
 ) -> list[Decision] | None:
-    """Return the decisions that the statement lists, or None where the events cannot be played again."""
+    """Return the decisions that the statement lists. Return None if there is no statement or its decisions cannot be
+    read, because then the events cannot be computed anew."""
     if stated is None:
         return None
     if stated["statement"] != STATEMENT_FORM:
@@ -363,7 +370,8 @@ def _decisions(
 
 
 def _compare(house: House, stated: dict[str, Any], reading: _Reading) -> None:
-    """Compare the pit's statement with the events up to its position, which were just read and played again."""
+    """Compare the pit's statement with the result that head office computed from the events up to the statement's
+    position."""
     try:
         reading.decide()
         house.stated_at = str(stated["at"])
@@ -386,14 +394,15 @@ def _compare(house: House, stated: dict[str, Any], reading: _Reading) -> None:
 
 
 def _heard(adoptions: Sequence[dict[str, Any]]) -> list[Stream]:
-    """Return the streams that the pit listens to: each table's last adoption that was not set aside, unless the
-    adoption has ended."""
+    """Return the streams that the pit listens to: for each table the last adoption that nobody set aside, if that
+    adoption has not ended."""
     last = {each["table"]: each for each in adoptions if not each["set_aside_as"]}
     return [(table, each["epoch"]) for table, each in last.items() if not each["ended_at"]]
 
 
 def _awards(house: House, stated: dict[str, Any], awards: Mapping[str, Award]) -> None:
-    """Compare each award, as played again, with the pit's statement and with the table's own events about the award."""
+    """Compare each award that head office computed (`awards`) with the pit's statement, and with what the table
+    reported of the award."""
     said = {each["hit"]: each for each in stated["awards"]}
     for hit in said.keys() - awards.keys():
         _find(house, f"the pit has an award of {_money(said[hit]['cents'])} for {hit}, and no table told of that hit")
@@ -423,7 +432,7 @@ def _awards(house: House, stated: dict[str, Any], awards: Mapping[str, Award]) -
 
 
 def _stated(award: dict[str, Any]) -> str:
-    """Return in words how an award stands by the pit's statement: its step and its cents."""
+    """Return one award of the pit's statement in words: its step and its amount. Example: paid with 120.00."""
     return standing(_text(award["step"]), _cents(award["cents"]), _cents(award["house_cents"]))
 
 
@@ -443,7 +452,7 @@ _FIGURES = {
 
 
 def _meters(house: House, stated: dict[str, Any], replay: Replay) -> None:
-    """Compare each figure of each meter, as played again, with the pit's statement."""
+    """Compare each meter's figures that head office computed from the log with the figures in the pit's statement."""
     said = {_text(each["meter"]): each for each in stated["meters"]}
     for name in sorted(said.keys() ^ replay.meters.keys()):
         _find(house, f"the pit states the meter {name} or gives it terms, and does not do both")
@@ -479,7 +488,7 @@ def _money(value: object) -> str:
 
 
 def _cents(value: object) -> int:
-    """Return the value if it is an amount in cents that a pit can hold. Raises ValueError otherwise."""
+    """Return the value if it is a whole number of cents, of a size that a pit can hold. Raises ValueError otherwise."""
     return whole(value, -MOST_SEQ, MOST_SEQ)
 
 

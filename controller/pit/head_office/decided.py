@@ -1,7 +1,8 @@
-"""Read from a pit's statement what people decided at the house, and make each decision ready to be played again.
+"""Read the decisions of people from a pit's statement, and turn each decision into a function that head office applies
+to its own computation (`Replay`).
 
-Head office takes the house's word for when the terms of a meter changed. Which terms the meter had is taken from head
-office's own files, where head office keeps them.
+Head office believes the house when it says at which moment a meter's terms changed. The terms themselves come from head
+office's own files, if head office keeps such files.
 """
 
 from __future__ import annotations
@@ -29,10 +30,11 @@ Approved = Mapping[str, Sequence[Terms]]
 
 
 def read(stated: Mapping[str, Any], approved: Approved | None) -> tuple[list[Decision], list[str]]:
-    """Return the decisions of a statement in order, and a list of what is wrong with them. A change of terms is played
-    with the terms that head office approved, where it has approved any.
+    """Return the decisions of a statement in order, and a list of what is wrong with them. Each decision is a pair: the
+    position of the last event before the decision, and the function that applies the decision. If head office has
+    approved terms of a meter, the decision gets these, and not the terms that the pit states.
 
-    Raises KeyError, TypeError or ValueError where the statement holds no decisions of this form.
+    Raises KeyError, TypeError or ValueError if the statement's decisions do not have the expected form.
     """
     last, every = whole(stated["position"], 0, MOST_SEQ), stated["decisions"]
     terms = _TermsSaid(approved or {}, _taken_back(every))
@@ -45,8 +47,8 @@ def read(stated: Mapping[str, Any], approved: Approved | None) -> tuple[list[Dec
 
 
 def _decide(place: int, decision: Mapping[str, Any], terms: _TermsSaid) -> Callable[[Replay], None]:
-    """Return the function that plays this decision on a `Replay`. Raises KeyError, TypeError or ValueError where the
-    decision is not of a known form."""
+    """Return the function that applies this decision to a `Replay`. Raises KeyError, TypeError or ValueError if the
+    form of the decision is unknown."""
     match decision:
         case {"terms": {"meter": str(meter)}}:
             return partial(Replay.set_terms, meter=meter, approval=terms.approval(place, meter, decision))
@@ -76,8 +78,8 @@ def _decide(place: int, decision: Mapping[str, Any], terms: _TermsSaid) -> Calla
 
 
 class _TermsSaid:
-    """The terms that a statement gives, as they are read. `had` lists for each meter the terms that were not taken
-    back."""
+    """The terms of meters that a statement's decisions give, collected while the decisions are read. `had` lists for
+    each meter its terms in order, without those that people took back before they came into force."""
 
     def __init__(self, approved: Approved, back: set[int]) -> None:
         self.had: dict[str, list[Terms]] = {}
@@ -86,8 +88,8 @@ class _TermsSaid:
         self._counted: Counter[str] = Counter()
 
     def approval(self, place: int, meter: str, decision: Mapping[str, Any]) -> Approval:
-        """Return the approval that the decision at index `place` made, with the terms that head office approved in
-        place of the pit's."""
+        """Return the approval of terms that the decision at index `place` made. If head office approved terms for the
+        meter itself, the approval holds these in place of the terms that the pit states."""
         said = decision["terms"]
         seed, most = (whole(said[key], 0, MOST_CENTS) for key in ("seed_cents", "reseed_at_most_cents"))
         limit = said.get("limit_cents")
@@ -107,7 +109,7 @@ class _TermsSaid:
 
 
 def _taken_back(decisions: Sequence[Mapping[str, Any]]) -> set[int]:
-    """Return the index of each decision on terms that people took back before those terms came into force."""
+    """Return the indexes of those decisions on new terms that people took back before the terms came into force."""
     waits: dict[str, int] = {}
     back: set[int] = set()
     for place, each in enumerate(decisions):
@@ -120,7 +122,7 @@ def _taken_back(decisions: Sequence[Mapping[str, Any]]) -> set[int]:
 
 
 def _people(decision: Mapping[str, Any]) -> str:
-    """Return a text for people that says which accounts decided, for what reason, and by which document."""
+    """Describe in words which accounts took the decision, for what reason, and by which document."""
     accounts = [str(each["account"]) for each in (decision.get("by"), decision.get("witness")) if each]
     why = decision.get("reason")
     document = f", document {named}" if (named := decision.get("document")) else ""
@@ -132,8 +134,8 @@ def _nothing(_: Replay) -> None:
 
 
 def _amiss_of_voids(every: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield what is wrong with the decision that voids leave the meters as they are. The pit takes that decision once,
-    at an update, before people can correct a void."""
+    """Yield what is wrong with the decision "from now on a void lowers no meter". The pit takes this decision itself
+    and once, when it is updated from an earlier version. It must come before any correction of a void."""
     said = [place for place, each in enumerate(every) if "voids_stay" in each]
     if len(said) > 1:
         yield f"that voids stay was decided {len(said)} times"
@@ -155,7 +157,8 @@ def _shown(terms: Sequence[Terms]) -> str:
 
 
 def _share(value: object) -> Fraction:
-    """Parse a part of a wager as the pit writes it, for example 3/50. Raises ValueError."""
+    """Parse the part of a wager that a meter gets, in the form that the pit writes, for example 3/50. Raises
+    ValueError."""
     if not (isinstance(value, str) and _SHARE.fullmatch(value)):  # 1e99999999 takes hours to write out
         raise ValueError(f"{value!r:.60} is no part of a wager")
     return Fraction(value)

@@ -28,7 +28,8 @@ _NAME = "table-controller-head-office"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Check the houses' logs. Returns the exit code: 1 where a house has a finding or a log cannot be read, else 0."""
+    """Check the houses' logs and print what was found. Return the exit code: 1 if a house has a finding or if a log
+    cannot be read, else 0."""
     options = parser().parse_args(arguments)
     if options.cosign is not None and options.remember is None:
         parser().error("--cosign needs --remember: a witness keeps what it has cosigned")
@@ -60,8 +61,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _cosign(folder: Path, houses: Sequence[House], sound: Mapping[str, Seen]) -> dict[str, Seen]:
-    """Cosign the newest checkpoints of each sound house, and return what head office must remember of that house from
-    now on."""
+    """Cosign the newest checkpoints of each sound house. A house is sound if its log has no finding. Return for each
+    sound house what head office must remember, now with these cosigned checkpoints."""
     folder.mkdir(parents=True, exist_ok=True)
     key, now_s = load_or_make_key(folder / "head-office.key"), int(time.time())
     print(f"head office cosigns with the public key {key.public.hex()}", file=sys.stderr)
@@ -77,8 +78,8 @@ def _cosign(folder: Path, houses: Sequence[House], sound: Mapping[str, Seen]) ->
 
 
 def _write_notes(folder: Path, houses: Sequence[House], sound: Mapping[str, Seen]) -> None:
-    """Write into the folder the cosigned notes of each sound house, and the two contradicting notes of each fork. The
-    cosigned notes were saved in the file of `--remember` before."""
+    """Write into the folder the cosigned checkpoints of each sound house, and for each fork the two notes that
+    contradict each other. The cosigned checkpoints must be in the file of `--remember` already."""
     for house in houses:
         if house.name in sound:
             for origin, text in sound[house.name].checkpoints.items():
@@ -88,7 +89,7 @@ def _write_notes(folder: Path, houses: Sequence[House], sound: Mapping[str, Seen
 
 
 def parser() -> argparse.ArgumentParser:
-    """Return the parser of the command line."""
+    """Return the command-line parser of `table-controller-head-office`."""
     parser = OptionParser(
         prog=_NAME,
         description="Checks the logs of houses, which `pitctl events` and `pitctl statement` write.",
@@ -141,8 +142,8 @@ def _by_house(logs: Sequence[tuple[str, Path]]) -> dict[str, list[Path]]:
 
 
 def _pins(path: Path | None, house: str) -> dict[str, str] | None:
-    """Return the key fingerprints that head office has noted for a house, by table name; the pit's is under `pit`.
-    Raises TableError `keys_unreadable`."""
+    """Return the key fingerprints that head office has noted for a house, by the table's name; the fingerprint of the
+    pit's key is under `pit`. Return None if `path` is None. Raises TableError `keys_unreadable`."""
     if path is None:
         return None
     do = (
@@ -189,6 +190,7 @@ def _say(
     priority: Priority = Priority.INFO,
     table: str | None = None,
 ) -> None:
-    """Print the line. A character that could move the cursor or reverse the line's direction is printed as its code."""
+    """Print one line about the house. Print each character that could move the cursor or reverse the direction of the
+    text as its code."""
     told = "".join(each if each.isprintable() else ascii(each)[1:-1] for each in line)
     tell(told, kind, sys.stdout, _NAME, priority, {"HOUSE": house.name, "TABLE_ID": table})

@@ -1,7 +1,7 @@
-"""The meter, the won level and the award that head office plays again: each figure is computed from the events before.
+"""The meters, won levels and awards as head office computes them anew from a house's log.
 
-No balance is carried along. A meter's figures follow from the wagers under each set of terms, from the won levels that
-stand, from what corrections took off, and from the money that was moved or came back.
+No running balance is kept. Each figure of a meter is computed from four things: the wagers under each set of terms, the
+won levels that count, what corrections took off, and the money that was moved or came back.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from controller.pit.head_office.terms import Terms
 
 
 class Place(NamedTuple):
-    """The place of a round: its table, the name under which the pit keeps the table's stream, its shoe and its number
-    in the shoe."""
+    """The place of a round: the table, the name under which the pit keeps the table's stream of events, the shoe, and
+    the number of the round in the shoe."""
 
     table: str
     stream: str
@@ -32,16 +32,17 @@ class Place(NamedTuple):
 
     @property
     def is_set_aside(self) -> bool:
-        """Tell whether people set the stream aside, because it was adopted wrongly and may be a thief's. Such a
-        stream's word on payments proves nothing."""
+        """Tell whether people set the round's stream of events aside, because a wrong key was adopted for the table.
+        Such a stream may be a thief's, so what it reports of payments proves nothing."""
         return "~" in self.stream
 
 
 class Award(Struct, eq=False):
-    """The award that a hit won. `told` lists the steps that the award's table reported, each with its amount in cents.
+    """The award that a hit won. `told` lists the steps that the table reported of the award, each with its amount in
+    cents.
 
-    `house_cents` is the part of `cents` that the house bears, because people took over an amount that the table had
-    reported.
+    `cents` can differ from what the hit won, if people took over another amount that the table had reported.
+    `house_cents` is that difference, which the house bears.
     """
 
     id: str
@@ -60,18 +61,19 @@ class Award(Struct, eq=False):
 
     @property
     def own_cents(self) -> int:
-        """Return the part of the award's cents that came from its level or its fixed amount, without what the house
-        bears."""
+        """Return what the hit itself won, in cents: the award's amount without the part that the house bears."""
         return self.cents - self.house_cents
 
     def take(self, cents: int) -> None:
-        """Give the award this amount and make it pending again. Leave an award alone that has this amount already."""
+        """Give the award the amount `cents`, and make the award pending again. Do nothing if the award has this amount
+        already."""
         if (cents, 0) != (self.cents, self.house_cents):
             self.cents, self.house_cents, self.step = cents, 0, "pending"
 
 
 class Won(Struct, eq=False):
-    """A share of a meter's level that the hits of one round won, and the money with which the meter began again."""
+    """A share of a meter's level that the hits of one round won. It also holds the money with which the meter began
+    again, because a meter that was won whole begins at its seed."""
 
     share: Fraction
     cents: int
@@ -88,8 +90,8 @@ class Won(Struct, eq=False):
 
 
 class Wagers(Struct, eq=False):
-    """The wagers on one bet in one round. `seats` are those whose wagers were not voided. `fed` gives for each meter
-    the number of the terms that were in force, and how often the meter had been won."""
+    """The wagers on one bet in one round. `seats` are the seats whose wagers are not voided. `fed` gives for each meter
+    that the wagers fed two numbers: the number of the meter's terms, and how often the meter had been won before."""
 
     price_cents: int
     seats: set[int]
@@ -97,8 +99,9 @@ class Wagers(Struct, eq=False):
 
 
 class Voided(NamedTuple):
-    """The voided wagers of one round on one meter. `terms` is the number of the terms that were in force at the lock;
-    `since` is how often the meter had been won by then."""
+    """The voided wagers of one round on one meter. `cents` is the sum of the wagers. `terms` is the number of the
+    meter's terms when the wagers were locked. `since` is how often the meter had been won before the wagers were
+    locked."""
 
     place: Place
     meter: str
@@ -108,11 +111,12 @@ class Voided(NamedTuple):
 
 
 class Meter(Struct, eq=False):
-    """The facts from which a meter's figures are computed. `terms` are all terms that people approved, and `runs` is
-    the index of the terms in force.
+    """Everything from which a meter's figures are computed. `terms` are all terms that people approved, in order, and
+    `runs` is the index of the terms in force.
 
-    `wagered` are the cents wagered under each of the terms. `off` are the voided wagers that a correction took off:
-    their cents, the number of their terms, and the first and last win between which they lay on the meter.
+    `wagered` gives the cents that were wagered under each of the terms. `off` lists the voided wagers that a correction
+    took off the meter. Each item has the cents, the number of the terms, how often the meter had been won before the
+    wagers were locked, and how often it had been won before the correction.
     """
 
     terms: list[Terms] = field(default_factory=list)
@@ -140,17 +144,17 @@ class Meter(Struct, eq=False):
 
     @property
     def waits(self) -> int | None:
-        """Return the number of the terms that come into force when the meter is won, or None where none wait."""
+        """Return the number of the terms that come into force when the meter is won next, or None if no terms wait."""
         later = {*range(self.runs + 1, len(self.terms))} - self.withdrawn
         return max(later, default=None)
 
     def is_priced_otherwise(self, terms: Terms) -> bool:
-        """Tell whether these terms equal the terms in force, apart from the prices."""
+        """Tell whether the terms `terms` equal the terms in force in everything but the allowed prices of a wager."""
         return terms._replace(prices_cents=None) == self.terms[self.runs]._replace(prices_cents=None)
 
     def approve(self, terms: Terms, waits: bool) -> None:
-        """Record that people approved these terms. The terms wait until the meter is won, or are in force at once. A
-        closed meter opens again."""
+        """Record that people approved new terms. If `waits` is true, the terms come into force when the meter is won;
+        otherwise they are in force at once. A closed meter opens again."""
         self.terms.append(terms)
         self.wagered.append(0)
         if not waits:
@@ -159,16 +163,16 @@ class Meter(Struct, eq=False):
             self.closed, self.reopened_cents = False, self.reopened_cents + terms.seed_cents
 
     def move(self, on_meter: Fraction, in_reserve: Fraction) -> None:
-        """Add money that came from a closed meter or from the house's reserve. Negative amounts take the meter's own
-        money away."""
+        """Add money that comes from a closed meter or from the house's reserve: `on_meter` cents to the meter,
+        `in_reserve` cents to the meter's reserve. Negative amounts take money away."""
         fed = self._fed()[0] + self.moved
         self.moved += on_meter
         self.moved_cents += floor(fed + on_meter) - floor(fed)
         self.reserve_moved += in_reserve
 
     def close(self) -> tuple[Fraction, Fraction]:
-        """Close the meter and empty it. Returns what was on the meter, overflow included, and what was in its reserve,
-        in cents."""
+        """Close the meter and empty it. Return two amounts in cents: what the meter held, its overflow included, and
+        what its reserve held."""
         keys = ("level_cents", "overflow_cents", "carried", "reserve_cents", "reserve_carried")
         level, overflow, carried, *reserve = itemgetter(*keys)(self.figures())
         on_meter, in_reserve = level + overflow + carried, sum(reserve)
@@ -178,8 +182,8 @@ class Meter(Struct, eq=False):
         return on_meter, in_reserve
 
     def wins(self, share: Fraction) -> Won:
-        """Record that a hit wins this share of the level, and return the won level. A win of the whole level puts
-        waiting terms in force."""
+        """Record that a hit wins this share of the meter's level, and return the record of the win. If the hit wins the
+        whole level, new terms that waited come into force."""
         figures, whole, former = self.figures(), share == 1, None
         if whole and (waits := self.waits) is not None:
             former, self.runs = self.runs, waits
@@ -192,14 +196,15 @@ class Meter(Struct, eq=False):
         return self.won[-1]
 
     def never_won(self, won: Won) -> None:
-        """Undo the last won level, because none of its awards stands. The terms that were in force before that win are
-        in force again."""
+        """Undo the last win of the meter, because every award of that win was rejected. The terms that were in force
+        before the win are in force again."""
         won.stands = False
         if won.former is not None:
             self.runs = won.former
 
     def figures(self) -> dict[str, Any]:
-        """Return the meter's figures by the names that a pit's statement gives them. Parts of a cent are fractions."""
+        """Return the meter's level, reserve and other figures as a dictionary. Its keys are those of a pit's statement.
+        Amounts are in cents; what is less than a cent is a fraction."""
         standing = [won for won in self.won if won.stands]
         on_meter, in_reserve = self._fed()
         on_meter, in_reserve = on_meter + self.moved, in_reserve + self.reserve_moved
@@ -224,7 +229,8 @@ class Meter(Struct, eq=False):
         }
 
     def _fed(self) -> tuple[Fraction, Fraction]:
-        """Return the cents that wagers put on the meter and into its reserve, less what was corrected."""
+        """Return two amounts in cents: what wagers gave to the meter and what they gave to its reserve, both without
+        what corrections of voids took off."""
         on_meter = in_reserve = Fraction(0)
         for cents, terms in zip(self.wagered, self.terms, strict=True):
             on_meter, in_reserve = on_meter + cents * terms.contribution, in_reserve + cents * terms.reserve
@@ -236,6 +242,6 @@ class Meter(Struct, eq=False):
 
 
 def standing(step: str, cents: int, house_cents: int) -> str:
-    """Return in words how an award stands. Example: paid with 120.00, of which 20.00 are the house's."""
+    """Describe an award's step and amount in words. Example: paid with 120.00, of which 20.00 are the house's."""
     of_house = f", of which {figures(house_cents)} are the house's" if house_cents else ""
     return f"{step} with {figures(cents)}{of_house}"

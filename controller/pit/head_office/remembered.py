@@ -1,6 +1,8 @@
-"""The file in which head office remembers each house: the last sound statement, and a digest of the events before it.
+"""The file in which head office remembers each house: the last sound statement, and a digest of the events before that
+statement.
 
-A house's key can sign an older log as well as a newer one. So head office must remember what it has already seen.
+A house can sign an older copy of its log with the same key as the newest one. Head office finds that only if it
+remembers what it has already seen.
 """
 
 from __future__ import annotations
@@ -21,13 +23,13 @@ _AT = re.compile(r"[0-9TZ:.-]{1,40}")
 
 
 class Seen(Struct, frozen=True):
-    """The last statement that head office saw of a house: its time, its position in the log, and digests of what came
-    before.
+    """What head office remembers of a house: the time and the position of the last statement that it saw, and digests
+    of the events and decisions up to that statement.
 
-    `digest` is SHA-256, in hex, over the position and the signature of each event through `position`. `decided` is the
-    SHA-256 of the decisions in that statement, and `decisions` is their number. `own` names what no two houses share:
-    the pit's key, and each adopted stream with its key. `checkpoints` are the notes that head office cosigned last, by
-    the journal's origin (`table/epoch`). Raises ValueError or TypeError for other values.
+    `digest` is the SHA-256, in hexadecimal, over the position and the signature of each event through `position`.
+    `decided` is the SHA-256 of the decisions in that statement, and `decisions` is their number. `own` names what only
+    one house can have: the pit's key, and each adopted stream with its key. `checkpoints` are the notes that head
+    office cosigned last, by the journal's origin (`table/epoch`). Raises ValueError or TypeError for other values.
     """
 
     at: str
@@ -51,7 +53,7 @@ class Seen(Struct, frozen=True):
 
 
 def load(path: Path) -> dict[str, Seen]:
-    """Return what the file remembers of each house, or an empty mapping where the file does not exist yet. Raises
+    """Return what the file remembers of each house, or an empty mapping if the file does not exist yet. Raises
     TableError `remembered_unreadable`."""
     try:
         houses = json.loads(path.read_text("utf-8"))
@@ -63,8 +65,8 @@ def load(path: Path) -> dict[str, Seen]:
 
 
 def save(path: Path, houses: Mapping[str, Seen]) -> None:
-    """Write the file anew, as a whole: a reader finds either the old file or the new one. Raises TableError
-    `remembered_unreadable`."""
+    """Write what head office remembers of each house to the file. The switch is atomic: a reader finds either the old
+    file or the new one. Raises TableError `remembered_unreadable`."""
     text = json.dumps({name: to_builtins(seen) for name, seen in houses.items()}, indent=2, sort_keys=True)
     try:
         write_whole(path, f"{text}\n".encode())

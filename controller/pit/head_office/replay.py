@@ -1,25 +1,25 @@
-"""Compute a house's progressive money anew from what its tables signed and from what its people decided.
+"""Compute a house's progressive money anew from the events that its tables signed and from the decisions of its people.
 
-The rules below are written from the contract's words. No meter's balance is carried along: each figure is computed from
-the wagers under each set of terms, from the won levels that stand, and from the awards that came back.
+The rules below follow the words of the contract. No running balance of a meter is kept: each figure is computed from
+the wagers under each set of terms, from the won levels that count, and from the awards that came back.
 
 - A locked wager gives each meter of its bet a part, and another part to the meter's reserve.
 - A hit wins a share of the whole cents on the meter. Hits of one round that win the same share divide what the first of
   them won; odd cents go to the first hits. After a win of the whole level, the meter begins again with money from its
   reserve, up to a limit. The house adds what is missing to the seed.
-- Where a meter was wagered on, new terms wait until all of the meter is won, and are in force from that hit on. Where
-  no award of that win stands in the end, the former terms are in force again, and the new terms wait again.
+- If a meter was wagered on, new terms wait until all of the meter is won, and are in force from that hit on. If every
+  award of that win is rejected in the end, the former terms are in force again, and the new terms wait again.
 - A hit wins no less than its table showed when the wagers were locked, by a message that the pit signed. The house
   adds the difference.
-- The moment of such a lock is the message's time, plus how long the table had the message. Where the hit of an earlier
+- The moment of such a lock is the message's time, plus how long the table had the message. If the hit of an earlier
   lock comes later, the pending levels of the same share go to the rounds in the order of their locks.
 - A meter stops at its limit. Money beyond the limit is the meter's overflow, which goes on the next level.
 - A void does not lower a meter. What the voided wagers gave is taken off the meters when people correct the void, less
   what was won of it since. At a house of an earlier version, each void lowered the meters at once, until the house
   decided that voids leave the meters as they are.
-- The money of a rejected award goes to the awards that share its level. Where no such award stands, or one is paid
-  already, the money goes back on the meter. Where no award of a meter's last levels stands, these levels count as never
-  won, and what the meter began again with goes back.
+- The money of a rejected award goes to the awards that share its level. If all of these are rejected, or one is paid
+  already, the money goes back on the meter. If all awards of a meter's last levels are rejected, these levels count as
+  never won, and what the meter began again with goes back.
 """
 
 from __future__ import annotations
@@ -44,8 +44,9 @@ _SHARE = re.compile("([1-9][0-9]{0,3}):([1-9][0-9]{0,3})")
 
 
 class Approval(NamedTuple):
-    """An approval of a meter's terms by people. `terms` are the terms as head office knows them, `stated` as the pit
-    stated them."""
+    """The approval of a meter's new terms by people. `terms` are the terms from head office's own files, or else the
+    pit's. `stated` are the terms as the pit states them. `waits` means that the terms come into force when the meter is
+    won."""
 
     terms: Terms
     stated: Terms
@@ -56,11 +57,11 @@ class Approval(NamedTuple):
 
 
 class Replay:
-    """The meters and awards of a house, computed anew. `findings` lists what no true log would have."""
+    """The meters and awards of a house, computed anew by applying events and decisions in order. `findings` lists what
+    an honest house's log would not contain."""
 
     def __init__(self, pit_keys: Collection[bytes] = ()) -> None:
-        """Take the pit's public keys. They check the signed messages in which the pit told a table what its meters
-        show."""
+        """Keep the pit's public keys. They check the pit's signed messages that told a table the meters' levels."""
         self._pit_keys = pit_keys
         self._shown: dict[tuple[Place, str], int] = {}
         self._locked_ms: dict[Place, int] = {}
@@ -83,7 +84,8 @@ class Replay:
         self._voids_lower = False
 
     def set_terms(self, meter: str, approval: Approval) -> None:
-        """Play the decision of people to approve terms for the meter. A new meter begins at the seed of these terms."""
+        """Apply the decision of people to approve new terms for the meter. If the meter is new, it begins at the seed
+        of these terms."""
         known = self.meters.setdefault(meter, Meter())
         how = "which wait until it is won" if approval.waits else "which run at once"
         if approval.waits and not known.terms:
@@ -101,7 +103,7 @@ class Replay:
         known.approve(approval.terms, approval.waits)
 
     def withdraw_terms(self, meter: str, people: str) -> None:
-        """Play the decision of people to take back the terms that wait until the meter is won."""
+        """Apply the decision of people to take back new terms of the meter that were waiting until the meter is won."""
         number = self.meters[meter].waits if meter in self.meters else None
         if number is None:
             self.findings.append(f"terms of {meter} were taken back, says the pit, and none waited by then")
@@ -112,7 +114,7 @@ class Replay:
         self._tell(f"{meter}: the terms that waited were taken back ({people}): {self.meters[meter].terms[number]}")
 
     def digest(self) -> str:
-        """Return the SHA-256 digest, in hexadecimal, of the open meters' terms that are in force now."""
+        """Return the SHA-256 digest, in hexadecimal, of the terms that are in force now for all open meters."""
         return digest_of({name: self.meters[name].terms[self.meters[name].runs] for name in self.open_meters})
 
     @property
@@ -121,8 +123,8 @@ class Replay:
         return [name for name, meter in self.meters.items() if not meter.closed]
 
     def close(self, meter: str, into: str | None, cents: int, people: str) -> None:
-        """Play the decision of people to close the meter and to move `cents` to the meter `into`, or to the house's
-        reserve where `into` is None."""
+        """Apply the decision of people to close the meter. Its money moves to the meter `into`, or to the house's
+        reserve if `into` is None. `cents` is the amount that the pit says was moved; another amount is a finding."""
         if missing := {meter, into or meter}.difference(self.open_meters) or (into == meter and {meter}):
             self.findings.append(
                 f"{meter} was closed into {into}, says the pit, and {min(missing)} was not open by then"
@@ -139,7 +141,8 @@ class Replay:
         self._moved(f"{meter} was closed", on_meter + in_reserve, into, cents, people)
 
     def move_reserve(self, into: str, cents: int, people: str) -> None:
-        """Play the decision of people to move the whole reserve of the house to the meter `into`."""
+        """Apply the decision of people to move the whole reserve of the house to the meter `into`. `cents` is the
+        amount that the pit says was moved; another amount is a finding."""
         if into not in self.open_meters:
             self.findings.append(f"the house's reserve moved to {into}, says the pit, which was not open by then")
             return
@@ -156,9 +159,11 @@ class Replay:
         self.told.append((self.position, what))
 
     def decide(self, id_: str, step: str, cents: int, recalled: bool = False) -> None:
-        """Play the step that people took for an award. A verified or paid award has these `cents`.
+        """Apply a decision of people on the award `id_`: it is now verified, paid or rejected. `cents` is the amount of
+        a verified or paid award.
 
-        `recalled` means that people took over a step that the award's table had reported. Such a step pays nobody.
+        `recalled` means that people took over a step that the table had reported and that the pit's ledger did not
+        have. Such a decision pays nobody.
         """
         if (award := self._by_id.get(id_)) is None:
             self.findings.append(f"people decided on award {id_}, says the pit, and no hit has that award by then")
@@ -178,8 +183,7 @@ class Replay:
             award.cents, award.house_cents, award.step = cents, cents - own, step
 
     def set_aside(self, table: str, stream: str) -> None:
-        """Undo what a stream did: its awards are rejected and its wagers voided, because nothing of the stream counts
-        any more."""
+        """Undo all effects of a table's stream that was adopted wrongly: reject its awards and void its wagers."""
         if (table, stream) not in self._streams:
             return
         self._streams.remove((table, stream))
@@ -194,10 +198,10 @@ class Replay:
                 self._take_off(void)
 
     def event(self, stream: str, event: Mapping[str, Any]) -> None:
-        """Play one event of a table, which the pit keeps under the name `stream`. Raises ValueError, KeyError,
-        TypeError or AttributeError for an event that makes no sense.
+        """Apply one event of a table. The pit keeps the table's stream under the name `stream`. Raises ValueError,
+        KeyError, TypeError or AttributeError for an event that makes no sense.
 
-        An event of version 1 or 2 of the contract names no meters: its wagers feed all of them.
+        In version 1 or 2 of the contract an event names no meters. The wagers of such an event feed every open meter.
         """
         event = as_now(event, self.open_meters)
         match event["type"]:
@@ -240,7 +244,7 @@ class Replay:
                 meter.wagered[meter.runs] += bet["price_cents"] * len(bet["seats"])
 
     def _judge_price(self, place: Place, price_cents: int, meters: Mapping[str, Meter]) -> None:
-        """Add a finding for each meter whose terms do not have the price of a wager that feeds the meter."""
+        """Add a finding for each meter that a wager feeds at a price that the meter's terms do not allow."""
         for name, meter in meters.items():
             may = meter.terms[meter.runs].prices_cents
             if may is not None and price_cents not in may:
@@ -248,8 +252,8 @@ class Replay:
                 self.findings.append(f"{place}: {what}")
 
     def _show(self, place: Place, proof: object, fed: AbstractSet[str]) -> None:
-        """Note what the table showed of these meters at the lock, if `proof` holds the pit's signed message with these
-        values."""
+        """Record the level that the table showed of each of these meters when the wagers were locked. Only a level in a
+        message that the pit signed counts; `proof` holds that message."""
         match proof:
             case {"word": dict(said), "ago_ms": ago_ms, **others} if not others and is_count(ago_ms, 0, MOST_AHEAD_MS):
                 word = MetersWord.read(said)
@@ -272,17 +276,18 @@ class Replay:
             self._voids.setdefault(void, []).append(Voided(place, name, cents, number, since))
 
     def let_voids_lower(self) -> None:
-        """From now on, let each void take off the meters at once what its wagers gave. This rule holds until the house
-        decides that voids leave the meters as they are."""
+        """From now on, let each void take off the meters at once what the voided wagers gave. This is the rule of
+        earlier versions, until the house decides that a void lowers no meter."""
         self._voids_lower = True
 
     def let_voids_stay(self) -> None:
-        """From now on, let no void lower a meter."""
+        """From now on, let a void lower no meter. What the voided wagers gave stays on the meters until people correct
+        the void."""
         self._voids_lower = False
         self._tell("until now each void of this house lowered its meters at once")
 
     def correct(self, void: str, people: str) -> None:
-        """Play the decision of people to take off the meters what the wagers of this void had given."""
+        """Apply the decision of people to take off the meters what the wagers of the void event `void` had given."""
         if void not in self._voids:
             self.findings.append(f"what the void {void} left was corrected ({people}), and no void left anything there")
             return
@@ -321,8 +326,9 @@ class Replay:
             self._put_in_order(award, won)
 
     def _put_in_order(self, award: Award, won: Won) -> None:
-        """Give the pending levels of one share to their rounds in the order of the rounds' locks, where this hit's
-        wagers were locked before those of earlier hits."""
+        """Give the won levels to the rounds in the order in which the rounds' wagers were locked. This matters if a hit
+        arrives late: its wagers were locked before those of hits that arrived earlier. Only levels of the same share
+        whose awards are all pending change their round."""
         mine = self._locked_ms.get(award.place)
         if mine is None or award.meter is None:
             return
@@ -347,8 +353,8 @@ class Replay:
             _divide(level.cents + level.added_cents, awards)
 
     def _win(self, place: Place, name: str, share: Fraction) -> Won:
-        """Return the level of which this round won the share. The round's first hit of that share wins it; later hits
-        of the round find the same level."""
+        """Return the level of which this round won the share. The round's first hit of that share takes the level off
+        the meter. Later hits of the round with the same share get the same level, because they divide it."""
         self.meters[name].place = place
         key = (place, name, share)
         if key not in self._won:
@@ -392,7 +398,7 @@ class Replay:
 
 
 def _divide(cents: int, awards: list[Award]) -> None:
-    """Divide the cents equally among the awards. The first awards get one odd cent each."""
+    """Divide the cents equally among the awards. If some cents are left over, the first awards get one more cent each."""
     each, odd = divmod(cents, len(awards))
     for number, award in enumerate(awards):
         award.take(each + (number < odd))

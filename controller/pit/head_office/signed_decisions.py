@@ -1,10 +1,10 @@
-"""Check that a house's decisions are those that its pit signed, in the order of signing, each by two people where two
-are needed.
+"""Check that a house's decisions are those that its pit signed, in the order of signing. Check that two people took
+each decision that needs two.
 
 Each signed decision has its number and the SHA-256 of the decision before it, both under the signature. So nobody can
-change, remove, insert or move a decision unnoticed. Decisions at the end of the list can be missing: head office
-remembers how many it has seen (`remembered`), and each table reports its own awards. The pit's key may be rotated: the
-former key signs its successor, and signs no decision after that.
+change, remove, insert or move a decision unnoticed. Somebody can still leave out the last decisions of the list.
+Against that, head office remembers how many decisions it has seen (`remembered`), and each table reports its own
+awards. The pit's key may be rotated: the former key signs its successor, and signs no decision after that.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class _Terms(Struct, frozen=True):
 
 
 class _Signed(Struct, frozen=True):
-    """The fields that are checked of a decision that the pit signed."""
+    """Those fields of a signed decision that head office checks."""
 
     decision: int
     before: str
@@ -61,7 +61,7 @@ class _Signed(Struct, frozen=True):
 
     @property
     def takes_two(self) -> bool:
-        """Tell whether a decision of this kind always needs two people by the contract, whatever was decided before."""
+        """Tell whether the contract asks for two people for every decision of this kind."""
         return (
             self.step == "rejected"
             or self.recalled
@@ -71,7 +71,7 @@ class _Signed(Struct, frozen=True):
 
 
 class _Stated(Struct, frozen=True):
-    """The fields that are checked of a pit's statement."""
+    """Those fields of a pit's statement that head office checks."""
 
     public_key: str
     rotations: list[dict[str, Any]]
@@ -79,8 +79,8 @@ class _Stated(Struct, frozen=True):
 
 
 def findings(statement: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what is wrong with the decisions of a statement. Raises ValueError where the statement has not the right
-    form."""
+    """Yield what is wrong with the signed decisions of a pit's statement. Raises ValueError if the statement does not
+    have the right form."""
     try:
         stated = convert(statement, _Stated)
         unsigned = next((place for place, each in enumerate(stated.decisions) if "signature" in each), None)
@@ -93,8 +93,8 @@ def findings(statement: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _chain(stated: _Stated, unsigned: int, read: Sequence[_Signed]) -> Iterator[str]:
-    """Yield what is wrong with the order and the signatures of the decisions `read`. The first `unsigned` decisions of
-    the statement have no signature."""
+    """Yield what is wrong with the order and the signatures of the decisions. `read` holds the signed decisions; the
+    first `unsigned` decisions of the statement have no signature."""
     keys = _keys(stated)
     if keys is None:
         yield "the statement's rotations do not lead to the pit's key"
@@ -113,8 +113,8 @@ def _chain(stated: _Stated, unsigned: int, read: Sequence[_Signed]) -> Iterator[
 
 
 def pit_keys(statement: Mapping[str, Any] | None) -> list[bytes]:
-    """Return the public keys with which the pit has signed so far. The list is empty where the statement does not give
-    them."""
+    """Return the public keys with which the pit has signed so far, oldest first. Return an empty list if the statement
+    does not give the keys."""
     try:
         return _keys(convert(statement or {}, _Stated)) or []
     except ValueError:
@@ -122,7 +122,7 @@ def pit_keys(statement: Mapping[str, Any] | None) -> list[bytes]:
 
 
 def _keys(stated: _Stated) -> list[bytes] | None:
-    """Return the pit's public keys, oldest first, or None where the rotations from key to key do not hold."""
+    """Return the pit's public keys, oldest first. Return None if a key was not signed by the key before it."""
     rotations = [rotation for each in stated.rotations if (rotation := Rotation.read(each)) is not None]
     holds = (
         len(rotations) == len(stated.rotations)
@@ -134,8 +134,8 @@ def _keys(stated: _Stated) -> list[bytes] | None:
 
 
 def _people(decisions: Sequence[_Signed]) -> Iterator[str]:
-    """Yield a finding for each decision that one person took and that needs two, and for each decision of a practice
-    pit."""
+    """Yield a finding for each decision that one person took although it needs two, and for each decision of a practice
+    pit (a pit that does not check who asks)."""
     verified: dict[str | None, set[str]] = {}
     meters: set[str] = set()
     for each in decisions:

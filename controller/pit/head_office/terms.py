@@ -1,4 +1,4 @@
-"""The terms of a meter as head office reads them, and their digest."""
+"""The terms of a meter (seed, parts of a wager, limit, prices) as head office reads them, and the digest of terms."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ class Terms(NamedTuple):
         return f"{parts}, at most {figures(self.reseed_at_most_cents)} to begin again{limit}{prices}"
 
     def told(self) -> dict[str, object]:
-        """Return the terms in the form over which their digest is computed."""
+        """Return the terms as a dictionary, in the form over which their digest is computed."""
         told = {**self._asdict(), "contribution": str(self.contribution), "reserve": str(self.reserve)}
         told |= {} if self.prices_cents is None else {"prices_cents": [*self.prices_cents]}
         return {name: value for name, value in told.items() if value is not None}
 
 
 def digest_of(meters: Mapping[str, Terms]) -> str:
-    """Return the SHA-256 digest, in hexadecimal, of the terms of these meters."""
+    """Return the SHA-256 digest, in hexadecimal, of these meters' terms. `meters` gives the terms by the meter's name."""
     return sha256(canonical({name: terms.told() for name, terms in meters.items()})).hexdigest()

@@ -1,11 +1,12 @@
-"""Head office as a second witness of the tables' journals. It cosigns a journal only where the journal grew since the
-last cosignature, and was not rewritten.
+"""Head office as a second witness of the tables' journals: it cosigns a journal's checkpoint only if the journal grew
+since the last cosigned checkpoint, and was not rewritten.
 
-A pit's statement lists every checkpoint that the pit cosigned, as the table signed it, each with a proof that its tree
+A pit's statement lists every checkpoint that the pit cosigned, as the table signed it. Each has a proof that its tree
 begins with the tree of the checkpoint before. Head office follows a journal from the checkpoint that it cosigned last
-to the newest one. A house whose pit and tables lie together cannot rewrite a journal after that unnoticed, because head
-office's own copy and the new note bear the signature of the same key. Two different notes of the same size are proof of
-two histories. Two notes of different sizes prove nothing alone: the table must show the proof between them.
+to the newest one. A house whose pit and tables lie together cannot rewrite a journal after that unnoticed, because the
+same key then signed two histories: one in head office's own copy, and one in the new note. Two different notes that
+name the same number of rows prove that there are two histories. Two notes that name different numbers of rows prove
+nothing alone: the table must show the proof between them.
 """
 
 from __future__ import annotations
@@ -27,10 +28,12 @@ _MOST_LINE_BYTES = 76  # a cosignature: its key's id, the time, and Ed25519
 
 
 class Witnessed(Struct):
-    """The journals that a statement shows, each named by its origin `table/epoch`.
+    """What head office found out about the journals in a pit's statement. Each journal is named by its origin
+    `table/epoch`.
 
-    `newest` are the notes that extend what head office has cosigned. `forks` are pairs of notes of one journal, both
-    signed by one key, where no proof leads from one to the other. `alarms` need not be wrong, but somebody must look.
+    `newest` are the notes that extend what head office has cosigned. `forks` are pairs of notes of one journal that one
+    key signed, although no proof leads from one note to the other. `alarms` may be harmless, but somebody must look at
+    them.
     """
 
     newest: dict[str, Note] = field(default_factory=dict)
@@ -40,15 +43,15 @@ class Witnessed(Struct):
 
 
 class _Chain(Struct, frozen=True):
-    """The notes of a stream, all signed by `key`. The list ends before the first note that does not extend its
-    predecessor."""
+    """The checkpoint notes of one table's stream, all signed by `key`, in order. The list ends before the first note
+    that no proof joins to the note before it."""
 
     key: bytes
     is_set_aside: bool
     notes: list[Note]
 
     def has(self, *notes: Note) -> bool:
-        """Tell whether the chain holds all these checkpoints."""
+        """Tell whether all the given notes are among the notes of this chain."""
         return {note.text for note in notes} <= {note.text for note in self.notes}
 
 
@@ -59,7 +62,8 @@ class _Adopted(Struct, frozen=True):
 
 
 class _Listed(Struct, frozen=True):
-    """A checkpoint that the pit cosigned. `epoch` is the name under which the pit keeps the table's stream."""
+    """One checkpoint that the pit cosigned, as the pit's statement lists it. `epoch` is the name under which the pit
+    keeps the table's stream. `proof` leads from the tree of `old` rows to this checkpoint."""
 
     table: str
     epoch: str
@@ -77,10 +81,11 @@ class _Stated(Struct, frozen=True):
 def witnessed(
     stated: Mapping[str, object], keys: Mapping[tuple[str, str], bytes], before: Mapping[str, str]
 ) -> Witnessed:
-    """Follow each journal of the statement. `keys` are by table and by the epoch under which the pit keeps the table's
-    stream; `before` are the notes that head office cosigned last.
+    """Check each journal of the statement from checkpoint to checkpoint. `keys` gives the public key of each stream, by
+    the table and by the epoch under which the pit keeps the stream. `before` gives the notes that head office cosigned
+    last, by the journal's origin.
 
-    Raises KeyError or ValueError where the statement cannot be read.
+    Raises KeyError or ValueError if the statement cannot be read.
     """
     said, found = convert(stated, _Stated), Witnessed()
     chains: dict[str, list[_Chain]] = {}
@@ -102,7 +107,8 @@ def witnessed(
 
 
 def _extending(origin: str, key: bytes, listed: list[_Listed], found: Witnessed) -> list[Note]:
-    """Return the notes of a stream up to the first that does not extend its predecessor. Add a finding for that one."""
+    """Return the notes of a stream in order, up to the first note that no proof joins to the note before it. Add a
+    finding for that note."""
     chain: list[Note] = []
     before: Checkpoint | None = None
     for each in listed:
@@ -126,8 +132,8 @@ def _extending(origin: str, key: bytes, listed: list[_Listed], found: Witnessed)
 
 
 def _bare(note: Note, origin: str) -> Note:
-    """Return the note with at most one signature line of the table and one of the pit. A pit could put so many or such
-    long lines under a checkpoint that nobody can read the note once head office has added its own."""
+    """Return the note with at most one signature line of the table and one of the pit. Otherwise a pit could add so
+    many or such long lines that nobody could read the note once head office has added its own line."""
     own = {
         name: (name, line)
         for name, line in note.signatures
@@ -137,9 +143,10 @@ def _bare(note: Note, origin: str) -> Note:
 
 
 def _following(origin: str, chains: list[_Chain], known: Note | None, found: Witnessed) -> Note | None:
-    """Return the newest note that extends `known`, from a stream that is not set aside; None where no such note exists.
+    """Return the newest note that extends `known`, the note that head office cosigned last. Only streams that people
+    did not set aside count. Return None if no note extends `known`.
 
-    A missing extension of `known` is a finding. It is an alarm where the stream of `known` was set aside and another
+    If no note extends `known`, add a finding. Add an alarm instead if the stream of `known` was set aside and another
     stream of the journal is in use.
     """
     holding = [chain for chain in chains if not chain.is_set_aside]
@@ -172,10 +179,10 @@ def _following(origin: str, chains: list[_Chain], known: Note | None, found: Wit
 def _told_of_a_fork(
     cosigned: Note | None, shown: Note | None, chains: Mapping[str, list[_Chain]], found: Witnessed
 ) -> None:
-    """Judge two notes that contradict each other by the pit's statement.
+    """Judge two notes of which the pit's statement says that they contradict each other.
 
-    Nothing is wrong where proofs in the statement join the two notes: a stranger can show a pit a genuine newer note
-    with a spoiled proof.
+    Nothing is wrong if proofs in the statement join the two notes. A stranger may have shown the pit a genuine newer
+    note with a spoiled proof.
     """
     one, other = (None if note is None else note.checkpoint() for note in (cosigned, shown))
     if cosigned is None or shown is None or one is None or other is None:
@@ -193,7 +200,7 @@ def _told_of_a_fork(
 
 
 def _fork(one: Note, other: Note, key: bytes, found: Witnessed) -> None:
-    """Add a finding and a fork, because no proof joins these two notes of one journal, both signed by this key."""
+    """Add a fork and a finding: the key signed these two notes of one journal, and no proof joins them."""
     origin, before, size = other.text.partition("\n")[0], _size(one), _size(other)
     found.forks.append((str(one), str(other)))
     if before == size:

@@ -1,5 +1,5 @@
-"""Write the file of a gaming day in three forms: signed JSON, a spreadsheet and a page. A given day always gives the
-same bytes."""
+"""Write the report of one gaming day in three forms: signed JSON, a spreadsheet (CSV) and an HTML page. The same day
+always gives the same bytes."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ _COUNTS = ("rounds", "voids", "unsettled", "hits")
 
 
 class Figures(Struct, frozen=True):
-    """The figures of one table, one shift or one dealer, in cents. Figures under the name "" are the totals of all of
-    them.
+    """The figures of a gaming day for one table, one shift or one dealer. Figures that are kept under the name "" are
+    the totals of all tables, all shifts or all dealers.
 
     `wagered_cents`, `returned_cents` and `house_cents` count settled rounds only.
     """
@@ -68,7 +68,8 @@ class Figures(Struct, frozen=True):
 
 
 class DayFile(Day, frozen=True, kw_only=True):
-    """The file that `pitctl day` prints: the figures of a gaming day that is over, signed by the pit's key."""
+    """The fields of the JSON file that `pitctl day` prints: the figures of one finished gaming day, signed by the pit's
+    key."""
 
     gaming_day: int
     """The form of this file."""
@@ -95,7 +96,7 @@ def day_json(day: Day, signer: Signer, public_key: bytes) -> bytes:
 
 
 def day_csv(day: Day) -> str:
-    """Return the gaming day as comma-separated values for a spreadsheet, without a signature."""
+    """Return the figures of the gaming day as comma-separated values for a spreadsheet. The CSV has no signature."""
     file = io.StringIO()
     lines = csv.writer(file, lineterminator="\n")
     lines.writerow(COLUMNS)
@@ -116,8 +117,8 @@ def day_csv(day: Day) -> str:
 
 
 def _cell(text: str) -> str:
-    """Return the text of a spreadsheet cell. A text that a spreadsheet would run as a formula gets a leading
-    apostrophe."""
+    """Return the text as it goes into a spreadsheet cell. If a spreadsheet would run the text as a formula, put an
+    apostrophe before the text."""
     return f"'{text}" if text[:1] in "=+-@\t" else text
 
 
@@ -133,8 +134,8 @@ def _figures(sums: Sums) -> Figures:
 
 
 def day_page(day: Day) -> str:
-    """Return the gaming day as one HTML page to print. The page needs no other file, and has all the house's languages
-    side by side."""
+    """Return the gaming day as one HTML page to print. The page loads no other file. Its headings are in each of the
+    house's languages, side by side."""
     tables = "".join(f"<h2>{_say(f'by_{what}')}</h2>{_table(day.by(what))}" for what in _BY)
     parts = "".join(
         f"<p>{escape(part.due_at)} – {escape(part.ended_at)}, {part.first_event}–{part.last_event}</p>"

@@ -1,5 +1,5 @@
-"""Write the slip of an award as one HTML page to print. The page needs no other file, and has all the house's languages
-side by side."""
+"""Write the slip by which an award is paid as one HTML page to print. The page loads no other file. Its texts are in
+each of the house's languages, side by side."""
 
 from __future__ import annotations
 
@@ -18,14 +18,15 @@ _SUITS = {"S": "♠", "H": "♥", "D": "♦", "C": "♣"}
 
 
 def check_house() -> list[str]:
-    """Return which texts of the printed papers stand in English, because the house's languages have no words for them.
-    Raises TableError `house_file` where the house's file does not say which currency and languages a slip uses."""
+    """Return which texts of the printed papers will appear in English, because the house's languages have no
+    translation of them. Raises TableError `house_file` if the house's file does not say which currency and which
+    languages a slip uses."""
     in_use()
     return papers_in_english()
 
 
 def slip_page(paper: ToPrint) -> str:
-    """Return the HTML page of a slip whose printing was just recorded."""
+    """Return the HTML page of an award's slip. The ledger has already recorded that the slip is printed."""
     slip, last = paper.slip, paper.slip.prints[-1]
     marks = "".join(f'<p class="mark">{mark}</p>' for mark in _marks(paper, last))
     told = "".join(f"<dt>{name}<dd>{said}" for name, said in _told(paper))
@@ -57,8 +58,8 @@ def slip_page(paper: ToPrint) -> str:
 
 
 def _marks(paper: ToPrint, last: Print) -> Iterator[str]:
-    """Yield the warnings that stand large on the slip: a second copy, a tax form due, an award paid already, a replaced
-    slip."""
+    """Yield the warnings that are printed large on the slip: that the slip is a second copy, that a tax form is due,
+    that the award is paid already, or that the slip replaces an earlier one."""
     slip, first = paper.slip, paper.slip.prints[0]
     if last.copy > 1:
         yield _both("copy", copy=last.copy - 1, number=slip.number, by=first.by, at=_local(paper, first.at))
@@ -102,7 +103,7 @@ def _card(card: str) -> str:
 
 
 def _local(paper: ToPrint, at: str) -> str:
-    """Return the moment `at` on the house's clock, to the second, with its offset from UTC."""
+    """Return the moment `at` in the house's local time, to the second, with the offset from UTC."""
     return paper.rules.local(at).isoformat(" ", "seconds")
 
 
@@ -111,7 +112,7 @@ def _say(key: str, **values: object) -> str:
 
 
 def _both(key: str, **values: object) -> str:
-    """Return the text of `key` in all the house's languages, escaped for HTML."""
+    """Return the slip's text `key` in all the house's languages, separated by slashes and escaped for HTML."""
     return escape(_say(key, **values))
 
 

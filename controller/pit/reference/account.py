@@ -27,7 +27,7 @@ class MeterAccount(Struct, frozen=True):
     + returned + moved.
 
     `seeds` is what the house put in. `contributions` is what wagers gave, less what corrections took off. `returned` is
-    what rejected awards gave back. Where other hits then shared that amount, `awards` counts the amount a second time.
+    what rejected awards gave back. If other hits then shared that amount, `awards` counts the amount a second time.
     `carried` and `reserve_carried` are parts of a cent.
     """
 

@@ -62,12 +62,11 @@ class Adoptions:
         self._db = db
 
     def of(self, table: str) -> Adoption | None:
-        """Return the table's adoption that is in force, or None where the table was never adopted or is retired."""
+        """Return the table's adoption that is in force, or None if the table was never adopted or is retired."""
         return self.heard((table,)).get(table)
 
     def heard(self, tables: Collection[str] | None = None) -> dict[str, Adoption]:
-        """Return by name the tables that the pit listens to, each with its adoption. Where `tables` is given, only
-        these."""
+        """Return by name the tables that the pit listens to, each with its adoption. If `tables` is given, only these."""
         if tables is not None and not tables:
             return {}
         of_these = "" if tables is None else f" AND table_id IN ({marks(tables)})"
@@ -84,8 +83,8 @@ class Adoptions:
         return self._db.execute("SELECT 1 FROM adoption WHERE table_id = ?", (table,)).fetchone() is not None
 
     def key_of(self, table: str, epoch: str) -> bytes | None:
-        """Return the key that was adopted with an epoch; None where nobody adopted the epoch, or people took the
-        adoption back."""
+        """Return the key that was adopted with an epoch; None if nobody adopted the epoch, or people took the adoption
+        back."""
         row = self._db.execute(
             "SELECT public_key FROM adoption WHERE table_id = ? AND epoch = ? AND set_aside_as IS NULL", (table, epoch)
         ).fetchone()
@@ -100,7 +99,7 @@ class Adoptions:
         return int(number)
 
     def retire(self, table: str, by: str, why: str) -> int:
-        """Stop listening to the table. Returns the number of the adoption that this ends, or 0 where there is none."""
+        """Stop listening to the table. Returns the number of the adoption that this ends, or 0 if there is none."""
         row = self._db.execute(
             "UPDATE adoption SET ended_at = ?, ended_by = ?, ended_why = ? WHERE number ="
             " (SELECT max(number) FROM adoption WHERE table_id = ? AND set_aside_as IS NULL) RETURNING number",
@@ -137,8 +136,7 @@ class Adoptions:
         return tuple(bytes(key) for (key,) in rows)
 
     def see_key(self, table: str, epoch: str, public_key: bytes) -> None:
-        """Keep a new public key that the table's state message showed. The key is dropped where there is no room for
-        more."""
+        """Keep a new public key that the table's state message showed. The key is dropped if there is no room for more."""
         of_table, of_all = self._db.execute(
             "SELECT count(*) FILTER (WHERE table_id = ?), count(*) FROM key_seen", (table,)
         ).fetchone()

@@ -34,12 +34,12 @@ class Decision(Struct, frozen=True, forbid_unknown_fields=True, tag_field="do"):
         return True
 
     def shown(self, ledger: Ledger, settings: Path | None) -> str:
-        """Return the text that people see before they decide, as the ledger stands now. Raises TableError where there
-        is nothing to decide."""
+        """Return the text that people see before they decide, as the ledger stands now. Raises TableError if there is
+        nothing to decide."""
         raise NotImplementedError
 
     def done(self, ledger: Ledger, settings: Path | None, by: str, witness: str | None) -> str:
-        """Carry out the decision. Returns what to tell the person. Raises TableError where the ledger refuses the
+        """Carry out the decision. Returns what to tell the person. Raises TableError if the ledger refuses the
         decision."""
         raise NotImplementedError
 

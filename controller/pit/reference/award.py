@@ -1,4 +1,4 @@
-"""An award as people see it, the steps that its table reported, and the errors where nobody may decide on the award."""
+"""An award as people see it, the steps that its table reported, and the errors if nobody may decide on the award."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ Every step is kept with its time and with the name of the person who took the st
 
 **Shared levels.** Several hits of one round can win the same share of a meter. They divide equally what the first of
 them locked; cents that are left over go to the first hits. For example: three hits share $100.00 as $33.34, $33.33 and
-$33.33. The hits come one by one, so an award stays pending while hits of its round are still to come. Where a hit is
+$33.33. The hits come one by one, so an award stays pending while hits of its round are still to come. If a hit is
 rejected and no other is paid, the level is shared anew among the hits that stand.
 
 **Steps go to the table.** The pit publishes a step until the table confirms it in its own stream, by an `award` event
@@ -172,7 +172,7 @@ class Awards:
         return moved
 
     def _shared(self, lock: int, level: int) -> int | None:
-        """Return the cents of one more award of this lock; None where people decided on the level already."""
+        """Return the cents of one more award of this lock; None if people decided on the level already."""
         shared = self._db.execute("SELECT number, step FROM award WHERE lock = ? ORDER BY number", (lock,))
         sharers = shared.fetchall()
         if any(step != "pending" for _, step in sharers):
@@ -188,10 +188,10 @@ class Awards:
 
         An award in doubt is verified and paid only with a witness, who decides despite the doubts. An award that waits
         for tables is verified only with a witness and `without_waiting`. Raises TableError `award_unknown`,
-        `name_missing`, `step_not_next` or `award_disputed`; `not_two_people` where the person who verified the award
-        pays it, or where the witness is the same account; `award_doubted` where the award is in doubt and has no
-        witness; `award_told` where steps that the table reported must be recalled first; `award_incomplete` where hits
-        of the award's round are still to come, which may share the award; or `award_waits`.
+        `name_missing`, `step_not_next` or `award_disputed`; `not_two_people` if the person who verified the award pays
+        it, or if the witness is the same account; `award_doubted` if the award is in doubt and has no witness;
+        `award_told` if steps that the table reported must be recalled first; `award_incomplete` if hits of the award's
+        round are still to come, which may share the award; or `award_waits`.
         """
         award, by = self.named(id_), name(by)
         if (first := self._first_to_recall(award)) is not None:
@@ -254,11 +254,11 @@ class Awards:
     def recall(self, id_: str, by: str, witness: str | None = None) -> Award:
         """Take over into the ledger the steps that the table reported of the award. Returns the award as changed.
 
-        The award gets the step that the table reported last, with its name and amount. Where the table ever reported
+        The award gets the step that the table reported last, with its name and amount. If the table ever reported
         "paid", the award is paid. For example: the award is pending at $100 here, and the table reported "verified" at
         $100 and "paid" at $120. The award becomes paid at $120, and the house adds $20. Awards that share a level are
         recalled in the order in which the table reported their steps. Raises TableError `award_unknown`,
-        `name_missing`, `nothing_to_recall`, or `award_told` where another award must be recalled first.
+        `name_missing`, `nothing_to_recall`, or `award_told` if another award must be recalled first.
         """
         award, by = self.named(id_), name(by)
         first = self._first_to_recall(award)
@@ -364,15 +364,15 @@ class Awards:
         self._doubts.tell_of_journal(table, epoch, event, code)
 
     def hand_of(self, table: str, hit: str) -> int | None:
-        """Return the number of the round of a hit, by the id of the hit's event; None where the hit has no award."""
+        """Return the number of the round of a hit, by the id of the hit's event; None if the hit has no award."""
         row = self._db.execute("SELECT hand FROM award WHERE hit = ? AND table_id = ?", (hit, table)).fetchone()
         return None if row is None else int(row[0])
 
     def heard(self, event: int, hit: str, step: str, cents: int, by: str) -> TableError | None:
         """Book that a committed event tells of a step of a hit's award. The pit then stops publishing that step.
 
-        Returns the alarm `award_told` where this ledger does not have that step. The step "pending" raises no alarm:
-        the pit takes that step by itself, and nobody decides anything by it.
+        Returns the alarm `award_told` if this ledger does not have that step. The step "pending" raises no alarm: the
+        pit takes that step by itself, and nobody decides anything by it.
         """
         number, id_, table, stands = self._db.execute(
             "SELECT number, id, table_id, step FROM award WHERE hit = ?", (hit,)
@@ -405,7 +405,7 @@ class Awards:
         return TableError("award_told", f"{told} This ledger does not have that step.", what_to_do(id_, stands, holds))
 
     def _say_again(self, number: int, step: str, cents: int, by: str) -> None:
-        """Publish the award's last step again where it differs from a step that the table took late."""
+        """Publish the award's last step again if it differs from a step that the table took late."""
         last = "seq = (SELECT max(seq) FROM step WHERE award = ?)"
         other = "NOT (step = ? AND cents = ? AND by_whom = ?)"
         self._db.execute(
@@ -433,7 +433,7 @@ class Awards:
         With `epoch`, only the steps of hits in that epoch. With `most`, at most so many steps.
 
         Steps of a held award are left out, because the table knows more of that award than this ledger does. For
-        example: where the table reported that award 7 is paid, it would be false to publish that award 7 is verified.
+        example: if the table reported that award 7 is paid, it would be false to publish that award 7 is verified.
         """
         of_epoch = "" if epoch is None else f"{table}/{epoch}/"
         return [
@@ -499,9 +499,9 @@ class Awards:
             )
 
     def _reject(self, award: Award, by: str) -> None:
-        """Reject the award. Its amount goes back to its meter, or to the house where the award is fixed.
+        """Reject the award. Its amount goes back to its meter, or to the house if the award is fixed.
 
-        Where other hits share the level and none of them is paid, the amount goes on from the meter to those hits. What
+        If other hits share the level and none of them is paid, the amount goes on from the meter to those hits. What
         the house added in a recall goes back to the house.
         """
         own_cents = award.cents - award.house_cents
@@ -545,9 +545,9 @@ class Awards:
             self._books.undo_lock(award.number, lock)
 
     def _withdraw(self, number: int) -> None:
-        """Delete the award's tellings where all say "verified": the table says that the award is pending again.
+        """Delete the award's tellings if all say "verified": the table says that the award is pending again.
 
-        Where one says "paid" or "rejected", all stay: such an award does not become pending again.
+        If one says "paid" or "rejected", all stay: such an award does not become pending again.
         """
         self._db.execute(
             f"DELETE FROM telling WHERE award = ? AND {_HOLDS} AND NOT EXISTS (SELECT 1 FROM telling AS last"
@@ -563,7 +563,7 @@ class Awards:
         return row.fetchone() is not None
 
     def _first_to_recall(self, award: Award) -> Telling | None:
-        """Return the first telling that holds this award or one that shares its level; None where there is none."""
+        """Return the first telling that holds this award or one that shares its level; None if there is none."""
         wanted = f"{_HOLDS} AND (award.number = ? OR award.lock = ?)"
         return next(iter(self._tellings(wanted, award.number, award.lock)), None)
 

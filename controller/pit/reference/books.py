@@ -9,8 +9,8 @@ has added), `shown` (below zero: what the house has added to awards whose tables
 **Contributions.** Every locked wager on a progressive bet gives a part to each meter that the bet awards.
 
 **Hits.** A hit wins a share of a meter's level: the whole, or a part such as a tenth. The first hit of a round locks
-that share. A meter that was won whole begins again at its seed. Where only a part was won, the rest stays on the meter.
-A meter's generation is the number of its locks that are not undone.
+that share. A meter that was won whole begins again at its seed. If only a part was won, the rest stays on the meter. A
+meter's generation is the number of its locks that are not undone.
 
 **Limits.** A meter shows no more than its limit, and no more can be won. What the meter holds above its limit is its
 overflow. After each posting that moves the meter, a second posting moves the excess into the overflow. The overflow
@@ -21,8 +21,8 @@ goes on the next level once the meter was won, because players gave that money.
 been won since. For example: a wager gave 100 cents, the wager was voided, and then a tenth of the meter was won. A
 correction takes 90 cents off the meter, and the house bears 10.
 
-**Undone locks.** Where every award of a lock is rejected, the lock is undone: the level was never won. What the house
-bore of a correction because of that lock, the meter bears from then on.
+**Undone locks.** If every award of a lock is rejected, the lock is undone: the level was never won. What the house bore
+of a correction because of that lock, the meter bears from then on.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ class Books:
     def gathered(self) -> Iterator[None]:
         """Book many events in one block inside the transaction: each balance is read once and written once.
 
-        Where the block raises, no balance is written, and the caller undoes the rest.
+        If the block raises, no balance is written, and the caller undoes the rest.
         """
         self._gathered = gathered = _Gathered()
         try:
@@ -201,7 +201,7 @@ class Books:
     ) -> bool:
         """Book the locked wagers of these seats on a progressive bet. The given `meters` and their reserves grow.
 
-        Returns False, and books nothing, where the round's wagers on that bet were locked before.
+        Returns False, and books nothing, if the round's wagers on that bet were locked before.
         """
         row = self._db.execute(
             "INSERT INTO stake (hand, spot, price_cents) VALUES (?, ?, ?) ON CONFLICT DO NOTHING RETURNING number",
@@ -370,7 +370,7 @@ class Books:
         self.post("paid", {"awards": -cents}, "paid", award=award)
 
     def give_back(self, award: int, cents: int, meter: str | None) -> None:
-        """Book a rejected award: its amount goes back to its meter, or to the house where the award is fixed."""
+        """Book a rejected award: its amount goes back to its meter, or to the house if the award is fixed."""
         self.post("rejected", {"awards": -cents}, "house" if meter is None else f"meter:{meter}", award=award)
 
     def added_cents(self, lock: int | None) -> int:
@@ -403,7 +403,7 @@ class Books:
         self.post("recalled", {"awards": cents}, "house", award=award)
 
     def last_lock(self, meter: str) -> int | None:
-        """Return the number of the meter's last lock that is not undone; None where there is none."""
+        """Return the number of the meter's last lock that is not undone; None if there is none."""
         row = self._db.execute(
             "SELECT number FROM lock JOIN meter ON name = meter"
             " WHERE name = ? AND lock.generation = meter.generation - 1 AND undone = 0",
@@ -415,8 +415,8 @@ class Books:
         """Undo a meter's last lock, of which no hit stands: the meter goes on as if this level had not been won.
 
         The money with which the level began again goes back to reserve and house. Voids of wagers from before the lock
-        can be corrected in full again. Where one was corrected since the lock, the house bore the share that had been
-        won. Now the meter bears that share.
+        can be corrected in full again. If one was corrected since the lock, the house bore the share that had been won.
+        Now the meter bears that share.
         """
         meter, event, share, generation, from_reserve_cents, from_house_cents = self._db.execute(
             "SELECT meter, event, share, generation, from_reserve_cents, from_house_cents FROM lock WHERE number = ?",

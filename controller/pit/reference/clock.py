@@ -27,8 +27,8 @@ def next_number(after: int) -> int:
     """Return a number above `after` and above every number given before: milliseconds since 1970, or `after` + 1.
 
     A ledger that was restored from a copy, or begun anew, does not know which numbers it gave; the clock makes up for
-    that. Where the clock is set back, numbers go on ahead of the clock. A number more than a day ahead of the clock is
-    no start for the next number, because no table takes such a number.
+    that. If the clock is set back, numbers go on ahead of the clock. A number more than a day ahead of the clock is no
+    start for the next number, because no table takes such a number.
     """
     now_ms = _now_ms()
     return now_ms if after > now_ms + MOST_AHEAD_MS else max(after + 1, now_ms)
@@ -48,10 +48,10 @@ class Moments:
     """The times in the pit's acks and in its messages about the meters. They never go back, because a table believes
     acks only in order, and wins are ordered by the locks, which are timed from the messages about the meters.
 
-    The times do not go back where the clock is set back, where the pit starts again, or where the pit of another
-    machine takes over. For that the ledger holds a time that no message has passed. That time is two seconds ahead, so
-    that a stream of acks needs a write only every two seconds. Example: the ledger holds 20:00:02, and at 20:00:01 a
-    machine takes over whose clock says 19:59:41. That machine's acks say 20:00:02 until its clock is past that time.
+    The times do not go back if the clock is set back, if the pit starts again, or if the pit of another machine takes
+    over. For that the ledger holds a time that no message has passed. That time is two seconds ahead, so that a stream
+    of acks needs a write only every two seconds. Example: the ledger holds 20:00:02, and at 20:00:01 a machine takes
+    over whose clock says 19:59:41. That machine's acks say 20:00:02 until its clock is past that time.
 
     A time more than a day ahead of the clock was wrong, and is passed over: no table with a set clock has taken it.
     """
@@ -70,7 +70,7 @@ class Moments:
         self._said_ms = max(self._said_ms, at_ms)
 
     def next(self) -> str:
-        """Return the present time, or the time given last where the clock stands behind that."""
+        """Return the present time, or the time given last if the clock stands behind that."""
         now_ms = _now_ms()
         if self._last_ms > highest_number():
             self._last_ms = self._held_ms = 0
@@ -101,8 +101,8 @@ class Moments:
         return at
 
     def behind(self) -> tuple[str, str, int] | None:
-        """Return the clock's time, a later time that the pit has sent, and the seconds between them. Return None where
-        the clock is less than a second behind.
+        """Return the clock's time, a later time that the pit has sent, and the seconds between them. Return None if the
+        clock is less than a second behind.
 
         Each time that the pit has sent is returned once.
         """

@@ -60,7 +60,7 @@ class Closings:
         return "\n".join([*lines, f"document: {reason(document)}", f"why: {reason(why)}"])
 
     def close(self, meter: str, into: str | None, by: str, witness: str, document: str, why: str) -> int:
-        """Close the meter, and move all its money to the meter `into`, or to the house's reserve where `into` is None.
+        """Close the meter, and move all its money to the meter `into`, or to the house's reserve if `into` is None.
 
         Returns the whole cents that were moved. Raises TableError `meter_not_open`, `not_another_meter`, `awards_open`,
         `wagers_in_play`, `name_missing`, `not_two_people` or `reason_missing`.
@@ -116,7 +116,7 @@ class Closings:
         return cents
 
     def _move(self, amounts: Mapping[str, Fraction]) -> None:
-        """Post the amounts, whose sum is zero. Where parts of a cent add up to a whole cent, that cent comes from the
+        """Post the amounts, whose sum is zero. If parts of a cent add up to a whole cent, that cent comes from the
         account `wagers`."""
         self._books.post("moved", amounts, "wagers")
         self._db.executemany(

@@ -70,8 +70,8 @@ class ParSheet(Struct, frozen=True):
     bets: tuple[ParBet, ...]
 
     def of(self, spot: str, seat: int) -> tuple[Fraction, Fraction] | None:
-        """Return the house's edge and the standard deviation of a wager, each as a part of the wager; None where the
-        sheet does not count the bet."""
+        """Return the house's edge and the standard deviation of a wager, each as a part of the wager; None if the sheet
+        does not count the bet."""
         for bet in self.bets:
             here = bet.spot == spot and (not bet.seats or f"seat {seat}" in bet.seats)
             if here and bet.edge and bet.standard_deviation:
@@ -83,7 +83,7 @@ class Sums(Struct):
     """The figures of a gaming day, or of a part of it. `theoretical` and `variance` are exact, in cents.
 
     `wagered_cents`, `returned_cents` and `house_cents` count settled rounds only. A table counts no cash: `drop_cents`
-    is from the count room, and None where the count room has said nothing. `unsettled` is the number of rounds whose
+    is from the count room, and None if the count room has said nothing. `unsettled` is the number of rounds whose
     wagers the table does not know. `progressive_cents` are locked progressive wagers less those that were voided.
     `uncounted_cents` were wagered on bets that no par sheet of the shoe counts.
     """
@@ -418,7 +418,7 @@ class _Reading:
                 sums.awards_cents += awarded_cents
 
     def _settle(self, sums: Sums, table: str, event: _Told, settled: _Settlement | None, times: int) -> None:
-        """Add a round's settlement to the sums where `times` is 1; subtract it where `times` is -1."""
+        """Add a round's settlement to the sums if `times` is 1; subtract it if `times` is -1."""
         if settled is None:
             return
         totals = settled.totals

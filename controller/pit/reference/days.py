@@ -1,12 +1,12 @@
 """The house's gaming days: after which event each day began, and every meter's reading at that moment.
 
-A gaming day begins at an hour of the house's own clock, and ends where the next begins: after 24 hours, or after 23 or
-25 where clocks are changed. A day holds what the pit committed in it, whatever the clocks of tables say. So nothing
+A gaming day begins at an hour of the house's own clock, and ends when the next begins: after 24 hours, or after 23 or
+25 if clocks are changed. A day holds what the pit committed in it, whatever the clocks of tables say. So nothing
 belongs to two days or to none, and no clock of a table moves a hit to another day.
 
-The pit records a day's beginning before it books anything of that day. Where no pit ran at that hour, the next start of
-the pit does so, because nothing was booked meanwhile. Where the clock is put back by more than an hour to an earlier
-day, that day begins once more. The day is then in two parts, which is a finding.
+The pit records a day's beginning before it books anything of that day. If no pit ran at that hour, the next start of
+the pit does so, because nothing was booked meanwhile. If the clock is put back by more than an hour to an earlier day,
+that day begins once more. The day is then in two parts, which is a finding.
 """
 
 from __future__ import annotations
@@ -66,8 +66,8 @@ def name_of(rules: HouseRules, at_ms: int) -> str:
 
 
 def begins_ms(rules: HouseRules, day: date) -> int:
-    """Return when a gaming day begins, in ms since 1970. Where a change of clocks leaves out the hour, the day begins
-    one hour later; where the hour comes twice, the first counts."""
+    """Return when a gaming day begins, in ms since 1970. If a change of clocks leaves out the hour, the day begins one
+    hour later; if the hour comes twice, the first counts."""
     hour = time_of_day.fromisoformat(rules.day_begins)
     return int(datetime.combine(day, hour, ZoneInfo(rules.zone)).timestamp() * 1000)
 

@@ -94,7 +94,7 @@ class Decisions:
     def sign_by(self, signer: Signer) -> None:
         """Sign each decision from now on. First sign what an update of the ledger recorded after signed decisions.
 
-        This opens a transaction where the update recorded something.
+        This opens a transaction if the update recorded something.
         """
         self._signer = signer
         with nonsense_explained(self._db):
@@ -178,7 +178,7 @@ def every(db: Store) -> list[dict[str, object]]:
 
 
 def unsigned_before(db: Store, number: int | None) -> list[dict[str, object]]:
-    """Return the decisions without a signature, in order. Where `number` is given, only those before that decision."""
+    """Return the decisions without a signature, in order. If `number` is given, only those before that decision."""
     rows = db.execute(
         "SELECT decision.number, after_event, what, subject, cents FROM decision"
         " LEFT JOIN decided ON decided.number = decision.number WHERE body IS NULL"

@@ -185,8 +185,8 @@ class Desk:
         return Answer(ok=True, told=told)
 
     def _keep_refused(self, who: str, asked: str, refusal: TableError) -> None:
-        """Keep a refused request in the ledger. Where the account has no room left, write only the number of its
-        refusals, once a minute."""
+        """Keep a refused request in the ledger. If the account has no room left, write only the number of its refusals,
+        once a minute."""
         request = "".join(each if each.isprintable() else "?" for each in asked[:_LONGEST_TOLD])
         self._uncounted[who] += 1
         now_s = time.monotonic()

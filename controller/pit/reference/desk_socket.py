@@ -23,7 +23,7 @@ _FOR_EVERYBODY = 0o666  # whoever may not decide is refused, and that is kept
 
 @contextmanager
 def open_desk(path: Path, desk: Desk) -> Iterator[None]:
-    """Accept requests on the socket `path` while the context lasts. Raises TableError `control_socket` where the socket
+    """Accept requests on the socket `path` while the context lasts. Raises TableError `control_socket` if the socket
     cannot be opened."""
     channel = bound(path, _FOR_EVERYBODY, "--control")
     channel.listen(_WAITING)  # from now on a person's command waits for its answer

@@ -77,7 +77,7 @@ class HouseRules(Struct, frozen=True):
         return datetime.fromisoformat(at).astimezone(ZoneInfo(self.zone))
 
     def tax_form(self, cents: int, wager_cents: int, paid_at: str) -> str | None:
-        """Return the tax form that is due for a win of `cents` that is paid at `paid_at`; None where none is due."""
+        """Return the tax form that is due for a win of `cents` that is paid at `paid_at`; None if none is due."""
         day = self.local(paid_at).date()
         begun = [rule for rule in sorted(self.tax, key=lambda rule: rule.since) if rule.since <= day]
         last = {rule.form: rule for rule in begun}
@@ -96,7 +96,7 @@ def in_force(db: Store) -> HouseRules:
 
 
 def last_number(db: Store) -> int:
-    """Return the number of the rules that are in force now; 0 where the house has set none."""
+    """Return the number of the rules that are in force now; 0 if the house has set none."""
     (number,) = db.execute("SELECT coalesce(max(number), 0) FROM house_rules").fetchone()
     return int(number)
 
@@ -109,8 +109,7 @@ def ever(db: Store) -> Sequence[tuple[str, HouseRules]]:
 
 
 def set_rules(db: Store, rules: HouseRules, decisions: Decisions) -> str | None:
-    """Put these rules in force from now on. Returns the change as a line for people; None where they are in force
-    already."""
+    """Put these rules in force from now on. Returns the change as a line for people; None if they are in force already."""
     before = in_force(db)
     if before == rules:
         return None

@@ -1,6 +1,6 @@
 """Book each committed event on the meters and the awards, and raise the alarms that the event calls for.
 
-A table's event is committed, whatever it says. Where an event contradicts the events before, an alarm tells of the
+A table's event is committed, whatever it says. If an event contradicts the events before, an alarm tells of the
 contradiction. The alarm is kept with its round. Only wagers and hits that the pit cannot book are not committed: those
 on a meter that the pit does not have or has closed, and wagers at a price that the meter's terms do not have. The table
 keeps such an event, and sends it again until people have changed the settings. So no money is lost. Nor do more players
@@ -381,8 +381,8 @@ def _locked(bet: dict[str, object]) -> tuple[str, tuple[int, ...], int, list[str
 
 
 def _fed(bet: object) -> list[tuple[int, str]]:
-    """Return a pair of price and meter for each meter that this bet's wagers feed. Return nothing where nobody wagered,
-    or where the bet does not keep the contract."""
+    """Return a pair of price and meter for each meter that this bet's wagers feed. Return nothing if nobody wagered, or
+    if the bet does not keep the contract."""
     match bet:
         case {"seats": [_, *_], "meters": list(meters), "price_cents": int(price_cents)}:
             return [(price_cents, name) for name in meters if isinstance(name, str)]
