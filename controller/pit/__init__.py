@@ -1,1 +1,1 @@
-"""The pit's side: the reference pit, the program of head office, and the kit that tests any pit or table."""
+"""The pit's side of the project: the reference pit, head office's program, and the kit that tests any pit or table."""

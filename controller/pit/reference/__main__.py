@@ -1,4 +1,4 @@
-"""The command `pitctl`, which runs the reference pit and everything a person does with the pit from a shell."""
+"""The command `pitctl`. It runs the reference pit, and has all commands that people use at the pit."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _EXIT_TROUBLE, _EXIT_INTERRUPTED = 1, 130
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command, and return the exit code. An error goes to standard error, with advice on what to do."""
+    """Run one `pitctl` command, and return its exit code. Print an error to standard error, with advice on what to do."""
     words = sys.argv[1:] if arguments is None else arguments
     command = named(words, COMMANDS)  # no command waits for the parsers of all others
     options = PROGRAM.parser(COMMANDS if command is None else (command,)).parse_args(words)

@@ -1,7 +1,7 @@
-"""Check the ledger's account: whether the pit's books follow from the events, to the cent.
+"""Check the pit's books: whether every balance in the ledger follows from the committed events, to the cent.
 
-All sums are computed anew. What wagers gave is summed from the events' own bodies, each balance from its entries, and
-what is owed from the awards. Each difference from the books is a finding.
+All sums are computed anew. What wagers gave is summed from the text of the events, each balance from its entries, and
+what the pit owes from the awards. Each difference from the books is a finding.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ class MeterAccount(Struct, frozen=True):
     + returned + moved.
 
     `seeds` is what the house put in. `contributions` is what wagers gave, less what corrections took off. `returned` is
-    what rejected awards gave back. If other hits then shared that amount, `awards` counts the amount a second time.
-    `carried` and `reserve_carried` are parts of a cent.
+    what rejected awards gave back. If that money then went to other hits, `awards` counts it a second time. `carried`
+    and `reserve_carried` are the parts of a cent on the meter and in its reserve.
     """
 
     meter: str
@@ -53,14 +53,14 @@ class MeterAccount(Struct, frozen=True):
 
     @property
     def balances(self) -> bool:
-        """Tell whether level and overflow together are what went into the meter less what went out."""
+        """Tell whether the meter's level and overflow together equal what went into the meter less what went out."""
         inwards = self.seeds_cents + self.contributions_cents + self.from_reserve_cents + self.returned_cents
         return self.level_cents + self.overflow_cents == inwards - self.awards_cents + self.moved_cents
 
 
 class AwardCount(Struct, frozen=True):
-    """The count of one kind of award: how often it was hit, and its cents. `won_cents` leaves out rejected awards;
-    `paid_cents` counts paid ones."""
+    """One kind of award (a bet's tier on one meter, or fixed): how often it was hit, and how many cents it won.
+    `won_cents` leaves out rejected awards. `paid_cents` counts only paid awards."""
 
     spot: str
     award: str
@@ -72,10 +72,11 @@ class AwardCount(Struct, frozen=True):
 
 
 class Account(Struct, frozen=True):
-    """The whole account of a ledger: each meter, each kind of award, the cents owed and paid, and in `findings` what
-    does not balance.
+    """The result of checking a ledger's books: each meter, each kind of award, and the cents owed and paid. `findings`
+    lists what does not balance.
 
-    `recalled_cents` is what the house added to awards that were recalled with another amount, less what the house kept.
+    `recalled_cents` is what the house added to awards whose amount changed, because people took over another amount
+    that the table had reported. What the house kept of such awards is subtracted.
     """
 
     meters: tuple[MeterAccount, ...]
@@ -91,7 +92,7 @@ class Account(Struct, frozen=True):
 
 
 def draw_up(db: Store) -> Account:
-    """Compute the account of a ledger anew. The caller holds a transaction."""
+    """Compute the account of a ledger anew from its events, entries and awards. The caller must hold a transaction."""
     funds = {account: (cents, Fraction(rest)) for account, cents, rest in db.execute("SELECT * FROM fund")}
     meters = tuple(_meter(db, name, funds) for (name,) in db.execute("SELECT name FROM meter ORDER BY name").fetchall())
     return Account(
@@ -122,7 +123,8 @@ _Moment = tuple[int, int]
 
 
 def _meter(db: Store, name: str, funds: _Funds) -> MeterAccount:
-    """Return the account of one meter, computed from the sums of its entries by their reason."""
+    """Return the account of one meter. Its sums are computed from the entries of the meter's accounts, grouped by the
+    reason of each entry."""
     account, reserve = f"meter:{name}", f"reserve:{name}"
     by_why = dict(
         db.execute(
@@ -172,7 +174,7 @@ def _moved_off(db: Store, account: str) -> int:
 
 
 def _counts(db: Store) -> tuple[AwardCount, ...]:
-    """Return for each kind of award that was ever hit the sums over its hits."""
+    """Return the counts and sums of each kind of award that was ever hit."""
     rows = db.execute(
         "SELECT spot, tier, meter, count(*), sum(CASE step WHEN 'rejected' THEN 1 ELSE 0 END),"
         " sum(CASE step WHEN 'rejected' THEN 0 ELSE cents END), sum(CASE step WHEN 'paid' THEN cents ELSE 0 END)"
@@ -204,8 +206,8 @@ def _unbalanced(db: Store, funds: _Funds, meters: tuple[MeterAccount, ...]) -> I
 
 
 def _unfounded(db: Store, funds: _Funds) -> Iterator[str]:
-    """Yield each difference between the events' own bodies and the books, in what wagers gave and in what the house
-    bears of voids."""
+    """Yield each difference between the books and the events: in what wagers gave to each account, in what the house
+    bears of voids, and in how many wagers count."""
     gifts = _given_by_events(db)
     given = gifts.given
     booked = dict(
@@ -229,8 +231,8 @@ _UNDERSTOOD = "number NOT IN (SELECT event FROM alarm WHERE code = 'event_not_un
 
 
 def _given_by_events(db: Store) -> _Gifts:
-    """Compute from the events alone what locked wagers gave to each account, less what voids and corrections moved, to
-    the fraction of a cent."""
+    """Compute from the events alone what locked wagers gave to each account, to the fraction of a cent. What voids and
+    corrections moved is subtracted."""
     gifts = _Gifts(db)
     taken_back = _taken_back(db)
     for number, table, epoch, body in db.stream(
@@ -255,7 +257,8 @@ def _given_by_events(db: Store) -> _Gifts:
 
 
 class _Gifts:
-    """What wagers gave to each account so far. A stake is the tuple of table, epoch, shoe, round and spot."""
+    """What wagers have given to each account so far, in cents. A stake (one bet of one round) is the tuple of table,
+    epoch, shoe, round and spot."""
 
     def __init__(self, db: Store) -> None:
         self.given: dict[str, Fraction] = {}
@@ -270,28 +273,29 @@ class _Gifts:
         return len(self._open)
 
     def lock(self, stake: tuple[Any, ...], seats: Sequence[int], price_cents: int, moment: _Moment) -> None:
-        """Count the locked wagers of these seats. A stake that was locked before changes nothing."""
+        """Count the locked wagers of these seats. Do nothing if the wagers of this stake (one bet of one round) were
+        locked before."""
         if stake not in self._price:
             self._price[stake] = price_cents
             self._open |= {(stake, seat) for seat in seats}
             self._give(stake, len(seats) * price_cents, moment)
 
     def void(self, stake: tuple[Any, ...], seats: Sequence[int], corrected: _Moment | None) -> None:
-        """Void the wagers of these seats, as far as they still count. The house bears what they gave, until people
-        `corrected` the meters."""
+        """Void those wagers of these seats that are not voided yet. `corrected` is the moment at which people corrected
+        the meters after the void, or None. Until that moment the house bears what the wagers gave."""
         voided = {(stake, seat) for seat in seats} & self._open
         self._open -= voided
         self._give(stake, -len(voided) * self._price.get(stake, 0), corrected)
 
     def take_back(self, stream: tuple[Any, ...], moment: _Moment) -> None:
-        """Take back all wagers of a table's stream, because its adoption was wrong."""
+        """Take back all wagers of a table's stream of events, because people found that the stream was adopted wrongly."""
         for stake, seat in [(stake, seat) for stake, seat in self._open if stake[:2] == stream]:
             self._open.discard((stake, seat))
             self._give(stake, -self._price[stake], moment)
 
     def _give(self, stake: tuple[Any, ...], stake_cents: int, moment: _Moment | None) -> None:
-        """Give the meters their parts of this amount of the stake's wagers, less the shares that were won before
-        `moment`; the house bears those. Without a moment the house bears all of it."""
+        """Give the stake's meters their parts of `stake_cents` of wagers, without the shares that were won before
+        `moment`. The house bears those shares. If `moment` is None, the house bears the whole amount."""
         for meter, generation, contribution, reserve in self._feedings.get(stake, ()):
             locks = self._won.get(meter, [])
             since = locks[bisect_left(locks, generation, key=_GENERATION) :]
@@ -307,8 +311,8 @@ class _Gifts:
 
 
 def _taken_back(db: Store) -> list[tuple[Any, ...]]:
-    """Return the streams that were set aside, the last first: the moment, the table, and the name under which the
-    stream is kept."""
+    """Return the streams of events that people set aside, the last one first. Each item has the moment, the table, and
+    the name under which the ledger keeps the stream."""
     rows = db.execute(
         "SELECT before_event - 1, coalesce((SELECT max(decision.number) FROM decision WHERE what = 'set_aside'"
         " AND subject = back.last), 0), table_id, set_aside_as"
@@ -320,7 +324,8 @@ def _taken_back(db: Store) -> list[tuple[Any, ...]]:
 
 
 def _corrected(db: Store) -> dict[tuple[str, str, int], _Moment]:
-    """Return when people corrected the meters after each void, by the void's table, epoch and event number."""
+    """Return for each corrected void the moment at which people corrected the meters. A void is named by its table,
+    epoch and event number."""
     back = {(table, name): moment for moment, table, name in _taken_back(db)}
     rows = db.execute(
         "SELECT DISTINCT table_id, epoch, voided_by, off_at, (SELECT max(number) FROM decision WHERE what = 'corrected'"
@@ -337,8 +342,8 @@ def _corrected(db: Store) -> dict[tuple[str, str, int], _Moment]:
 
 
 def _feedings(db: Store) -> dict[tuple[Any, ...], list[tuple[str, int, Fraction, Fraction]]]:
-    """Return for each progressive bet of a round the meters that its wagers fed: name, generation, and the two parts of
-    a wager."""
+    """Return for each progressive bet of a round the meters that its wagers fed. Each item has the meter's name, its
+    generation (how often it had been won or closed), and the parts of a wager that the meter and its reserve got."""
     feedings: dict[tuple[Any, ...], list[tuple[str, int, Fraction, Fraction]]] = {}
     for *stake, meter, generation, contribution, reserve in db.execute(
         "SELECT table_id, epoch, shoe, round, spot, feeding.meter, generation, contribution, reserve FROM feeding"
@@ -351,8 +356,8 @@ def _feedings(db: Store) -> dict[tuple[Any, ...], list[tuple[str, int, Fraction,
 
 
 def _won(db: Store) -> dict[str, list[tuple[int, _Moment, Fraction]]]:
-    """Return for each meter its locked levels that are not undone, and its closings: the generation, the moment and the
-    share that left the meter."""
+    """Return for each meter its wins that count and its closings. Each item has the meter's generation (how often it
+    had been won or closed before), the moment, and the share of the meter that left it."""
     won: dict[str, list[tuple[int, _Moment, Fraction]]] = {}
     for meter, generation, event, decision, share in db.execute(
         "SELECT meter, generation, event, 0, share FROM lock WHERE undone = 0"
@@ -364,7 +369,8 @@ def _won(db: Store) -> dict[str, list[tuple[int, _Moment, Fraction]]]:
 
 
 def _locks_amiss(db: Store) -> Iterator[str]:
-    """Yield what is wrong with the locked levels, compared with the hits' own bodies and with the awards that stand."""
+    """Yield what is wrong with the levels that hits won, compared with the text of the hit events and with the awards
+    that are not rejected."""
     by_events: dict[tuple[Any, ...], int] = {}
     for number, table, epoch, body in db.stream(
         f"SELECT number, table_id, epoch, body FROM event WHERE {_UNDERSTOOD} ORDER BY number"

@@ -1,10 +1,10 @@
-"""Keep which tables the pit listens to, in which epoch and under which key. People decide that; the keys that tables
-showed are kept too.
+"""Record which tables the pit listens to. An adoption is the decision of people to listen to a table in one epoch (the
+name of its journal) and under one public key. The keys that tables showed are recorded too.
 
 The last adoption of a table is in force. Two decisions end an adoption. A *retired* table is not heard until somebody
 adopts it again, and what the table sent stays valid. An adoption that is *taken back* was wrong, for example because a
-thief's key was adopted. What came under that key is then set aside under another epoch's name such as `ab12cd~3`, in
-which no table can speak, and the adoption before is in force again.
+thief's key was adopted. The ledger then keeps what came under that key under another epoch's name such as `ab12cd~3`.
+No table can send events under such a name. The adoption before is in force again.
 """
 
 from __future__ import annotations
@@ -44,14 +44,15 @@ _MOST_KEYS = 2_000
 
 
 class Adoption(Struct, frozen=True):
-    """The epoch in which the pit listens to a table, and the table's public key of 32 bytes."""
+    """The decision to listen to a table: the epoch (the name of the table's journal), and the table's public key of 32
+    bytes."""
 
     epoch: str
     public_key: bytes
 
     @property
     def fingerprint(self) -> str:
-        """Return the key's fingerprint, as `tablectl status` shows it at the table."""
+        """Return the fingerprint of the table's key, in the form in which `tablectl status` shows it at the table."""
         return fingerprint(self.public_key)
 
 
@@ -66,7 +67,8 @@ class Adoptions:
         return self.heard((table,)).get(table)
 
     def heard(self, tables: Collection[str] | None = None) -> dict[str, Adoption]:
-        """Return by name the tables that the pit listens to, each with its adoption. If `tables` is given, only these."""
+        """Return the adoption of each table that the pit listens to, by the table's name. If `tables` is given, return
+        only the adoptions of these tables."""
         if tables is not None and not tables:
             return {}
         of_these = "" if tables is None else f" AND table_id IN ({marks(tables)})"
@@ -79,19 +81,20 @@ class Adoptions:
         return {table: Adoption(epoch, bytes(key)) for table, epoch, key in rows}
 
     def knows(self, table: str) -> bool:
-        """Tell whether anybody ever adopted the table."""
+        """Tell whether people ever adopted the table."""
         return self._db.execute("SELECT 1 FROM adoption WHERE table_id = ?", (table,)).fetchone() is not None
 
     def key_of(self, table: str, epoch: str) -> bytes | None:
-        """Return the key that was adopted with an epoch; None if nobody adopted the epoch, or people took the adoption
-        back."""
+        """Return the public key that people adopted for this table and epoch. Return None if nobody adopted them, or if
+        people took the adoption back."""
         row = self._db.execute(
             "SELECT public_key FROM adoption WHERE table_id = ? AND epoch = ? AND set_aside_as IS NULL", (table, epoch)
         ).fetchone()
         return None if row is None else bytes(row[0])
 
     def adopt(self, table: str, epoch: str, public_key: bytes) -> int:
-        """Listen to the table in this epoch and under this key from now on. Returns the adoption's number."""
+        """Record that the pit listens to the table from now on, in this epoch and under this key. Return the adoption's
+        number."""
         (number,) = self._db.execute(
             "INSERT INTO adoption (table_id, epoch, public_key) VALUES (?, ?, ?) RETURNING number",
             (table, epoch, public_key),
@@ -99,7 +102,7 @@ class Adoptions:
         return int(number)
 
     def retire(self, table: str, by: str, why: str) -> int:
-        """Stop listening to the table. Returns the number of the adoption that this ends, or 0 if there is none."""
+        """Stop listening to the table. Return the number of the adoption that ends, or 0 if the table has no adoption."""
         row = self._db.execute(
             "UPDATE adoption SET ended_at = ?, ended_by = ?, ended_why = ? WHERE number ="
             " (SELECT max(number) FROM adoption WHERE table_id = ? AND set_aside_as IS NULL) RETURNING number",
@@ -108,14 +111,15 @@ class Adoptions:
         return 0 if row is None else int(row[0])
 
     def last(self, table: str, epoch: str) -> int | None:
-        """Return the number of the last adoption of an epoch that was not taken back, or None."""
+        """Return the number of the last adoption of this table and epoch that people did not take back, or None."""
         (number,) = self._db.execute(
             "SELECT max(number) FROM adoption WHERE table_id = ? AND epoch = ? AND set_aside_as IS NULL", (table, epoch)
         ).fetchone()
         return None if number is None else int(number)
 
     def take_back(self, table: str, epoch: str, set_aside_as: str, before_event: int, by: str, why: str) -> None:
-        """End every adoption of an epoch that was adopted wrongly."""
+        """End every adoption of this table and epoch, because people found that it was wrong. `set_aside_as` is the
+        name under which its events are kept from now on."""
         self._db.execute(
             "UPDATE adoption SET ended_at = ?, ended_by = ?, ended_why = ?, set_aside_as = ?, before_event = ?"
             " WHERE table_id = ? AND epoch = ? AND set_aside_as IS NULL",
@@ -123,7 +127,8 @@ class Adoptions:
         )
 
     def set_aside(self, table: str, epoch: str) -> tuple[str, ...]:
-        """Return the names under which earlier streams of this epoch were set aside."""
+        """Return the names, such as `ab12cd~3`, under which the ledger keeps the events of wrong adoptions of this
+        table and epoch."""
         rows = self._db.execute(
             "SELECT DISTINCT set_aside_as FROM adoption WHERE table_id = ? AND epoch = ? AND set_aside_as IS NOT NULL",
             (table, epoch),
@@ -131,12 +136,13 @@ class Adoptions:
         return tuple(name for (name,) in rows)
 
     def keys_seen(self, table: str, epoch: str) -> tuple[bytes, ...]:
-        """Return the public keys that the table's state messages showed with an epoch."""
+        """Return the public keys that the table's state messages showed together with this epoch."""
         rows = self._db.execute("SELECT public_key FROM key_seen WHERE table_id = ? AND epoch = ?", (table, epoch))
         return tuple(bytes(key) for (key,) in rows)
 
     def see_key(self, table: str, epoch: str, public_key: bytes) -> None:
-        """Keep a new public key that the table's state message showed. The key is dropped if there is no room for more."""
+        """Record a public key that the table's state message showed, if the key is new. The number of keys is limited;
+        a key that finds no room is dropped."""
         of_table, of_all = self._db.execute(
             "SELECT count(*) FILTER (WHERE table_id = ?), count(*) FROM key_seen", (table,)
         ).fetchone()

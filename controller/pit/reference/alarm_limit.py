@@ -1,7 +1,8 @@
-"""Limit how often people are told of alarms of one kind. No clock is read here: the time is an argument.
+"""Limit how often people are told of alarms of one kind. The module reads no clock: each call gives the time.
 
-A kind is a room (a table, or all tables that nobody adopted) together with a code. The first alarms of a minute are
-told at once. Further alarms are counted, and one line tells their number when the minute is over.
+Alarms are of one kind if they have the same code and the same room. A room is one table, or all tables that nobody
+adopted together. People are told of the first alarms of a minute at once. Further alarms are only counted, and one line
+tells their number when the minute is over.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ class _Minute(Struct):
 
 
 class Counted(Struct, frozen=True):
-    """The alarms of one kind within a minute: `more` of them were not told to people, and `left_out` were not kept in
-    the ledger."""
+    """The alarms of one kind within a minute. `more` is how many of them people were not told of. `left_out` is how
+    many found no room in the ledger."""
 
     room: str
     code: str
@@ -39,14 +40,15 @@ class Counted(Struct, frozen=True):
 
 
 class AlarmLimit:
-    """A counter of the alarms of the last minute: how many were told to people, and how many were only counted."""
+    """A counter of the alarms of the last minute, by kind: how many people were told of, and how many were only
+    counted."""
 
     def __init__(self) -> None:
         self._minutes: dict[tuple[str, str], _Minute] = {}
 
     def may_say(self, room: str, alarm: TableError, kept: bool, now_s: float) -> bool:
-        """Tell whether people may be told of this alarm now; count the alarm otherwise. `kept` says whether the ledger
-        had room for it."""
+        """Return True if people may be told of this alarm now. Otherwise count the alarm and return False. `kept` says
+        whether the ledger had room for the alarm."""
         minute = self._minutes.setdefault((room, alarm.code), _Minute(now_s))
         minute.left_out += not kept
         if minute.said < (_AT_ONCE if room else _AT_ONCE_OF_NEW_TABLES):
@@ -57,8 +59,8 @@ class AlarmLimit:
         return False
 
     def over(self, now_s: float) -> list[Counted]:
-        """Return the minutes that are over and in which alarms were only counted or not kept. Forget all minutes that
-        are over."""
+        """Forget the minutes that are over. Return those of them in which some alarms were only counted, or found no
+        room in the ledger."""
         over = {key: minute for key, minute in self._minutes.items() if now_s - minute.began_s >= MINUTE_S}
         for key in over:
             del self._minutes[key]

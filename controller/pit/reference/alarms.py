@@ -1,7 +1,8 @@
-"""Keep alarms in the ledger: those that committed events raised, and refusals of messages that the pit did not take.
+"""Record alarms in the ledger: those that committed events raised, and refusals of messages that the pit did not take.
 
-There is room for MOST_OF_A_CODE refusals of each table and code. Refusals that find no room are counted. Tables that
-were never adopted share one room, so a person who invents tables fills neither the disk nor the real tables' room.
+There is room for MOST_OF_A_CODE refusals of each table and code. Refusals that find no room are only counted. Tables
+that nobody ever adopted share one room. So somebody who invents names of tables fills neither the disk nor the room of
+real tables.
 """
 
 from __future__ import annotations
@@ -44,9 +45,10 @@ _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{8,12}Z")
 
 
 class KeptAlarm(Struct, frozen=True):
-    """An alarm that the ledger keeps.
+    """An alarm as the ledger records it.
 
-    `at` is the time of the event by the table's clock. A refusal has no `event`; its `at` is by the pit's clock.
+    For an alarm that an event raised, `at` is the event's time by the table's clock. For a refused message, `event` is
+    None and `at` is the time by the pit's clock.
     """
 
     at: str
@@ -64,8 +66,8 @@ class KeptAlarm(Struct, frozen=True):
 
 
 class LeftOut(Struct, frozen=True):
-    """The number of alarms of a table and a code for which there was no room. An empty `table` means all tables that
-    were never adopted."""
+    """The number of alarms of one table and code that found no room in the ledger. An empty `table` means all tables
+    that nobody ever adopted."""
 
     table: str
     code: str
@@ -78,9 +80,10 @@ class LeftOut(Struct, frozen=True):
 
 
 def keep(db: Store, refusals: Iterable[tuple[str, RefusedError]]) -> list[RefusedError]:
-    """Keep each refusal that is not kept yet, with its table. The caller holds the ledger's transaction.
+    """Record each refusal, with its table, unless the same refusal is recorded already. The caller must hold the
+    ledger's transaction.
 
-    Returns the refusals for which there is no room.
+    Return the refusals that found no room.
     """
     left_out: list[RefusedError] = []
     beside: dict[tuple[str, str], int] = {}
@@ -108,8 +111,8 @@ def keep(db: Store, refusals: Iterable[tuple[str, RefusedError]]) -> list[Refuse
 
 
 def count_left_out(db: Store, table: str, code: str, count: int) -> None:
-    """Add to the count of refusals that found no room. `table` is a room, as `room_of` returns it. The caller holds the
-    ledger's transaction."""
+    """Add `count` to the number of refusals of this code that found no room. `table` is a table's name, or "" for all
+    tables that nobody ever adopted. The caller must hold the ledger's transaction."""
     db.execute(
         "INSERT INTO left_out VALUES (?, ?, ?, ?) ON CONFLICT (table_id, code) DO UPDATE"
         " SET count = left_out.count + excluded.count, last_at = excluded.last_at",
@@ -118,19 +121,20 @@ def count_left_out(db: Store, table: str, code: str, count: int) -> None:
 
 
 def room_of(db: Store, table: str) -> str:
-    """Return whose room a table's refusals take: the table's own name, or "" for the room that all tables share that
-    were never adopted."""
+    """Return the room in the ledger that a table's refusals take: the table's own name, or "" if nobody ever adopted
+    the table, because such tables share one room."""
     known = db.execute("SELECT 1 FROM adoption WHERE table_id = ?", (table,)).fetchone() is not None
     return table if known else ""
 
 
 def left_out(db: Store) -> list[LeftOut]:
-    """Return how many refusals found no room, for each room and code."""
+    """Return for each room and code how many refusals found no room in the ledger. A room is a table, or all tables
+    that nobody ever adopted."""
     return [of_row(LeftOut, row) for row in db.execute("SELECT * FROM left_out ORDER BY table_id, code")]
 
 
 def kept(db: Store, newest: int = -1) -> list[KeptAlarm]:
-    """Return the `newest` alarms in the ledger, oldest first. Without `newest`, return all of them."""
+    """Return the last alarms in the ledger, oldest first: `newest` of them, or all of them by default."""
     placed = [
         ((event, 0, number), KeptAlarm(time_of(body), table, f"{table}/{epoch}/{seq}", code, what, do))
         for event, number, body, table, epoch, seq, code, what, do in db.execute(
@@ -150,7 +154,7 @@ def kept(db: Store, newest: int = -1) -> list[KeptAlarm]:
 
 
 def by_code(db: Store) -> dict[str, int]:
-    """Return the number of alarms of each code, including the alarms that found no room."""
+    """Return how many alarms of each code there were, including those that found no room in the ledger."""
     return dict(
         db.execute(
             "SELECT code, CAST(sum(count) AS INTEGER) FROM (SELECT code, count(*) AS count FROM alarm GROUP BY code"
@@ -165,6 +169,6 @@ def _at_most(newest: int) -> str:
 
 
 def time_of(body: bytes) -> str:
-    """Return when a committed event happened, by its table's clock."""
+    """Return the time at which the event with this body happened, by its table's clock."""
     at = parse_object(body).get("at")
     return at if isinstance(at, str) and _TIME.fullmatch(at) else "at no known time"

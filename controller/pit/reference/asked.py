@@ -23,7 +23,7 @@ from controller.pit.reference.settings import load
 
 
 class Decision(Struct, frozen=True, forbid_unknown_fields=True, tag_field="do"):
-    """A decision that a person asks for. `by` and `witness` are accounts; a decision that needs two people has both."""
+    """A decision that a person asks for at the pit's desk."""
 
     may: ClassVar[tuple[Role, ...]]
     """The roles that may decide so, and confirm so."""
@@ -34,13 +34,13 @@ class Decision(Struct, frozen=True, forbid_unknown_fields=True, tag_field="do"):
         return True
 
     def shown(self, ledger: Ledger, settings: Path | None) -> str:
-        """Return the text that people see before they decide, as the ledger stands now. Raises TableError if there is
-        nothing to decide."""
+        """Return the text that people read before they decide: what the decision would change in the ledger now. Raises
+        TableError if there is nothing to decide."""
         raise NotImplementedError
 
     def done(self, ledger: Ledger, settings: Path | None, by: str, witness: str | None) -> str:
-        """Carry out the decision. Returns what to tell the person. Raises TableError if the ledger refuses the
-        decision."""
+        """Carry out the decision, by the accounts `by` and `witness`. Return the text that tells the person what was
+        done. Raises TableError if the ledger refuses the decision."""
         raise NotImplementedError
 
 
@@ -52,7 +52,7 @@ class _OfAward(Decision, frozen=True, forbid_unknown_fields=True):
 
 
 class Verify(_OfAward, frozen=True, forbid_unknown_fields=True, tag="verify"):
-    """The decision that an award's hit is true."""
+    """The decision that an award's hit is genuine."""
 
     may = ("attendant", "supervisor")
     despite_doubts: bool = False
@@ -82,7 +82,7 @@ class Pay(_OfAward, frozen=True, forbid_unknown_fields=True, tag="pay"):
 
 
 class Reject(_OfAward, frozen=True, forbid_unknown_fields=True, tag="reject"):
-    """The decision that an award's hit is not true."""
+    """The decision that an award's hit is not genuine, so that nobody is paid."""
 
     may = ("attendant", "supervisor", "accounting")
 
@@ -91,8 +91,8 @@ class Reject(_OfAward, frozen=True, forbid_unknown_fields=True, tag="reject"):
 
 
 class PrintSlip(_OfAward, frozen=True, forbid_unknown_fields=True, tag="slip"):
-    """The request to print the slip of an award. The answer is the slip's data, from which the asking program makes the
-    page."""
+    """The request to print the slip by which an award is paid. The answer is the slip's data; the program that asked
+    makes the page from it."""
 
     may = ("attendant", "supervisor", "accounting")
 
@@ -105,8 +105,8 @@ class PrintSlip(_OfAward, frozen=True, forbid_unknown_fields=True, tag="slip"):
 
 
 class Recall(_OfAward, frozen=True, forbid_unknown_fields=True, tag="recall"):
-    """The decision that the table's report of a step of the award is true, although this ledger does not have that
-    step."""
+    """The decision to believe a table that reports a step of an award (for example "paid") which this ledger does not
+    have."""
 
     may = ("supervisor", "accounting")
 
@@ -115,7 +115,8 @@ class Recall(_OfAward, frozen=True, forbid_unknown_fields=True, tag="recall"):
 
 
 class Dismiss(_OfAward, frozen=True, forbid_unknown_fields=True, tag="dismiss"):
-    """The decision that the table's report of a step of the award is false, and that nobody took that step."""
+    """The decision not to believe a table that reports a step of an award (for example "paid"), because nobody took
+    that step."""
 
     may = ("supervisor", "accounting")
 
@@ -124,7 +125,8 @@ class Dismiss(_OfAward, frozen=True, forbid_unknown_fields=True, tag="dismiss"):
 
 
 class Adopt(Decision, frozen=True, forbid_unknown_fields=True, tag="adopt"):
-    """The decision that the pit listens to a table from now on, in this epoch and under this key."""
+    """The decision that the pit listens to a table from now on, in this epoch (the name of the table's journal) and
+    under this public key."""
 
     may = ("engineer", "supervisor")
     table: str
@@ -142,7 +144,8 @@ class Adopt(Decision, frozen=True, forbid_unknown_fields=True, tag="adopt"):
 
 
 class Unadopt(Decision, frozen=True, forbid_unknown_fields=True, tag="unadopt"):
-    """The decision to take back an adoption that was wrong."""
+    """The decision that it was wrong to listen to a table under this epoch's key. The events that came under that key
+    count no more."""
 
     may = ("engineer", "supervisor")
     table: str
@@ -187,8 +190,8 @@ class Retire(Decision, frozen=True, forbid_unknown_fields=True, tag="retire"):
 
 
 class ProposeTerms(Decision, frozen=True, forbid_unknown_fields=True, tag="terms"):
-    """The decision of two people to approve the terms in the pit's settings file, as the file is now. `open_again`
-    names closed meters to open."""
+    """The decision of two people to approve the meters' terms as the pit's settings file has them now. `open_again`
+    names closed meters that the decision opens."""
 
     may = ("supervisor", "accounting")
     reason: str
@@ -210,7 +213,7 @@ class ProposeTerms(Decision, frozen=True, forbid_unknown_fields=True, tag="terms
 
 
 class WithdrawTerms(Decision, frozen=True, forbid_unknown_fields=True, tag="withdraw_terms"):
-    """The decision of two people to take back terms that wait until their meter is won."""
+    """The decision of two people to take back a meter's new terms that wait until the meter is won."""
 
     may = ("supervisor", "accounting")
     meter: str
@@ -228,8 +231,8 @@ class WithdrawTerms(Decision, frozen=True, forbid_unknown_fields=True, tag="with
 
 
 class CloseMeter(Decision, frozen=True, forbid_unknown_fields=True, tag="close_meter"):
-    """The decision of two people to close a meter and to move its money to the meter `into`, or else to the house's
-    reserve."""
+    """The decision of two people to close a meter and to move its money to the meter `into`, or to the house's reserve
+    if `into` is None."""
 
     may = ("supervisor", "accounting")
     meter: str
@@ -248,7 +251,7 @@ class CloseMeter(Decision, frozen=True, forbid_unknown_fields=True, tag="close_m
 
 
 class MoveReserve(Decision, frozen=True, forbid_unknown_fields=True, tag="move_reserve"):
-    """The decision of two people to move the house's reserve, which closed meters left, to a meter."""
+    """The decision of two people to move the house's reserve (the money that closed meters left) to the meter `into`."""
 
     may = ("supervisor", "accounting")
     into: str
@@ -266,7 +269,8 @@ class MoveReserve(Decision, frozen=True, forbid_unknown_fields=True, tag="move_r
 
 
 class CorrectVoid(Decision, frozen=True, forbid_unknown_fields=True, tag="correct_void"):
-    """The decision of two people to take off the meters what a void left there. `void` is the id of the void event."""
+    """The decision of two people to take off the meters what voided wagers left there. `void` is the id of the void
+    event."""
 
     may = ("supervisor", "accounting")
     void: str
@@ -284,8 +288,8 @@ class CorrectVoid(Decision, frozen=True, forbid_unknown_fields=True, tag="correc
 
 
 class Measure(Decision, frozen=True, forbid_unknown_fields=True, tag="measure"):
-    """The request that a table measures its program's files now. The answer is the nonce of the question that goes to
-    the table."""
+    """The request that a table reads its program's files now and reports their digests. The answer is a nonce, by which
+    the table's report is found later."""
 
     may = ROLES
     table: str
@@ -299,21 +303,21 @@ class Measure(Decision, frozen=True, forbid_unknown_fields=True, tag="measure"):
 
 
 class Measured(Struct, frozen=True, forbid_unknown_fields=True, tag_field="do", tag="measured"):
-    """The request to see what a table answered to the question with this nonce."""
+    """The request to see the digests that a table reported. `nonce` names the question to the table."""
 
     nonce: str
 
 
 class Confirm(Struct, frozen=True, forbid_unknown_fields=True, tag_field="do", tag="confirm"):
-    """The confirmation by a second person of the proposal with this number. `digest` is the digest of what that person
-    was shown."""
+    """The confirmation of a proposal by a second person. `proposal` is the proposal's number, and `digest` is the
+    digest of the text that the second person was shown."""
 
     proposal: int
     digest: str
 
 
 class Look(Struct, frozen=True, forbid_unknown_fields=True, tag_field="do", tag="look"):
-    """The request to see which decisions wait, and which roles the asking account has at the pit."""
+    """The request to see which decisions are open, and which roles the asking account has at the pit."""
 
 
 Asked = (
@@ -324,7 +328,7 @@ Asked = (
 
 
 def parse(line: bytes | str) -> Asked:
-    """Parse one line from the control socket into a request. Raises TableError `bad_request`."""
+    """Parse one line from the pit's control socket into a request. Raises TableError `bad_request`."""
     try:
         asked: Asked = decode(line, type=Asked)
     except (DecodeError, ValidationError, RecursionError, UnicodeError) as error:
@@ -335,24 +339,24 @@ def parse(line: bytes | str) -> Asked:
 
 
 def written(decision: Decision) -> str:
-    """Return the decision as the JSON request that a proposal keeps."""
+    """Return the decision as JSON text, in the form in which a proposal stores the request."""
     return encode(decision).decode()
 
 
 def may_look(roles: tuple[Role, ...]) -> bool:
-    """Tell whether somebody with these roles may see which decisions wait."""
+    """Tell whether a person with these roles may see which decisions are open."""
     return bool({*roles} & {*ROLES})
 
 
 def award_line(award: Award) -> str:
-    """Return one line that describes the award to people."""
+    """Describe the award to people in one line."""
     won = award.meter or "fixed"
     where = f"shoe {award.shoe} round {award.round} seat {award.seat}"
     return f"{award.id}  {award.step:<8}  {figures(award.cents):>14}  {where}  {award.spot} {award.tier} ({won})"
 
 
 def award_lines(award: Award) -> list[str]:
-    """Return lines that describe the award to people, with all that they should know before a decision on it."""
+    """Describe the award to people in several lines, with all that they should know before they decide on it."""
     lines = [award_line(award)]
     if award.house_cents:
         lines.append(

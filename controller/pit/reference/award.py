@@ -1,4 +1,5 @@
-"""An award as people see it, the steps that its table reported, and the errors if nobody may decide on the award."""
+"""An award as people see it, the steps that its table reported, and the errors for decisions that an award does not
+allow now."""
 
 from __future__ import annotations
 
@@ -10,7 +11,8 @@ from controller.pit.reference.doubts import Doubt
 
 
 class Telling(Struct, frozen=True):
-    """A step of an award that the table reported and that this ledger did not have."""
+    """A table's report of a step of an award that this ledger does not have. Example: the table reports "paid", and in
+    this ledger the award is pending."""
 
     award: str
     step: str
@@ -23,13 +25,13 @@ class Telling(Struct, frozen=True):
 
     @property
     def holds(self) -> bool:
-        """Tell whether the reported step still holds up its award, because people have neither recalled nor dismissed
-        it."""
+        """Return True if the reported step still blocks decisions on its award, because people have neither recalled
+        nor dismissed the step."""
         return self.recalled_by is None and self.dismissed_by is None
 
     @property
     def became(self) -> str:
-        """Return in words what people decided about the reported step."""
+        """Return in words what people decided about the reported step: dismissed, recalled, or still to be decided."""
         if self.dismissed_by is not None:
             return f"dismissed as false by {self.dismissed_by}, witness {self.dismissed_witness}"
         return "to be recalled or dismissed" if self.recalled_by is None else f"recalled by {self.recalled_by}"
@@ -39,13 +41,14 @@ class Telling(Struct, frozen=True):
 
 
 class Award(Struct, frozen=True):
-    """An award as it stands now. `id` is its name for people, and `hit` is the id of the event that told of the hit.
+    """An award with its present step and amount. `id` is the award's name for people, and `hit` is the id of the event
+    that reported the hit.
 
-    `shoe` and `round` name the award's round, and `spot` its bet. `more` is how many hits of that round are still to
-    come.
+    `shoe` and `round` name the award's round, and `spot` its bet. `more` is how many hits of that round the table has
+    yet to report.
 
-    A recall can give the award another amount than its part of the level. `house_cents` is the difference: what the
-    house added, or below 0 what the house kept.
+    If people took over an amount that the table had reported, that amount may differ from the award's part of the
+    level. `house_cents` is the difference: what the house added, or below 0 what the house kept.
     """
 
     number: int
@@ -83,23 +86,24 @@ class Award(Struct, frozen=True):
 
     @property
     def held(self) -> bool:
-        """Tell whether the table reported a step of this award that people have still to recall or to dismiss."""
+        """Return True if the table reported a step of this award that people must still recall or dismiss."""
         return any(telling.holds for telling in self.tellings)
 
     @property
     def open(self) -> bool:
-        """Tell whether people have still to decide something about the award."""
+        """Return True if people must still decide something about the award."""
         return self.held or self.step in ("pending", "verified")
 
     @property
     def doubted(self) -> bool:
-        """Tell whether the award's table doubts the round, and no two people have decided despite the doubt."""
+        """Return True if the award is not yet paid or rejected, its table doubts the round, and no two people have
+        decided despite the doubt."""
         return self.step in ("pending", "verified") and any(doubt.stands for doubt in self.doubts)
 
 
 def to_recall(telling: Telling) -> TableError:
-    """Return the error for a decision on an award while a step that its table reported waits to be recalled or
-    dismissed."""
+    """Return the error for a decision on an award that must wait, because people must first recall or dismiss a step
+    that the table reported."""
     return TableError(
         "award_told",
         f"The table told of award {telling.award}: {telling}. This ledger, an older copy, does not have that step.",
@@ -110,7 +114,7 @@ def to_recall(telling: Telling) -> TableError:
 
 
 def disputed(table: str, award: str, cents: int) -> TableError:
-    """Return the error for an award whose table does not believe the award's amount."""
+    """Return the error for an award of `cents` whose table does not believe that amount."""
     return TableError(
         "award_disputed",
         f"Table {table} does not believe that award {award} is {figures(cents)}: its meter never showed so much there.",
@@ -120,8 +124,8 @@ def disputed(table: str, award: str, cents: int) -> TableError:
 
 
 def what_to_do(id_: str, stands: str, holds: bool) -> str:
-    """Return the advice for people about a reported step that this ledger does not have. `holds` means that the award
-    can still take the step."""
+    """Return the advice for people when a table reports a step of the award `id_` that this ledger does not have.
+    `stands` is the award's step in this ledger. `holds` means that the award can still take the reported step."""
     if not holds:
         return f"The award is {stands} in this ledger, and stays so. Find out what was paid, and settle by hand."
     return (

@@ -1,9 +1,9 @@
-"""Write the evidence of one award: a file that a stranger can check without this program (with
-`tools/verify_award.py`).
+"""Write the evidence of one award: a file that a stranger can check without this program, by means of
+`tools/verify_award.py`.
 
 The file has the award's round as its table signed it, and what people decided on the award as the pit signed it: the
-steps with their accounts, the slip, and who adopted the table's key. It shows no other round. The pit's key signs the
-whole, so nobody who holds the file can leave out a part of it.
+steps with their accounts, the slip, and who adopted the table's key. The file shows no other round. The pit's key signs
+the whole file, so nobody can leave out a part of it.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ _FORM = 1
 
 
 def award_evidence(at: Place, id_: str, signer: Signer, public_key: bytes, rotations: Sequence[Rotation] = ()) -> bytes:
-    """Return the signed evidence file of the award `id_`. The function only reads the ledger, and may run beside the
-    pit.
+    """Return the signed evidence file of the award `id_`. The function only reads the ledger, so it may run while the
+    pit runs.
 
-    `rotations` lead from the pit's former keys to `public_key`. Raises TableError `award_unknown`, or the errors of
-    opening a ledger.
+    `rotations` are the signed steps from the pit's former keys to `public_key`. Raises TableError `award_unknown`, or
+    another TableError if the ledger cannot be opened.
     """
     with read_only(at) as db:
         books = Books(db)
@@ -60,7 +60,8 @@ def award_evidence(at: Place, id_: str, signer: Signer, public_key: bytes, rotat
 
 
 def _of_round(db: Store, award: Award, kept_as: str) -> list[dict[str, Any]]:
-    """Return in order the events that the table sent about the award's round, and later about the award."""
+    """Return the events that the table sent about the award's round and about the award itself, in order. `kept_as` is
+    the name under which the ledger keeps the table's stream."""
     of_round = f'"round":{award.round},'.encode(), f'"shoe":{award.shoe},'.encode()
     bodies = db.stream("SELECT body FROM event WHERE table_id = ? AND epoch = ? ORDER BY seq", (award.table, kept_as))
     likely = (parse_object(bytes(body)) for (body,) in bodies if all(each in bytes(body) for each in of_round))
@@ -68,7 +69,7 @@ def _of_round(db: Store, award: Award, kept_as: str) -> list[dict[str, Any]]:
 
 
 def _key(db: Store, table: str, kept_as: str) -> bytes:
-    """Return the public key under which the table's stream was adopted."""
+    """Return the table's public key under which people adopted the stream that the ledger keeps as `kept_as`."""
     (key,) = db.execute(
         "SELECT public_key FROM adoption WHERE table_id = ? AND coalesce(set_aside_as, epoch) = ?"
         " ORDER BY number DESC LIMIT 1",
@@ -78,6 +79,6 @@ def _key(db: Store, table: str, kept_as: str) -> bytes:
 
 
 def _is_about(decision: dict[str, object], award: str, table: str, epoch: str) -> bool:
-    """Tell whether the decision concerns the award, its slip, or the adoption of the table's key."""
+    """Tell whether the decision is about the award, about its slip, or about the adoption of the table in this epoch."""
     of_award = award in (decision.get("award"), decision.get("of_award"), decision.get("dismissed"))
     return of_award or (decision.get("adopted"), decision.get("epoch")) == (table, epoch)
