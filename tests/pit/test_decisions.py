@@ -235,7 +235,8 @@ def test_a_table_is_heard_when_its_events_have_come_as_far_as_its_state_says(tmp
         ledger.serve()
 
         def pay() -> str:
-            """Return the code with which the ledger refuses to pay. The code is `step_not_next` if people may decide."""
+            """Return the code with which the ledger refuses to pay. The code is `step_not_next` if people may
+            decide."""
             return code_of(lambda: ledger.take_step("t-0.1", "paid", "Ann"))
 
         other = TableEvening("t-1")

@@ -398,7 +398,8 @@ class Replay:
 
 
 def _divide(cents: int, awards: list[Award]) -> None:
-    """Divide the cents equally among the awards. If some cents are left over, the first awards get one cent more each."""
+    """Divide the cents equally among the awards. If some cents are left over, the first awards get one cent more
+    each."""
     each, odd = divmod(cents, len(awards))
     for number, award in enumerate(awards):
         award.take(each + (number < odd))

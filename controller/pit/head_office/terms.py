@@ -36,5 +36,6 @@ class Terms(NamedTuple):
 
 
 def digest_of(meters: Mapping[str, Terms]) -> str:
-    """Return the SHA-256 digest, in hexadecimal, of these meters' terms. `meters` gives the terms by the meter's name."""
+    """Return the SHA-256 digest, in hexadecimal, of these meters' terms. `meters` gives the terms by the meter's
+    name."""
     return sha256(canonical({name: terms.told() for name, terms in meters.items()})).hexdigest()

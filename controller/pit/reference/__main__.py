@@ -14,7 +14,8 @@ _EXIT_TROUBLE, _EXIT_INTERRUPTED = 1, 130
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one `pitctl` command, and return its exit code. Print an error to standard error, with advice on what to do."""
+    """Run one `pitctl` command, and return its exit code. Print an error to standard error, with advice on what to
+    do."""
     words = sys.argv[1:] if arguments is None else arguments
     command = named(words, COMMANDS)  # no command waits for the parsers of all others
     options = PROGRAM.parser(COMMANDS if command is None else (command,)).parse_args(words)

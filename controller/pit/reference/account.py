@@ -288,7 +288,8 @@ class _Gifts:
         self._give(stake, -len(voided) * self._price.get(stake, 0), corrected)
 
     def take_back(self, stream: tuple[Any, ...], moment: _Moment) -> None:
-        """Take back all wagers of a table's stream of events, because people found that the stream was adopted wrongly."""
+        """Take back all wagers of a table's stream of events, because people found that the stream was adopted
+        wrongly."""
         for stake, seat in [(stake, seat) for stake, seat in self._open if stake[:2] == stream]:
             self._open.discard((stake, seat))
             self._give(stake, -self._price[stake], moment)

@@ -102,7 +102,8 @@ class Adoptions:
         return int(number)
 
     def retire(self, table: str, by: str, why: str) -> int:
-        """Stop listening to the table. Return the number of the adoption that ends, or 0 if the table has no adoption."""
+        """Stop listening to the table. Return the number of the adoption that ends, or 0 if the table has no
+        adoption."""
         row = self._db.execute(
             "UPDATE adoption SET ended_at = ?, ended_by = ?, ended_why = ? WHERE number ="
             " (SELECT max(number) FROM adoption WHERE table_id = ? AND set_aside_as IS NULL) RETURNING number",

@@ -39,8 +39,8 @@ class Decision(Struct, frozen=True, forbid_unknown_fields=True, tag_field="do"):
         raise NotImplementedError
 
     def done(self, ledger: Ledger, settings: Path | None, by: str, witness: str | None) -> str:
-        """Carry out the decision, by the accounts `by` and `witness`. Return the text that tells the person what was
-        done. Raises TableError if the ledger refuses the decision."""
+        """Carry out the decision, by the accounts `by` and `witness`; a decision that needs two people has both. Return
+        the text that tells the person what was done. Raises TableError if the ledger refuses the decision."""
         raise NotImplementedError
 
 
@@ -251,7 +251,8 @@ class CloseMeter(Decision, frozen=True, forbid_unknown_fields=True, tag="close_m
 
 
 class MoveReserve(Decision, frozen=True, forbid_unknown_fields=True, tag="move_reserve"):
-    """The decision of two people to move the house's reserve (the money that closed meters left) to the meter `into`."""
+    """The decision of two people to move the house's reserve (the money that closed meters left) to the meter
+    `into`."""
 
     may = ("supervisor", "accounting")
     into: str

@@ -79,6 +79,7 @@ def _key(db: Store, table: str, kept_as: str) -> bytes:
 
 
 def _is_about(decision: dict[str, object], award: str, table: str, epoch: str) -> bool:
-    """Tell whether the decision is about the award, about its slip, or about the adoption of the table in this epoch."""
+    """Tell whether the decision is about the award, about its slip, or about the adoption of the table in this
+    epoch."""
     of_award = award in (decision.get("award"), decision.get("of_award"), decision.get("dismissed"))
     return of_award or (decision.get("adopted"), decision.get("epoch")) == (table, epoch)

@@ -63,7 +63,8 @@ class Events:
         self._db.execute("UPDATE event SET epoch = ? WHERE table_id = ? AND epoch = ?", (name, table, epoch))
 
     def heads(self, tables: Collection[str] | None = None) -> dict[str, Head]:
-        """Return the last committed event of each table that the pit listens to. If `tables` is given, only of these."""
+        """Return the last committed event of each table that the pit listens to. If `tables` is given, only of
+        these."""
         adopted = self._adoptions.heard(tables)
         last = self.last({table: adoption.epoch for table, adoption in adopted.items()})
         return {table: Head(adoption, *last[table]) for table, adoption in adopted.items()}

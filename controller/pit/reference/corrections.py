@@ -81,7 +81,8 @@ class Corrections:
         return {name: floor(left[f"meter:{name}"]) for name in self._books.terms() if left.get(f"meter:{name}")}
 
     def _round(self, number: int) -> Iterator[tuple[str, int, int]]:
-        """Yield the id, the shoe and the round of the event with this number. Yield nothing if the event has no round."""
+        """Yield the id, the shoe and the round of the event with this number. Yield nothing if the event has no
+        round."""
         (body,) = self._db.execute("SELECT body FROM event WHERE number = ?", (number,)).fetchone()
         match parse_object(bytes(body)):
             case {"id": str(id_), "shoe": int(shoe), "round": int(round_)}:

@@ -109,7 +109,8 @@ def ever(db: Store) -> Sequence[tuple[str, HouseRules]]:
 
 
 def set_rules(db: Store, rules: HouseRules, decisions: Decisions) -> str | None:
-    """Put these rules in force from now on. Returns the change as a line for people; None if they are in force already."""
+    """Put these rules in force from now on. Returns the change as a line for people; None if they are in force
+    already."""
     before = in_force(db)
     if before == rules:
         return None

@@ -36,7 +36,8 @@ class TableEvent(Struct, frozen=True):
 
 
 def read_event(table: str, payload: bytes) -> TableEvent:
-    """Parse the event in a payload that came on a table's topic. Raises RefusedError if the payload is no such event."""
+    """Parse the event in a payload that came on a table's topic. Raises RefusedError if the payload is no such
+    event."""
     message = parse_object(payload)
     match message:
         case {
@@ -73,7 +74,8 @@ def read_event(table: str, payload: bytes) -> TableEvent:
 
 
 def refused_unread(table: str | None, kind: str, topic: str, payload: bytes) -> tuple[str, RefusedError] | None:
-    """Return why a message is refused before it is read, with the table to name to people; None if the pit may read it."""
+    """Return why a message is refused before it is read, with the table to name to people; None if the pit may read
+    it."""
     if table is None or kind not in ("event", "state", "ack", "checkpoint"):
         what = f"The broker sent a message on {topic[:_LONGEST_TOLD]!r}, to which the pit has not subscribed."
         do = "Find out which broker this is: Mosquitto sends no such message."
