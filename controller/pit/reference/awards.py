@@ -3,18 +3,18 @@
 Every step is kept with its time and with the name of the person who took the step.
 
 **Shared levels.** Several hits of one round can win the same share of a meter. They divide equally what the first of
-them locked; cents that are left over go to the first hits. For example: three hits share $100.00 as $33.34, $33.33 and
+them won; cents that are left over go to the first hits. For example: three hits share $100.00 as $33.34, $33.33 and
 $33.33. The hits come one by one, so an award stays pending while hits of its round are still to come. If a hit is
-rejected and no other is paid, the level is shared anew among the hits that stand.
+rejected and no other is paid, the level is shared anew among the hits that are not rejected.
 
 **Steps go to the table.** The pit publishes a step until the table confirms it in its own stream, by an `award` event
-with the same hit, step, cents and name. The stream may tell instead that the hit cannot have that amount. The award is
+with the same hit, step, cents and name. The table may report instead that the hit cannot have that amount. The award is
 then disputed: its steps wait, and the steps of other awards go on. Two people at the table accept the amount, or a
 person rejects the award here.
 
 **Tellings.** A telling is a step that a table reports and that this ledger does not have. A pit with a newer ledger
 took that step, and this ledger is an older copy. For example: the table reports that award 7 is paid, and here award 7
-is pending. A telling holds its award: nobody decides on the award until two people recall it, so that nothing is paid
+is pending. Nobody decides on the award until two people recall the telling (take it over), so that nothing is paid
 twice. If nobody took the step, and the table believed a forged message, two people dismiss the telling.
 """
 
@@ -103,8 +103,8 @@ class Booked(Struct, frozen=True):
     """The result of booking a hit.
 
     `settled_before` means that people had decided on the hit's level before the hit came. The award then has 0 cents,
-    and people settle the hit by hand. `moved` are awards of rounds that were locked later; they now have a later level.
-    `decided` are such awards on which people had decided already; they keep their level.
+    and people settle the hit by hand. `moved` are awards that got another level, because their wagers were locked after
+    this hit's wagers. `decided` are such awards that keep their level, because people had decided on them already.
     """
 
     settled_before: bool
@@ -135,9 +135,10 @@ class Awards:
         won: tuple[str, Fraction] | int,
         doubts: Sequence[str] = (),
     ) -> Booked:
-        """Make the pending award of a committed hit. `won` is a meter with the share that is won, or fixed cents.
+        """Make the pending award of a committed hit. `won` is a pair of a meter and the share that the hit wins, or an
+        amount in cents for a fixed award.
 
-        `doubts` are the codes with which the table casts doubt on the round.
+        `doubts` are the codes by which the table says why it doubts the round.
         """
         meter, lock, cents = None, None, None
         if isinstance(won, tuple):
@@ -163,7 +164,8 @@ class Awards:
         return Booked(cents is None, tuple(id_ for id_ in moved if id_ != f"{table}.{before + 1}"), tuple(decided))
 
     def _put_right(self, event: int, lock: int) -> list[str]:
-        """Give the levels to the rounds in the order of the rounds' locks. Returns the awards whose level changed."""
+        """Give the won levels to the rounds in the order in which their wagers were locked. Return the awards that got
+        another level."""
         moved: list[str] = []
         for number, cents in self.order.put_right(event, lock):
             awards = self.listed("lock = ?", number)
@@ -172,7 +174,8 @@ class Awards:
         return moved
 
     def _shared(self, lock: int, level: int) -> int | None:
-        """Return the cents of one more award of this lock; None if people decided on the level already."""
+        """Divide the cents `level` anew, because one more hit shares the level that was won under the number `lock`.
+        Return the new hit's part. Return None if people have decided on the level already."""
         shared = self._db.execute("SELECT number, step FROM award WHERE lock = ? ORDER BY number", (lock,))
         sharers = shared.fetchall()
         if any(step != "pending" for _, step in sharers):
@@ -184,7 +187,8 @@ class Awards:
         return cents
 
     def take(self, id_: str, step: Step, by: str, witness: str | None = None, without_waiting: bool = False) -> Award:
-        """Take the award's next step, by the accounts `by` and `witness`. Returns the award after it.
+        """Take the award's next step (verified, paid or rejected), by the accounts `by` and `witness`. Return the
+        changed award.
 
         An award in doubt is verified and paid only with a witness, who decides despite the doubts. An award that waits
         for tables is verified only with a witness and `without_waiting`. Raises TableError `award_unknown`,
@@ -225,14 +229,16 @@ class Awards:
         return self.named(id_)
 
     def _verifiers(self, award: int) -> set[str]:
-        """Return the accounts that verified the award: at this pit, or at the pit whose step people recalled."""
+        """Return the accounts that verified the award, either at this pit or at the pit whose decision people took over
+        from the table's report."""
         row = self._db.execute(
             "SELECT by_whom FROM step WHERE award = ? AND step = 'verified' ORDER BY seq DESC LIMIT 1", (award,)
         ).fetchone()
         return self._decisions.verifiers(award) | (set() if row is None else {str(row[0])})
 
     def _rejected(self, award: Award, by: str) -> dict[str, object]:
-        """Reject the award. Return for the decision's record which meter shows less by that, if any."""
+        """Reject the award. Return an entry for the decision's record that says which meter fell and by how much, or an
+        empty dict if no meter fell."""
         if award.meter is None:
             self._reject(award, by)
             return {}
@@ -244,7 +250,8 @@ class Awards:
     def _note(
         self, step: str, award: Award, by: str, witness: str | None, cents: int, more: Mapping[str, object]
     ) -> None:
-        """Record the decision on this step: its accounts, its cents, and in `more` further details."""
+        """Record the decision that takes this step of the award: the accounts of its people, its cents, and the details
+        `more`."""
         cents = 0 if step == "rejected" else cents
         told: dict[str, object] = {"award": award.id, "step": step, "cents": cents, **more}
         if step == "verified" and award.waits:
@@ -252,7 +259,7 @@ class Awards:
         self._decisions.note(step, award.number, by, witness, told, cents)
 
     def recall(self, id_: str, by: str, witness: str | None = None) -> Award:
-        """Take over into the ledger the steps that the table reported of the award. Returns the award as changed.
+        """Take over into the ledger the steps that the table reported of the award. Return the changed award.
 
         The award gets the step that the table reported last, with its name and amount. If the table ever reported
         "paid", the award is paid. For example: the award is pending at $100 here, and the table reported "verified" at
@@ -291,9 +298,10 @@ class Awards:
         return self.named(id_)
 
     def dismiss(self, id_: str, by: str, witness: str) -> Award:
-        """Record that two people say that nobody took the steps that the table reported. The award stays as it is here.
+        """Record that two people found that nobody took the steps which the table reported of the award. The award
+        stays as it is in this ledger.
 
-        The table had believed a forged message, and is told again how the award stands. Raises TableError
+        The table had believed a forged message. So the award's true step is published to it again. Raises TableError
         `award_unknown`, `name_missing`, `not_two_people`, or `nothing_to_dismiss`.
         """
         award = self.named(id_)
@@ -310,9 +318,10 @@ class Awards:
         return self.named(id_)
 
     def take_back(self, table: str, epoch: str, set_aside_as: str, by: str) -> None:
-        """Reject every award of a stream that was wrongly adopted, and tell no table of those awards any more.
+        """Reject every award of a table's stream that was wrongly adopted, and publish no more steps of these awards.
 
-        The tellings of those awards are deleted, and their events are kept. Raises TableError `award_paid`.
+        The steps that the table reported of these awards are deleted; the events that reported them are kept. Raises
+        TableError `award_paid`.
         """
         of_epoch = f"{table}/{epoch}/"
         awards = self.listed("substr(hit, 1, ?) = ?", len(of_epoch), of_epoch)
@@ -334,7 +343,8 @@ class Awards:
             self._db.execute("UPDATE award SET hit = ? WHERE number = ?", (hit, award.number))
 
     def listed(self, wanted: str = "TRUE", *values: object) -> list[Award]:
-        """Return the awards that meet this SQL condition, oldest first, with their tellings and alarms."""
+        """Return the awards for which the SQL condition `wanted` holds, oldest first. Each has its alarms, its doubts,
+        and the steps that its table reported."""
         rows = self._db.execute(
             "SELECT award.number, id, award.table_id, hit, shoe, round, spot, seat, tier, meter, lock, cents,"
             " house_cents, step,"
@@ -356,23 +366,25 @@ class Awards:
         ]
 
     def doubt_shoe(self, table: str, epoch: str, shoe: int, event: int, code: str) -> None:
-        """Put in this doubt each award of the shoe that is not yet paid or rejected: the table doubts the shoe."""
+        """Record the doubt `code` on each award of the shoe that is not yet paid or rejected, because the table doubts
+        the shoe."""
         self._doubts.tell_of_shoe(table, epoch, shoe, event, code)
 
     def doubt_journal(self, table: str, epoch: str, event: int, code: str) -> None:
-        """Put in this doubt each award of the table's journal that is not yet paid or rejected."""
+        """Record the doubt `code` on each award of the table's journal that is not yet paid or rejected."""
         self._doubts.tell_of_journal(table, epoch, event, code)
 
     def hand_of(self, table: str, hit: str) -> int | None:
-        """Return the number of the round of a hit, by the id of the hit's event; None if the hit has no award."""
+        """Return the number of a hit's round. `hit` is the id of the hit event. Return None if the hit has no award."""
         row = self._db.execute("SELECT hand FROM award WHERE hit = ? AND table_id = ?", (hit, table)).fetchone()
         return None if row is None else int(row[0])
 
     def heard(self, event: int, hit: str, step: str, cents: int, by: str) -> TableError | None:
-        """Book that a committed event tells of a step of a hit's award. The pit then stops publishing that step.
+        """Record that a committed event of the table reports a step of a hit's award. The pit then stops publishing
+        that step.
 
-        Returns the alarm `award_told` if this ledger does not have that step. The step "pending" raises no alarm: the
-        pit takes that step by itself, and nobody decides anything by it.
+        Return the alarm `award_told` if this ledger does not have that step. The step "pending" raises no alarm,
+        because the pit takes that step by itself, and nobody decides anything by it.
         """
         number, id_, table, stands = self._db.execute(
             "SELECT number, id, table_id, step FROM award WHERE hit = ?", (hit,)
@@ -405,7 +417,7 @@ class Awards:
         return TableError("award_told", f"{told} This ledger does not have that step.", what_to_do(id_, stands, holds))
 
     def _say_again(self, number: int, step: str, cents: int, by: str) -> None:
-        """Publish the award's last step again if it differs from a step that the table took late."""
+        """If the step that the table took late differs from the award's last step, publish the last step again."""
         last = "seq = (SELECT max(seq) FROM step WHERE award = ?)"
         other = "NOT (step = ? AND cents = ? AND by_whom = ?)"
         self._db.execute(
@@ -414,12 +426,12 @@ class Awards:
         )
 
     def _waits_before(self, table: str, seq: int) -> bool:
-        """Tell whether a step with a lower number than `seq` still waits to be confirmed by the table."""
+        """Tell whether the table has still to confirm a step whose number is lower than `seq`."""
         waits = "SELECT 1 FROM step WHERE table_id = ? AND heard = 0 AND seq < ?"
         return self._db.execute(waits, (table, seq)).fetchone() is not None
 
     def dispute(self, hit: str, cents: int) -> TableError:
-        """Book that the table says that a hit's award cannot be of this amount. Returns the alarm."""
+        """Record that the table does not believe that a hit's award has this amount. Return the alarm for people."""
         number, id_, table = self._db.execute("SELECT number, id, table_id FROM award WHERE hit = ?", (hit,)).fetchone()
         self._db.execute(
             "UPDATE step SET heard = 2 WHERE award = ? AND cents = ? AND step != 'rejected' AND heard = 0",
@@ -428,12 +440,13 @@ class Awards:
         return disputed(table, id_, cents)
 
     def unheard(self, table: str, epoch: str | None = None, most: int | None = None) -> list[AwardStep]:
-        """Return in order the steps of a table's awards that the table's stream has not confirmed.
+        """Return in order the steps of the table's awards that the table has not yet confirmed in its stream of events.
 
-        With `epoch`, only the steps of hits in that epoch. With `most`, at most so many steps.
+        If `epoch` is given, return only steps of hits in that epoch. If `most` is given, return at most that many
+        steps.
 
-        Steps of a held award are left out, because the table knows more of that award than this ledger does. For
-        example: if the table reported that award 7 is paid, it would be false to publish that award 7 is verified.
+        An award is left out while people must recall or dismiss a step that the table reported of it. For example: if
+        the table reported that award 7 is paid, it would be false to publish that award 7 is verified.
         """
         of_epoch = "" if epoch is None else f"{table}/{epoch}/"
         return [
@@ -449,14 +462,15 @@ class Awards:
         ]
 
     def named(self, id_: str) -> Award:
-        """Return the award with this name. Raises TableError `award_unknown`."""
+        """Return the award with the name `id_`. Raises TableError `award_unknown`."""
         found = self.listed("id = ?", id_)
         if not found:
             raise TableError("award_unknown", f"There is no award {id_!r}.", "See the awards: `award list --all`.")
         return found[0]
 
     def _take(self, number: int, step: str, by: str, cents: int | None = None) -> None:
-        """Record the award's next step with the amount `cents`; without `cents`, with the award's own amount."""
+        """Record the next step of the award with this number. The step has the amount `cents`, or the award's own
+        amount if `cents` is None."""
         self._db.execute("UPDATE award SET step = ? WHERE number = ?", (step, number))
         (table,) = self._db.execute("SELECT table_id FROM award WHERE number = ?", (number,)).fetchone()
         seq = self._next_seq(table)
@@ -473,22 +487,22 @@ class Awards:
         return next_number(last)
 
     def leaping(self) -> list[str]:
-        """Return the tables for which steps wait under numbers so high that no table takes them.
+        """Return the tables for which steps wait whose numbers are so high that no table accepts them.
 
-        The pit's clock was wrong when the pit gave those numbers.
+        The pit's clock was far ahead when the pit gave those numbers.
         """
         leaping = "SELECT DISTINCT table_id FROM step WHERE heard = 0 AND seq > ?"
         return [table for (table,) in self._db.execute(leaping, (highest_number(),))]
 
     def waited_for(self) -> set[str]:
-        """Return the tables whose streams have not yet confirmed all steps."""
+        """Return the tables that have not yet confirmed all steps of their awards."""
         return {table for (table,) in self._db.execute("SELECT DISTINCT table_id FROM step WHERE heard = 0")}
 
     def number_anew(self, table: str) -> None:
-        """Give the steps that wait for the table new numbers, higher than any before.
+        """Give the steps that wait for the table new numbers, higher than all earlier numbers.
 
-        A table takes no step whose number is below that of a step it has. The table may have a step from a pit with
-        another copy of this ledger, under a number above those that wait here.
+        A table accepts no step whose number is below that of a step it has. The table may have a step from a pit with
+        another copy of this ledger, and the number of that step may be higher than those that wait here.
         """
         waiting = self._db.execute("SELECT seq FROM step WHERE table_id = ? AND heard = 0 ORDER BY seq", (table,))
         if seqs := [seq for (seq,) in waiting]:
@@ -501,8 +515,8 @@ class Awards:
     def _reject(self, award: Award, by: str) -> None:
         """Reject the award. Its amount goes back to its meter, or to the house if the award is fixed.
 
-        If other hits share the level and none of them is paid, the amount goes on from the meter to those hits. What
-        the house added in a recall goes back to the house.
+        If other hits share the level and none of them is paid, the amount goes on from the meter to those hits. If the
+        house had added money to a recalled award, that money goes back to the house.
         """
         own_cents = award.cents - award.house_cents
         self._amount_to(award, own_cents)
@@ -519,7 +533,8 @@ class Awards:
         self._undo_locks(award, award.meter)
 
     def _share(self, awards: list[Award], cents: int) -> None:
-        """Share a level anew among these awards. An award whose part has changed becomes pending again."""
+        """Divide `cents` anew among these awards, which share one level. An award whose part has changed becomes
+        pending again."""
         for award, part in zip(awards, split(cents, len(awards)), strict=True):
             if part != award.cents or award.house_cents:
                 self._books.add(award.number, -award.house_cents)
@@ -528,7 +543,8 @@ class Awards:
                 self.wins.tell_of(award.number)
 
     def _amount_to(self, award: Award, cents: int) -> None:
-        """Give the award this amount. The house adds, or keeps, the difference from the award's part of the level."""
+        """Set the award's amount to `cents`. If the award's part of the level is smaller, the house adds the
+        difference; if it is larger, the house keeps the difference."""
         owed_cents = 0 if award.step == "rejected" else award.cents
         own_cents = 0 if award.step == "rejected" else award.cents - award.house_cents
         self._books.add(award.number, cents - owed_cents)
@@ -537,7 +553,7 @@ class Awards:
         )
 
     def _undo_locks(self, award: Award, meter: str) -> None:
-        """Undo the meter's locked levels, from the last one backwards, until one of which an award stands."""
+        """Undo the meter's wins, from the last one backwards, as long as every award of a win is rejected."""
         standing = "SELECT 1 FROM award WHERE lock = ? AND step != 'rejected'"
         while (lock := self._books.last_lock(meter)) is not None:
             if self._db.execute(standing, (lock,)).fetchone() is not None:
@@ -545,9 +561,10 @@ class Awards:
             self._books.undo_lock(award.number, lock)
 
     def _withdraw(self, number: int) -> None:
-        """Delete the award's tellings if all say "verified": the table says that the award is pending again.
+        """Delete the steps that the table reported of the award, if all of them are "verified", because the table now
+        reports that the award is pending again.
 
-        If one says "paid" or "rejected", all stay: such an award does not become pending again.
+        If one of them is "paid" or "rejected", delete none: such an award does not become pending again.
         """
         self._db.execute(
             f"DELETE FROM telling WHERE award = ? AND {_HOLDS} AND NOT EXISTS (SELECT 1 FROM telling AS last"
@@ -563,7 +580,8 @@ class Awards:
         return row.fetchone() is not None
 
     def _first_to_recall(self, award: Award) -> Telling | None:
-        """Return the first telling that holds this award or one that shares its level; None if there is none."""
+        """Return the first step that the table reported and that people must still recall or dismiss, of this award or
+        of one that shares its level. Return None if no such step waits."""
         wanted = f"{_HOLDS} AND (award.number = ? OR award.lock = ?)"
         return next(iter(self._tellings(wanted, award.number, award.lock)), None)
 

@@ -8,9 +8,9 @@ has added), `shown` (below zero: what the house has added to awards whose tables
 
 **Contributions.** Every locked wager on a progressive bet gives a part to each meter that the bet awards.
 
-**Hits.** A hit wins a share of a meter's level: the whole, or a part such as a tenth. The first hit of a round locks
-that share. A meter that was won whole begins again at its seed. If only a part was won, the rest stays on the meter. A
-meter's generation is the number of its locks that are not undone.
+**Hits.** A hit wins a share of a meter's level: the whole, or a part such as a tenth. The first hit of a round takes
+that share off the meter; this is called a lock. A meter that was won whole begins again at its seed. If only a part was
+won, the rest stays on the meter. A meter's generation is the number of its locks that are not undone.
 
 **Limits.** A meter shows no more than its limit, and no more can be won. What the meter holds above its limit is its
 overflow. After each posting that moves the meter, a second posting moves the excess into the overflow. The overflow
@@ -123,7 +123,8 @@ _MOST_ROWS = 1_000  # in one statement: a database takes some ten thousand value
 
 
 class _Gathered(Struct, frozen=True):
-    """The balances that the books have read, and the rows that they have yet to write, for many events together."""
+    """A cache for booking many events together: the balances that were read, and the database rows that are still to be
+    written."""
 
     meters: dict[str, Running] = field(default_factory=dict)
     funds: dict[str, Fund] = field(default_factory=dict)
@@ -141,10 +142,9 @@ class Books:
 
     @contextmanager
     def gathered(self) -> Iterator[None]:
-        """Book many events in one block inside the transaction: each balance is read once and written once.
-
-        If the block raises, no balance is written, and the caller undoes the rest.
-        """
+        """Book many events together inside one transaction: within this context each balance is read once and written
+        once. If the code in the context raises an error, no balance is written, and the caller must roll back the
+        transaction."""
         self._gathered = gathered = _Gathered()
         try:
             yield
@@ -154,16 +154,15 @@ class Books:
             self._gathered = None
 
     def terms(self) -> dict[str, Terms]:
-        """Return by the meter's name the terms that are in force now."""
+        """Return the terms that are in force now, by the meter's name."""
         return {name: meter.terms for name, meter in self._meters().items()}
 
     def set_terms(
         self, meters: Mapping[str, Terms], by: str, witness: str | None, why: str, open_again: Collection[str] = ()
     ) -> tuple[str, ...]:
-        """Record that people approved these terms. A new meter begins at its seed. Returns a line for each change.
-
-        Raises TableError as `MeterTerms.changes` does.
-        """
+        """Record that people approved these terms of meters. A new meter begins at its seed. Return a line of text for
+        each change. Raises TableError `meter_left_out`, `terms_wait` or `limit_below_level` if a change cannot be
+        approved."""
         changes = self.meter_terms.changes(meters, open_again)
         self.meter_terms.approve(changes, by, witness, why)
         for change in changes:
@@ -183,12 +182,12 @@ class Books:
         return fund.cents
 
     def part_taken(self, meters: Collection[str]) -> Fraction:
-        """Return the part of a wager that these meters and their reserves take together."""
+        """Return the part of a wager that goes to these meters and their reserves together."""
         terms = self.terms()
         return sum((terms[name].contribution + terms[name].reserve for name in meters if name in terms), Fraction(0))
 
     def hand(self, table: str, epoch: str, shoe: int, round_: int) -> int:
-        """Return the number under which the ledger keeps a table's round. A new round gets a number."""
+        """Return the ledger's own number of a table's round. If the round is new, give it a number."""
         key = (table, epoch, shoe, round_)
         columns = "hand (table_id, epoch, shoe, round)"
         begun = f"INSERT INTO {columns} VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING number"
@@ -199,10 +198,8 @@ class Books:
     def lock_wagers(
         self, event: int, hand: int, spot: str, seats: tuple[int, ...], price_cents: int, meters: Collection[str]
     ) -> bool:
-        """Book the locked wagers of these seats on a progressive bet. The given `meters` and their reserves grow.
-
-        Returns False, and books nothing, if the round's wagers on that bet were locked before.
-        """
+        """Book the locked wagers of these seats on a progressive bet. Their parts go to the given `meters` and to these
+        meters' reserves. Return False, and book nothing, if the round's wagers on that bet were locked before."""
         row = self._db.execute(
             "INSERT INTO stake (hand, spot, price_cents) VALUES (?, ?, ?) ON CONFLICT DO NOTHING RETURNING number",
             (hand, spot, price_cents),
@@ -228,9 +225,11 @@ class Books:
     def void_wagers(
         self, event: int, hand: int, spot: str, seats: tuple[int, ...], adoption: int | None = None
     ) -> tuple[int, ...]:
-        """Void these seats' wagers: the house bears what they gave. Returns the seats that had no locked wager.
+        """Void the wagers of these seats on the bet `spot`. The house bears what the wagers gave. Return the seats that
+        had no locked wager.
 
-        Without `adoption`, the event voids the wagers. With `adoption`, that adoption was taken back before the event.
+        Without `adoption`, the event with the number `event` voids the wagers. With `adoption`, people took back that
+        adoption before that event.
         """
         self._put_rows()
         stake, price_cents = self._db.execute(
@@ -251,7 +250,7 @@ class Books:
         return tuple(seat for seat in seats if seat not in voided)
 
     def voided_rounds(self, hand: int) -> int:
-        """Count the rounds with voided wagers in the shoe of this round."""
+        """Count the rounds with voided wagers in the shoe to which the round `hand` belongs."""
         self._put_rows()
         (count,) = self._db.execute(
             "SELECT count(DISTINCT other.number) FROM hand JOIN hand other ON other.table_id = hand.table_id"
@@ -262,8 +261,8 @@ class Books:
         return int(count)
 
     def take_back(self, table: str, epoch: str, set_aside_as: str, before_event: int, adoption: int) -> None:
-        """Void the wagers of a stream that was wrongly adopted, take off the meters what its voided wagers left there,
-        and file its rounds under another epoch's name."""
+        """Void all wagers of a table's stream that was wrongly adopted, and take off the meters what they gave. Keep
+        the stream's rounds under the epoch name `set_aside_as` from now on."""
         open_wagers = self._db.execute(
             "SELECT hand, spot, seat FROM wager JOIN stake ON stake.number = stake JOIN hand ON hand.number = hand"
             " WHERE table_id = ? AND epoch = ? AND voided_by IS NULL ORDER BY hand, stake, seat",
@@ -277,10 +276,8 @@ class Books:
         self._db.execute("UPDATE hand SET epoch = ? WHERE table_id = ? AND epoch = ?", (set_aside_as, table, epoch))
 
     def left_by_voids(self, which: str = "true", values: Sequence[object] = ()) -> dict[int, dict[str, Fraction]]:
-        """Return for each void event the exact cents that its wagers have left on each meter and in each reserve.
-
-        `which` is an SQL condition on the wagers.
-        """
+        """Return for each void event how many cents its wagers have left on each meter and in each reserve, to the
+        fraction of a cent. `which` is an SQL condition that selects wagers, and `values` are its parameters."""
         self._put_rows()
         rows = self._db.execute(
             "SELECT voided_by, stake, price_cents * count(*) FROM wager JOIN stake ON number = stake"
@@ -296,7 +293,8 @@ class Books:
         return voids
 
     def take_off(self, which: str, values: Sequence[object], before_event: int, adoption: int | None = None) -> None:
-        """Take off the meters what these voided wagers left there, and give that money back to the house."""
+        """Take off the meters what the voided wagers that `which` selects left there, and give that money back to the
+        house."""
         amounts: dict[str, Fraction] = {}
         for left in self.left_by_voids(which, values).values():
             for account, cents in left.items():
@@ -309,7 +307,7 @@ class Books:
         )
 
     def has_wager(self, hand: int, spot: str, seat: int) -> bool:
-        """Tell whether the seat has a locked wager on the bet in this round that is not voided."""
+        """Tell whether the seat has a locked wager on the bet `spot` in this round. A voided wager does not count."""
         self._put_rows()
         row = self._db.execute(
             "SELECT 1 FROM wager JOIN stake ON number = stake"
@@ -319,13 +317,15 @@ class Books:
         return row.fetchone() is not None
 
     def win(self, event: int, hand: int, meter: str, share: Fraction, least_cents: int = 0) -> tuple[int, int]:
-        """Book that a hit of the round wins this share of the meter. Returns the lock's number and its whole cents.
+        """Book that a hit of the round wins this share of the meter. Return the number of the lock (the record of the
+        won share) and its whole cents.
 
-        The house adds what is missing to `least_cents`, which the table showed when the wagers were locked.
+        The lock has at least `least_cents`, because the table showed that much when the wagers were locked. The house
+        adds what is missing.
 
         The round's first hit locks its share of the level. A meter that is won whole begins again. A later hit of the
         round that wins the same share gets the same lock, and the hits divide its cents. A later hit that wins another
-        share locks that share of what the meter holds by then. For example: on $1,000 a first hit wins a tenth and a
+        share locks that share of what the meter still holds. For example: on $1,000 a first hit wins a tenth and a
         second hit wins the whole. They lock $100 and $900.
         """
         row: tuple[int, int] | None = self._db.execute(
@@ -350,7 +350,8 @@ class Books:
         return int(lock), won + added
 
     def _begin_again(self, event: int, meter: str, lock: int, reserve_cents: int) -> None:
-        """Begin the next level of a meter that was won whole. Terms that waited for this win are now in force."""
+        """Begin the next level of a meter that was won whole, with money from its reserve and from the house. New terms
+        that waited for this win come into force."""
         self.meter_terms.begin_waiting(meter, event, lock)
         self._read_meters_anew()
         again = reseed(self.terms()[meter], reserve_cents)
@@ -362,24 +363,26 @@ class Books:
         )
 
     def owe(self, event: int, cents: int) -> None:
-        """Book a hit of a fixed award: the house owes its cents."""
+        """Book the hit of a fixed award: the house now owes `cents`."""
         self.post("fixed", {"house": -cents}, "awards", event)
 
     def pay(self, award: int, cents: int) -> None:
-        """Book the payment of an award."""
+        """Book that `cents` were paid for the award with this number."""
         self.post("paid", {"awards": -cents}, "paid", award=award)
 
     def give_back(self, award: int, cents: int, meter: str | None) -> None:
-        """Book a rejected award: its amount goes back to its meter, or to the house if the award is fixed."""
+        """Book that an award was rejected. Its amount goes back to its meter, or to the house if `meter` is None (a
+        fixed award)."""
         self.post("rejected", {"awards": -cents}, "house" if meter is None else f"meter:{meter}", award=award)
 
     def added_cents(self, lock: int | None) -> int:
-        """Return what the house added to this locked level, because the table had shown more than the meter held."""
+        """Return how many cents the house added to the won level `lock`, because the table had shown more than the
+        meter held."""
         row = self._db.execute("SELECT cents FROM added WHERE lock = ?", (lock,)).fetchone()
         return 0 if row is None else int(row[0])
 
     def add_shown(self, event: int, lock: int, cents: int) -> None:
-        """Book that the house adds `cents` to this locked level. Negative cents take back what the house added."""
+        """Book that the house adds `cents` to the won level `lock`. If `cents` is negative, the house takes it back."""
         if cents:
             self.post("shown", {"shown": -cents}, "awards", event)
             self._db.execute(
@@ -389,21 +392,24 @@ class Books:
             )
 
     def take_added(self, award: int, cents: int, meter: str, lock: int) -> None:
-        """Book that the house takes back what it had added to this lock, up to the cents of a rejected award."""
+        """Book that the house takes back what it had added to the won level `lock`, but no more than the rejected
+        award's `cents`."""
         if back := min(cents, self.added_cents(lock)):
             self.post("shown", {f"meter:{meter}": -back}, "shown", award=award)
             self._db.execute("UPDATE added SET cents = cents - ? WHERE lock = ?", (back, lock))
 
     def share(self, award: int, cents: int, meter: str) -> None:
-        """Book that what a rejected award gave back to its meter goes to the other awards that share the level."""
+        """Book that the money of a rejected award, which is on its meter again, goes to the other awards of the same
+        level."""
         self.post("shared", {f"meter:{meter}": -cents}, "awards", award=award)
 
     def add(self, award: int, cents: int) -> None:
-        """Book what the house adds to an award that was recalled with another amount; below 0, what the house keeps."""
+        """Book what the house adds to an award whose amount people took over from the table's report. Below 0, the
+        house keeps it."""
         self.post("recalled", {"awards": cents}, "house", award=award)
 
     def last_lock(self, meter: str) -> int | None:
-        """Return the number of the meter's last lock that is not undone; None if there is none."""
+        """Return the number of the meter's last win that is not undone. Return None if the meter has no such win."""
         row = self._db.execute(
             "SELECT number FROM lock JOIN meter ON name = meter"
             " WHERE name = ? AND lock.generation = meter.generation - 1 AND undone = 0",
@@ -412,11 +418,12 @@ class Books:
         return None if row is None else int(row[0])
 
     def undo_lock(self, award: int, lock: int) -> None:
-        """Undo a meter's last lock, of which no hit stands: the meter goes on as if this level had not been won.
+        """Undo a meter's last win, all of whose awards are rejected: the meter goes on as if this level had not been
+        won.
 
-        The money with which the level began again goes back to reserve and house. Voids of wagers from before the lock
-        can be corrected in full again. If one was corrected since the lock, the house bore the share that had been won.
-        Now the meter bears that share.
+        The money with which the meter began again goes back to reserve and house. Voids of wagers from before the win
+        can be corrected in full again. If a void was corrected since the win, the house bore the share that had been
+        won. Now the meter bears that share.
         """
         meter, event, share, generation, from_reserve_cents, from_house_cents = self._db.execute(
             "SELECT meter, event, share, generation, from_reserve_cents, from_house_cents FROM lock WHERE number = ?",
@@ -457,7 +464,8 @@ class Books:
         award: int | None = None,
         adoption: int | None = None,
     ) -> None:
-        """Add exact amounts to accounts. The account `against` loses the whole cents by which these accounts grow."""
+        """Add exact amounts to accounts, as one posting. The account `against` loses the whole cents that the other
+        accounts gain."""
         assert against not in amounts, "an account is not posted against itself"
         before = self.funds([*amounts, against])
         after = {account: before[account].plus(amount) for account, amount in amounts.items()}
@@ -481,7 +489,8 @@ class Books:
                 self._stop_at_limit(account, event, award, adoption)
 
     def _stop_at_limit(self, account: str, event: int | None, award: int | None, adoption: int | None) -> None:
-        """Move cents between a meter and its overflow: the meter holds all up to its limit, the overflow the rest."""
+        """Move cents between a meter and its overflow, so that the meter holds all up to its limit and the overflow
+        holds the rest."""
         name = account.removeprefix("meter:")
         overflow = f"overflow:{name}"
         meter, over = self.funds([account, overflow]).values()
@@ -491,7 +500,7 @@ class Books:
             self.post("overflow", {overflow: meter.cents - level}, account, event, award, adoption)
 
     def _part_given(self, stake: int) -> Fraction:
-        """Return the part of the stake's wagers that went on meters and into reserves."""
+        """Return the part of its wagers that the stake (one bet of one round) gave to meters and reserves."""
         rows = self._db.execute(
             "SELECT contribution, reserve FROM feeding JOIN terms ON terms.number = feeding.terms WHERE stake = ?",
             (stake,),
@@ -499,7 +508,8 @@ class Books:
         return sum((Fraction(part) for row in rows.fetchall() for part in row), Fraction(0))
 
     def _shares(self, stake: int, wagered_cents: int) -> dict[str, Fraction]:
-        """Return what is left, by meter and reserve, of what `wagered_cents` of the stake's wagers gave."""
+        """Return how many cents are left, by meter and reserve, of what `wagered_cents` of the stake's wagers gave to
+        them."""
         shares: dict[str, Fraction] = {}
         for meter, contribution, reserve, fed, now in self._db.execute(
             "SELECT feeding.meter, contribution, reserve, feeding.generation, meter.generation FROM feeding"
@@ -513,11 +523,9 @@ class Books:
         return shares
 
     def _left(self, meter: str, since: int, until: int) -> tuple[Fraction, Fraction]:
-        """Return which part of what the meter and its reserve held in generation `since` is left in generation `until`.
-
-        Each lock in between took its share of the meter. A lock of the whole meter took the reserve too, and so did a
-        closing.
-        """
+        """Return how much of the money that a meter and its reserve held in generation `since` is left in generation
+        `until`, as two fractions. Each win in between took its share of the meter. A win of the whole meter took the
+        reserve too, and so did a closing."""
         if since == until:
             return left_after(())
         locks = self._db.execute(
@@ -553,12 +561,13 @@ class Books:
         return known
 
     def _read_meters_anew(self) -> None:
-        """Forget the meters that were read, because the terms of one have just changed."""
+        """Empty the cache of meters, because the terms or the generation of a meter changed."""
         if self._gathered is not None:
             self._gathered.meters.clear()
 
     def _gather(self, into: str, rows: Sequence[Sequence[object]]) -> None:
-        """Insert the rows, or keep them for later while many events are booked together."""
+        """Insert the rows into the database. While many events are booked together, keep the rows and insert them
+        later."""
         if self._gathered is None:
             self._insert(into, rows)
             return
@@ -568,14 +577,15 @@ class Books:
             self._put_rows()
 
     def _put_rows(self) -> None:
-        """Insert the gathered rows. To be called before wagers are read."""
+        """Insert the rows that were kept for later. Must be called before wagers are read from the database."""
         if self._gathered is not None:
             for into, rows in self._gathered.rows.items():
                 self._insert(into, rows)
             self._gathered.rows.clear()
 
     def _insert(self, into: str, rows: Sequence[Sequence[object]], otherwise: str = "") -> None:
-        """Insert the rows in one statement, because a database on another machine answers one statement at a time."""
+        """Insert all rows in one statement, because each statement to a database on another machine costs a round
+        trip."""
         if rows:
             values = ", ".join(f"({marks(row)})" for row in rows)
             self._db.execute(f"INSERT INTO {into} VALUES {values} {otherwise}", [each for row in rows for each in row])
