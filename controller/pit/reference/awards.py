@@ -319,10 +319,8 @@ class Awards:
 
     def take_back(self, table: str, epoch: str, set_aside_as: str, by: str) -> None:
         """Reject every award of a table's stream that was wrongly adopted, and publish no more steps of these awards.
-
         The steps that the table reported of these awards are deleted; the events that reported them are kept. Raises
-        TableError `award_paid`.
-        """
+        TableError `award_paid`."""
         of_epoch = f"{table}/{epoch}/"
         awards = self.listed("substr(hit, 1, ?) = ?", len(of_epoch), of_epoch)
         if paid := [award.id for award in awards if award.step == "paid"]:
@@ -487,10 +485,8 @@ class Awards:
         return next_number(last)
 
     def leaping(self) -> list[str]:
-        """Return the tables for which steps wait whose numbers are so high that no table accepts them.
-
-        The pit's clock was far ahead when the pit gave those numbers.
-        """
+        """Return the tables for which steps wait whose numbers are so high that no table accepts them, because the
+        pit's clock was far ahead when the pit gave those numbers."""
         leaping = "SELECT DISTINCT table_id FROM step WHERE heard = 0 AND seq > ?"
         return [table for (table,) in self._db.execute(leaping, (highest_number(),))]
 
@@ -562,10 +558,8 @@ class Awards:
 
     def _withdraw(self, number: int) -> None:
         """Delete the steps that the table reported of the award, if all of them are "verified", because the table now
-        reports that the award is pending again.
-
-        If one of them is "paid" or "rejected", delete none: such an award does not become pending again.
-        """
+        reports that the award is pending again. If one of them is "paid" or "rejected", delete none: such an award does
+        not become pending again."""
         self._db.execute(
             f"DELETE FROM telling WHERE award = ? AND {_HOLDS} AND NOT EXISTS (SELECT 1 FROM telling AS last"
             " WHERE last.award = telling.award AND last.recalled_by IS NULL AND last.dismissed_by IS NULL"

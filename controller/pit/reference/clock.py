@@ -1,5 +1,5 @@
-"""The pit's clock. It gives times for people, and numbers that keep growing even when an older copy of the ledger is
-restored."""
+"""The pit's clock. It gives times for people. It also gives numbers that keep growing, even if an older copy of the
+ledger is restored."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _BEHIND_FROM_MS = 1000  # two machines with right clocks differ by less
 
 
 def now_text() -> str:
-    """Return the present time in RFC 3339 and UTC, to the millisecond."""
+    """Return the present time as RFC 3339 text in UTC, to the millisecond."""
     return Stamp(_now_ms(), True).text()
 
 
@@ -24,53 +24,59 @@ def now_in_ms() -> int:
 
 
 def next_number(after: int) -> int:
-    """Return a number above `after` and above every number given before: milliseconds since 1970, or `after` + 1.
+    """Return a number above `after` and above every number given before. The number is the present time in milliseconds
+    since 1970, or `after` + 1 if that is greater.
 
-    A ledger that was restored from a copy, or begun anew, does not know which numbers it gave; the clock makes up for
-    that. If the clock is set back, numbers go on ahead of the clock. A number more than a day ahead of the clock is no
-    start for the next number, because no table takes such a number.
+    A ledger that was restored from a copy, or begun anew, does not know which numbers it gave. The clock makes up for
+    that. If the clock is set back, the numbers go on ahead of the clock. If `after` is more than a day ahead of the
+    clock, it is ignored, because no table accepts such a number.
     """
     now_ms = _now_ms()
     return now_ms if after > now_ms + MOST_AHEAD_MS else max(after + 1, now_ms)
 
 
 def highest_number() -> int:
-    """Return the highest number that a right clock can have given by now. A higher number came from a wrong clock."""
+    """Return the highest number that a right clock can have given until now. A higher number came from a wrong
+    clock."""
     return _now_ms() + MOST_AHEAD_MS
 
 
 def number_text(number: int) -> str:
-    """Return the time for a message with this number: the present time, or the number's own time if later."""
+    """Return the time to write into a message with this number: the present time, or the time that the number stands
+    for (milliseconds since 1970) if that is later."""
     return Stamp(max(number, _now_ms()), True).text()
 
 
 class Moments:
-    """The times in the pit's acks and in its messages about the meters. They never go back, because a table believes
-    acks only in order, and wins are ordered by the locks, which are timed from the messages about the meters.
+    """Gives the times that the pit writes into its acks and into its messages about the meters. These times never go
+    back. A table believes acks only in order, and wins are ordered by the time of the message on which their wagers
+    were locked.
 
     The times do not go back if the clock is set back, if the pit starts again, or if the pit of another machine takes
     over. For that the ledger holds a time that no message has passed. That time is two seconds ahead, so that a stream
     of acks needs a write only every two seconds. Example: the ledger holds 20:00:02, and at 20:00:01 a machine takes
     over whose clock says 19:59:41. That machine's acks say 20:00:02 until its clock is past that time.
 
-    A time more than a day ahead of the clock was wrong, and is passed over: no table with a set clock has taken it.
+    A time more than a day ahead of the clock was wrong and is ignored, because no table with a set clock has accepted
+    it.
     """
 
     def __init__(self, held_ms: int, hold: Callable[[int], None]) -> None:
-        """Begin from `held_ms`, the time that the ledger holds, in ms since 1970. `hold` writes a later such time to
-        the ledger."""
+        """Begin from `held_ms`, the time that the ledger holds, in ms since 1970. `hold` is the function that writes a
+        later time to the ledger."""
         self._last_ms = self._held_ms = held_ms
         self._said_ms = held_ms - _HELD_AHEAD_MS  # the latest time that the pit has certainly said
         self._hold = hold
 
     def heard(self, at_ms: int) -> None:
-        """Take note that the pit once sent a message with this time."""
+        """Record that the pit has sent a message with the time `at_ms`, so that later messages have no earlier time."""
         if at_ms <= highest_number():
             self._last_ms = max(self._last_ms, at_ms)
         self._said_ms = max(self._said_ms, at_ms)
 
     def next(self) -> str:
-        """Return the present time, or the time given last if the clock stands behind that."""
+        """Return the time for the next message: the present time, or the last given time if the clock is behind
+        that."""
         now_ms = _now_ms()
         if self._last_ms > highest_number():
             self._last_ms = self._held_ms = 0
@@ -84,7 +90,7 @@ class Moments:
         return Stamp(self._last_ms, True).text()
 
     def later(self) -> str:
-        """Return the present time, but at least a millisecond after every time given before."""
+        """Return a time that is at least a millisecond after every time given before: the present time, if possible."""
         last_ms, at = self._last_ms, self.next()
         if self._last_ms > last_ms:
             return at
@@ -92,8 +98,8 @@ class Moments:
         return self.next()
 
     def of_number(self, number: int) -> str:
-        """Return the time for a message about the meters with this number: later than every time given before, and not
-        before the number's own time."""
+        """Return the time for a message about the meters that has this number. The time is later than every time given
+        before, and not earlier than the time that the number stands for (milliseconds since 1970)."""
         at = self.later()
         if self._last_ms < number <= highest_number():
             self._last_ms = number
@@ -101,10 +107,10 @@ class Moments:
         return at
 
     def behind(self) -> tuple[str, str, int] | None:
-        """Return the clock's time, a later time that the pit has sent, and the seconds between them. Return None if the
-        clock is less than a second behind.
+        """Return the clock's time, the later time that the pit has sent in a message, and the seconds between these
+        two. Return None if the clock is less than a second behind.
 
-        Each time that the pit has sent is returned once.
+        Each later time is returned only once.
         """
         now_ms, said_ms = _now_ms(), self._said_ms
         if said_ms < now_ms + _BEHIND_FROM_MS:

@@ -1,13 +1,13 @@
 """Close a meter: two people move all its money to another meter, or to the house's reserve, and name a document.
 
-Closing and moving are one act in one transaction, so the money is always on one of the two. Money moves between meters
-in no other way. Level and overflow go on the other meter, and the reserve into its reserve, to the part of a cent. The
-house's reserve is players' money that waits: two people move it from there to a meter.
+Closing the meter and moving its money happen in one transaction, so the money is always in exactly one place. Money
+moves between meters in no other way. Level and overflow go on the other meter, and the reserve into its reserve, to the
+part of a cent. The house's reserve is players' money that waits: two people move it from there to a meter.
 
-A meter can be closed only between rounds: no award of it waits, no hit of a round is still to come, and no heard table
-has a round in play with wagers on it. A void of an earlier wager cannot be corrected afterwards, because what the wager
-gave has moved on. A closed meter keeps its accounts, at zero. Two people may open it again, with its terms in the
-settings: it begins at its seed.
+A meter can be closed only between rounds: no award of it waits, no hit of a round is still to come, and no table that
+the pit listens to has a round in play with wagers on it. A void of an earlier wager cannot be corrected afterwards,
+because what the wager gave has moved on. A closed meter keeps its accounts, at zero. Two people may open it again, with
+its terms in the settings: it begins at its seed.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ CREATE TABLE moved ( -- what a closing took from an account or gave to it, exact
 
 
 class Closings:
-    """The closings in a ledger. Every method works inside the ledger's transaction."""
+    """Closes meters in a ledger, and moves their money. Every method works inside the ledger's transaction."""
 
     def __init__(self, db: Store, books: Books, decisions: Decisions) -> None:
         self._db = db
@@ -52,7 +52,8 @@ class Closings:
         self.corrections = Corrections(db, books, decisions)
 
     def shown(self, meter: str, into: str | None, document: str, why: str) -> str:
-        """Return in words what `close` would do, for people who decide. Raises TableError as `close` does."""
+        """Describe in words what closing the meter would do, for the people who decide. Raises TableError
+        `meter_not_open`, `not_another_meter`, `awards_open`, `wagers_in_play` or `reason_missing`."""
         self._refuse(meter, into)
         level, overflow, reserve = (figures(fund.cents) for fund in self._books.funds(_accounts(meter)).values())
         lines = [f"close the meter {meter}: no table can wager on it any more"]
@@ -62,7 +63,7 @@ class Closings:
     def close(self, meter: str, into: str | None, by: str, witness: str, document: str, why: str) -> int:
         """Close the meter, and move all its money to the meter `into`, or to the house's reserve if `into` is None.
 
-        Returns the whole cents that were moved. Raises TableError `meter_not_open`, `not_another_meter`, `awards_open`,
+        Return how many whole cents moved. Raises TableError `meter_not_open`, `not_another_meter`, `awards_open`,
         `wagers_in_play`, `name_missing`, `not_two_people` or `reason_missing`.
         """
         by, witness = two_people(by, witness)
@@ -84,14 +85,14 @@ class Closings:
         return self._note("closed", number, by, witness, told, floor(sum(held.values())), document, why)
 
     def shown_of_reserve(self, into: str, document: str, why: str) -> str:
-        """Return in words what `move_reserve` would do, for people who decide. Raises TableError as `move_reserve`
-        does."""
+        """Describe in words what moving the house's reserve to the meter `into` would do, for the people who decide.
+        Raises TableError `meter_not_open`, `reserve_empty` or `reason_missing`."""
         cents = floor(self._house_reserve(into))
         what = f"move the house's reserve, {figures(cents)}, to {_named(into)}"
         return f"{what}\ndocument: {reason(document)}\nwhy: {reason(why)}"
 
     def move_reserve(self, into: str, by: str, witness: str, document: str, why: str) -> int:
-        """Move all of the house's reserve on an open meter. Returns the whole cents that were moved.
+        """Move all money of the house's reserve to the open meter `into`. Return how many whole cents moved.
 
         Raises TableError `meter_not_open`, `reserve_empty`, `name_missing`, `not_two_people` or `reason_missing`.
         """
@@ -116,8 +117,8 @@ class Closings:
         return cents
 
     def _move(self, amounts: Mapping[str, Fraction]) -> None:
-        """Post the amounts, whose sum is zero. If parts of a cent add up to a whole cent, that cent comes from the
-        account `wagers`."""
+        """Add these amounts to the accounts; their sum is zero. If parts of a cent on an account add up to a whole
+        cent, that cent comes from the account `wagers`."""
         self._books.post("moved", amounts, "wagers")
         self._db.executemany(
             "INSERT INTO moved (account, cents) VALUES (?, ?)",
@@ -125,7 +126,8 @@ class Closings:
         )
 
     def _house_reserve(self, into: str) -> Fraction:
-        """Return the cents that the house's reserve holds and that are to go to the meter `into`. Raises TableError."""
+        """Return how many cents the house's reserve holds, exactly. Raises TableError `meter_not_open` if the meter
+        `into` is not open, or `reserve_empty`."""
         self._refuse_not_open(into)
         (fund,) = self._books.funds([HOUSE_RESERVE]).values()
         if not fund.cents:
@@ -158,8 +160,8 @@ class Closings:
             raise TableError("meter_not_open", what, "Check the meter's name.")
 
     def _open_awards(self, meter: str) -> Iterator[str]:
-        """Yield the meter's awards on which people have still to decide, and its rounds of which hits are still to
-        come."""
+        """Yield what keeps the meter from being closed: each award on which people must still decide, and each round
+        whose table has yet to report hits."""
         rows = self._db.execute(
             "SELECT DISTINCT id FROM award LEFT JOIN telling ON telling.award = award.number"
             " AND recalled_by IS NULL AND dismissed_by IS NULL"
@@ -176,7 +178,8 @@ class Closings:
         yield from (f"hits of {table} shoe {shoe} round {round_} to come" for table, shoe, round_ in rows.fetchall())
 
     def _in_play(self, meter: str) -> Iterator[str]:
-        """Yield the tables that the pit listens to and whose last round has wagers on the meter and is not over."""
+        """Yield the tables whose present round has wagers on the meter and is not over. Only tables that the pit
+        listens to count."""
         for table, adoption in self._adoptions.heard().items():
             row = self._db.execute(
                 "SELECT shoe, round FROM feeding JOIN stake ON stake.number = stake JOIN hand ON hand.number = hand"
@@ -189,7 +192,8 @@ class Closings:
                 yield table
 
     def _is_last_round(self, table: str, epoch: str, round_: tuple[int, int]) -> bool:
-        """Tell whether the newest event of the table about any round says that the wagers of this round are locked."""
+        """Tell whether this round is still in play: the table's newest event about a round says that the wagers of
+        exactly this round are locked. `round_` is the pair of shoe and round."""
         bodies = self._db.execute(
             "SELECT body FROM event WHERE table_id = ? AND epoch = ? ORDER BY seq DESC", (table, epoch)
         )

@@ -1,5 +1,4 @@
-"""The events that a ledger has committed, and for each table the last committed event. Both are read from the events
-alone."""
+"""The events that a ledger has committed, and the last committed event of each table."""
 
 from __future__ import annotations
 
@@ -18,10 +17,10 @@ from controller.pit.reference.store import Store, damaged
 
 
 class Ack(Struct, frozen=True):
-    """An acknowledgement to a table: every event of `epoch` through number `seq` is committed, and that event has the
-    chain value `chain`.
+    """An acknowledgement to a table: every event of `epoch` through the number `seq` is committed. `chain` is the chain
+    value of the event `seq`.
 
-    With `seq` 0 nothing is committed yet, and the chain value is 64 zeros.
+    If `seq` is 0, nothing is committed yet, and the chain value is 64 zeros.
     """
 
     epoch: str
@@ -30,11 +29,12 @@ class Ack(Struct, frozen=True):
 
     @classmethod
     def of(cls, head: Head) -> Ack:
-        """Return the acknowledgement of a table's last committed event."""
+        """Return the acknowledgement of a table's last committed event, which `head` names."""
         return cls(head.adoption.epoch, head.seq, head.chain)
 
     def payload(self, table: str, at: str, signer: Signer) -> bytes:
-        """Return the signed bytes that the pit publishes to the table."""
+        """Return the acknowledgement as signed bytes, which the pit publishes to the table. `at` is the time in the
+        message."""
         return AckWord(table, self.epoch, self.seq, self.chain, at).payload(signer)
 
 
@@ -46,7 +46,8 @@ class Events:
         self._adoptions = adoptions
 
     def add(self, table: str, event: TableEvent, body: bytes) -> int:
-        """Commit a table's next event, with its bytes as they came. Returns the event's number in the ledger."""
+        """Commit the next event of a table. `body` is the event's bytes exactly as they came. Return the event's number
+        in the ledger."""
         (number,) = self._db.execute(
             "INSERT INTO event (table_id, epoch, seq, body) VALUES (?, ?, ?, ?) RETURNING number",
             (table, event.epoch, event.seq, body),
@@ -54,17 +55,18 @@ class Events:
         return int(number)
 
     def next_number(self) -> int:
-        """Return the number that the ledger's next event will get."""
+        """Return the number that the next committed event will get in the ledger."""
         (number,) = self._db.execute("SELECT coalesce(max(number), 0) + 1 FROM event").fetchone()
         return int(number)
 
     def set_aside(self, table: str, epoch: str, name: str) -> None:
-        """Keep a table's events of an epoch under another epoch's name from now on."""
+        """Keep the table's events of this epoch under the other epoch name `name` from now on, because their adoption
+        was wrong."""
         self._db.execute("UPDATE event SET epoch = ? WHERE table_id = ? AND epoch = ?", (name, table, epoch))
 
     def heads(self, tables: Collection[str] | None = None) -> dict[str, Head]:
-        """Return the last committed event of each table that the pit listens to. If `tables` is given, only of
-        these."""
+        """Return the last committed event of each table that the pit listens to. If `tables` is given, return only the
+        last events of these tables."""
         adopted = self._adoptions.heard(tables)
         last = self.last({table: adoption.epoch for table, adoption in adopted.items()})
         return {table: Head(adoption, *last[table]) for table, adoption in adopted.items()}
@@ -89,7 +91,8 @@ class Events:
         return chain
 
     def has(self, table: str, epoch: str, seq: int, chain: str) -> bool:
-        """Tell whether this event is committed, in the table's own stream or in a stream that was set aside."""
+        """Tell whether this event is committed, either in the table's present stream or in a stream of the same epoch
+        that people set aside."""
         if self._head_seq(table, epoch) >= seq:
             return True
         bodies = (self._body(table, name, seq) for name in self._adoptions.set_aside(table, epoch))
@@ -106,7 +109,7 @@ class Events:
         return None if row is None else bytes(row[0])
 
     def bodies(self, ids: Collection[tuple[str, str, int]]) -> dict[tuple[str, str, int], bytes]:
-        """Return the bodies of these committed events. An event is named by its table, epoch and number."""
+        """Return the bytes of these committed events. Each event is named by its table, epoch and number."""
         if not ids:
             return {}
         rows = self._db.execute(

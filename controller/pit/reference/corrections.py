@@ -1,8 +1,9 @@
-"""Correct the meters after a void: two people, with a document, take off the meters what the voided wagers had given.
+"""Correct the meters after a void: two people, who name a document, take off the meters what the voided wagers had
+given.
 
 One person at a table may void a round, but a void lowers no meter that players were shown. The house bears what the
-wagers gave. So a void by itself lets nobody gain at the players' cost, and a house may well leave a void uncorrected. A
-correction gives the house back what no hit has won meanwhile, once for each void.
+wagers gave. So a void by itself lets nobody gain at the players' cost, and a house may leave a void uncorrected. A
+correction gives the money back to the house, except for what hits have won meanwhile. Each void can be corrected once.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ _EVENT = re.compile("([a-z0-9-]{1,64})/([a-z0-9-]{1,64})/([1-9][0-9]{0,15})")
 
 
 class LeftByVoid(Struct, frozen=True):
-    """The money that a void left on meters: the void event's id, its round, and the whole cents on each meter."""
+    """What the voided wagers of one void left on the meters: the id of the void event, its shoe and round, and the
+    whole cents on each meter."""
 
     void: str
     shoe: int
@@ -39,7 +41,7 @@ class LeftByVoid(Struct, frozen=True):
 
 
 class Corrections:
-    """The corrections in a ledger. Every method works inside the ledger's transaction."""
+    """Corrects the meters in a ledger after voids. Every method works inside the ledger's transaction."""
 
     def __init__(self, db: Store, books: Books, decisions: Decisions) -> None:
         self._db = db
@@ -47,7 +49,8 @@ class Corrections:
         self._decisions = decisions
 
     def waiting(self) -> list[LeftByVoid]:
-        """Return the voids that have left something on a meter, the oldest first."""
+        """Return the voids whose wagers have left money on a meter that nobody has taken off yet, the oldest void
+        first."""
         return [
             LeftByVoid(void, shoe, round_, cents)
             for number, left in self._books.left_by_voids().items()
@@ -56,13 +59,15 @@ class Corrections:
         ]
 
     def shown(self, void: str, document: str, why: str) -> str:
-        """Return in words what `correct` would do, for people who decide. Raises TableError as `correct` does."""
+        """Describe in words what a correction of this void would do, for the people who decide. Raises TableError
+        `nothing_left` or `reason_missing`."""
         left = self._on_meters(self._left(void)[1])
         lines = [f"take off the meter {meter} what the void {void} left: {figures(left[meter])}" for meter in left]
         return "\n".join([*lines, f"document: {reason(document)}", f"why: {reason(why)}"])
 
     def correct(self, void: str, by: str, witness: str, document: str, why: str) -> dict[str, int]:
-        """Take off the meters what this void left there. Returns by how many cents each meter's level fell.
+        """Take off the meters what the wagers of this void left there. Return by how many cents each meter's level
+        fell.
 
         Raises TableError `nothing_left`, `name_missing`, `not_two_people` or `reason_missing`.
         """
@@ -81,16 +86,16 @@ class Corrections:
         return {name: floor(left[f"meter:{name}"]) for name in self._books.terms() if left.get(f"meter:{name}")}
 
     def _round(self, number: int) -> Iterator[tuple[str, int, int]]:
-        """Yield the id, the shoe and the round of the event with this number. Yield nothing if the event has no
-        round."""
+        """Yield one tuple for the event with this number: its id, its shoe and its round. Yield nothing if the event
+        has no round."""
         (body,) = self._db.execute("SELECT body FROM event WHERE number = ?", (number,)).fetchone()
         match parse_object(bytes(body)):
             case {"id": str(id_), "shoe": int(shoe), "round": int(round_)}:
                 yield id_, shoe, round_
 
     def _left(self, void: str) -> tuple[int, dict[str, Fraction]]:
-        """Return the number of this void's event, and the cents that the void left on each account. Raises TableError
-        `nothing_left`."""
+        """Return the number of the void event with the id `void`, and how many cents its wagers left on each account.
+        Raises TableError `nothing_left`."""
         match = _EVENT.fullmatch(void)
         row = (
             match

@@ -1,5 +1,5 @@
-"""The running pit as a witness of the tables' journals: it collects the checkpoints that tables show, and sends its
-cosignatures."""
+"""The running pit as a witness of the tables' journals. The module collects the checkpoints that tables show, lets the
+ledger judge them, and gives out the pit's signed answers."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from controller.pit.reference.witness import Cosigned
 
 
 class Cosigning:
-    """The checkpoints that tables showed on one connection, judged by the ledger, and the answers that are still to be
-    sent."""
+    """The checkpoints that tables showed during one connection to the broker, and the pit's answers that are still to
+    be sent."""
 
     def __init__(self, ledger: Ledger, key: SigningKey) -> None:
         self._ledger = ledger
@@ -22,21 +22,23 @@ class Cosigning:
         self.forget()
 
     def forget(self) -> None:
-        """Forget all checkpoints and answers, because a new connection begins."""
+        """Forget all checkpoints and answers, because a new connection to the broker begins."""
         self._shown: list[tuple[str, bytes]] = []
         self._to_look: set[str] = set()
         self._due: dict[str, Cosigned] = {}
 
     def show(self, table: str, payload: bytes) -> None:
-        """Keep the checkpoint that a table showed, until `settle` judges it."""
+        """Keep the checkpoint that a table showed until the next call of `settle`, which judges it."""
         self._shown.append((table, payload))
 
     def look(self, tables: Collection[str]) -> None:
-        """Remember to send these tables what the pit has cosigned of their journals."""
+        """Let the next call of `settle` prepare an answer for each of these tables: the checkpoint of its journal that
+        the pit cosigned last."""
         self._to_look.update(tables)
 
     def settle(self) -> list[tuple[str, RefusedError]]:
-        """Judge all checkpoints that came, in one transaction. Returns the alarms for people, each with its table."""
+        """Judge all checkpoints that tables showed since the last call, in one transaction. Return the alarms for
+        people, each with its table."""
         shown, self._shown = self._shown, []
         to_look, self._to_look = self._to_look, set()
         if not shown and not to_look:
@@ -47,10 +49,11 @@ class Cosigning:
 
     @property
     def due(self) -> bool:
-        """Tell whether an answer to a table waits to be sent."""
+        """Tell whether an answer to a table is still to be sent."""
         return bool(self._due)
 
     def next_word(self, at: str) -> tuple[str, bytes]:
-        """Remove the next answer that waits. Return its table and its signed bytes, with the time `at`."""
+        """Take the next answer out of the queue. Return its table and its signed bytes. `at` is the time in the
+        message."""
         table = next(iter(self._due))
         return table, self._due.pop(table).payload(table, at, self._key)
