@@ -1,14 +1,14 @@
-"""Compute the figures of a gaming day: wagers, wins, hits and hold by table, shift and dealer, and each meter's
-movement from the day's beginning to the next day's.
+"""Compute the figures of a gaming day: wagers, wins, hits and hold by table, shift and dealer, and what moved each
+meter between the beginning of the day and the beginning of the next day.
 
 Everything is read from what the pit committed in the day, so a day that is over gives the same figures at any time. The
 money of the game is what the tables' settlements say. A win of a meter is 0 cents in a settlement, because the pit pays
 it out of the meter, and the day lists such wins apart.
 
 **Theoretical.** A table's par sheet, as `tablectl par TABLE.toml --json` prints it, says what each bet keeps on
-average, with each meter at 0, and its standard deviation. A sheet is used for a shoe that was opened under the sheet's
-own digest. The interval is two standard deviations on either side. All wagers of a round are assumed to deviate
-together, so that the interval is never too narrow.
+average, with each meter at 0, and its standard deviation. A par sheet is used for a shoe if the shoe was opened with
+the table file whose digest the par sheet names. The interval is two standard deviations on either side. All wagers of a
+round are assumed to deviate together, so that the interval is never too narrow.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ _MOST_LOOKED_BACK = 5_000  # events of a table: more than any shoe has
 
 
 class ParBet(Struct, frozen=True):
-    """A bet of a par sheet: the part of a wager that the house keeps on average, and its standard deviation. None means
-    that the sheet does not count the bet."""
+    """A bet of a par sheet: the part of a wager that the house keeps on average, and the standard deviation. Either is
+    None if the par sheet does not count the bet."""
 
     spot: str
     seats: tuple[str, ...] = ()
@@ -63,15 +63,16 @@ class ParBet(Struct, frozen=True):
 
 
 class ParSheet(Struct, frozen=True):
-    """The par sheet of the tables whose table file has this digest: the house's edge on each bet."""
+    """A par sheet: the house's edge on each bet of the game. `digest` is the digest of the table file for which the par
+    sheet was computed."""
 
     game: str
     digest: str
     bets: tuple[ParBet, ...]
 
     def of(self, spot: str, seat: int) -> tuple[Fraction, Fraction] | None:
-        """Return the house's edge and the standard deviation of a wager, each as a part of the wager; None if the sheet
-        does not count the bet."""
+        """Return the house's edge on the bet `spot` at this seat, and the standard deviation, both as parts of the
+        wager. Return None if the par sheet does not count the bet."""
         for bet in self.bets:
             here = bet.spot == spot and (not bet.seats or f"seat {seat}" in bet.seats)
             if here and bet.edge and bet.standard_deviation:
@@ -80,12 +81,13 @@ class ParSheet(Struct, frozen=True):
 
 
 class Sums(Struct):
-    """The figures of a gaming day, or of a part of it. `theoretical` and `variance` are exact, in cents.
+    """The figures of a gaming day, or of one table, shift or dealer on that day. `theoretical` and `variance` are
+    exact, in cents.
 
-    `wagered_cents`, `returned_cents` and `house_cents` count settled rounds only. A table counts no cash: `drop_cents`
-    is from the count room, and None if the count room has said nothing. `unsettled` is the number of rounds whose
-    wagers the table does not know. `progressive_cents` are locked progressive wagers less those that were voided.
-    `uncounted_cents` were wagered on bets that no par sheet of the shoe counts.
+    `wagered_cents`, `returned_cents` and `house_cents` count settled rounds only. A table counts no cash, so
+    `drop_cents` comes from the count room; it is None if the count room has said nothing. `unsettled` is the number of
+    rounds whose wagers the table does not know. `progressive_cents` are locked progressive wagers less those that were
+    voided. `uncounted_cents` were wagered on bets that no par sheet of the shoe counts.
     """
 
     rounds: int = 0
@@ -106,20 +108,21 @@ class Sums(Struct):
 
     @property
     def interval(self) -> tuple[int, int]:
-        """Return the least and the most cents between which the house's hold lies on 19 days of 20, for the wagers that
-        a par sheet counts."""
+        """Return the lowest and the highest amount in cents between which the house's hold lies on 19 days of 20. Only
+        wagers on bets that a par sheet counts are considered."""
         radius = isqrt(floor(4 * self.variance)) + bool(self.variance)
         return floor(self.theoretical) - radius, floor(self.theoretical) + 1 + radius
 
     def add(self, other: Sums) -> None:
-        """Add the figures of another part of the day, except the drop."""
+        """Add the figures of `other`, another part of the day, to these figures. The drop is not added."""
         for name in self.__struct_fields__:
             if name != "drop_cents":
                 setattr(self, name, getattr(self, name) + getattr(other, name))
 
 
 class Line(Struct, frozen=True):
-    """The figures of one table, in one shift, under one dealer. A round's dealer is whoever locked its wagers."""
+    """The figures of one table in one shift under one dealer. The dealer of a round is the person who locked its
+    wagers."""
 
     table: str
     shift: str
@@ -136,8 +139,8 @@ class Drop(Struct, frozen=True):
 
 
 class MeterDay(Struct, frozen=True):
-    """A meter or a reserve in a part of a day: its readings at both ends, and the cents that moved it between them, by
-    reason."""
+    """What happened to a meter or a reserve in a part of a gaming day: its reading at the beginning, the cents that
+    moved it, by reason, and its reading at the end."""
 
     account: str
     opening_cents: int
@@ -146,8 +149,8 @@ class MeterDay(Struct, frozen=True):
 
 
 class Part(Struct, frozen=True):
-    """A part of a gaming day, with its beginning, its end, the events that were committed in it, and the meters. A day
-    has one part, unless the pit's clock was put back."""
+    """A part of a gaming day: its beginning, its end, the first and last event that the pit committed in it, and the
+    meters. A day has only one part, unless the pit's clock was put back."""
 
     due_at: str
     noted_at: str
@@ -158,10 +161,11 @@ class Part(Struct, frozen=True):
 
 
 class Day(Struct, frozen=True):
-    """A gaming day that is over. `paid_cents` are the awards that were paid on that day, by table.
+    """The figures of a finished gaming day. `paid_cents` gives by table the amount of awards that were paid on that
+    day.
 
-    `shown_cents` is what the house added that day to awards whose tables had shown more than the meter held; below 0,
-    what came back.
+    `shown_cents` is what the house added that day to awards whose tables had shown more than the meter held. Below 0,
+    it is what the house took back.
     """
 
     day: str
@@ -184,7 +188,8 @@ class Day(Struct, frozen=True):
     """The double entries of both, by reason and account, in cents. Those of one reason sum to 0."""
 
     def by(self, what: str) -> dict[str, Sums]:
-        """Return the figures for each `table`, `shift` or `dealer`, and under the name "" the totals of all of them."""
+        """Return the figures of each table, each shift or each dealer, by name. `what` is `table`, `shift` or `dealer`.
+        Under the name "" are the totals of all."""
         sums: dict[str, Sums] = {}
         for line in self.lines:
             for name in (getattr(line, what), ""):
@@ -210,8 +215,8 @@ _MOST_DROP_CENTS = 10**12
 
 
 def read_drops(path: Path) -> tuple[Drop, ...]:
-    """Read the count room's drops from a file: a heading, and a line for each table and shift
-    (`royal9-01,06:00,125000`).
+    """Read from a file what the count room found in the drop boxes. The file has a heading, and a line for each table
+    and shift, for example `royal9-01,06:00,125000` (table, shift, cents).
 
     Raises TableError `drop_invalid`, which names the line.
     """
@@ -237,8 +242,8 @@ def read_drops(path: Path) -> tuple[Drop, ...]:
 
 
 def draw_up(db: Store, name: str, sheets: Sequence[ParSheet] = (), drops: tuple[Drop, ...] = ()) -> Day:
-    """Compute the gaming day with this name. The caller holds a transaction. Raises TableError `day_unknown` or
-    `day_not_over`."""
+    """Compute the figures of the gaming day with this name, for example 2026-11-25. The caller must hold a transaction.
+    Raises TableError `day_unknown` or `day_not_over`."""
     begun = days.begun(db)
     parts = [(one, after) for one, after in pairwise(begun) if one.name == name]
     if begun and begun[-1].name == name:
@@ -279,7 +284,8 @@ def draw_up(db: Store, name: str, sheets: Sequence[ParSheet] = (), drops: tuple[
 
 
 def _drops_amiss(drops: Sequence[Drop], lines: Sequence[Line]) -> Iterator[str]:
-    """Yield each shift of a table for which only the count room has a drop, or only the table has figures."""
+    """Yield a finding for each table and shift that has a drop from the count room but no rounds, or rounds but no
+    drop."""
     if drops:
         dealt, dropped = {(line.table, line.shift) for line in lines}, {(drop.table, drop.shift) for drop in drops}
         for table, shift in sorted(dropped - dealt):
@@ -306,7 +312,7 @@ class _Bet(Struct, frozen=True):
 
 
 class _Told(Struct, frozen=True):
-    """The fields of an event from which a gaming day's figures are computed."""
+    """Those fields of a table's event from which the figures of a gaming day are computed."""
 
     type: str
     at: str
@@ -322,7 +328,7 @@ class _Told(Struct, frozen=True):
 
 
 class _Round(Struct, frozen=True):
-    """The dealer who locked a round's wagers, the shift in which that was, and the prices of the progressive bets."""
+    """What is noted when a round's wagers are locked: the dealer, the shift, and the prices of the progressive bets."""
 
     shift: str
     dealer: str
@@ -330,7 +336,7 @@ class _Round(Struct, frozen=True):
 
 
 class _Reading:
-    """The state of reading a gaming day's events in order, with the sums so far."""
+    """A gaming day's events as they are read in order, with the sums and findings so far."""
 
     def __init__(self, db: Store, rules: HouseRules, sheets: Mapping[str, ParSheet]) -> None:
         self.sums: dict[tuple[str, str, str], Sums] = {}
@@ -344,7 +350,8 @@ class _Reading:
         self._looked: set[str] = set()
 
     def read(self, one: Begun, after: Begun) -> None:
-        """Read the events that the pit committed from the beginning `one` to the beginning `after`."""
+        """Read the events that the pit committed between two beginnings of days, `one` and `after`, and add them to the
+        sums."""
         since = days.text(one.due_ms)
         awarded = dict(
             self._db.execute(
@@ -367,8 +374,8 @@ class _Reading:
             self._take(table, told, awarded.get(number, 0))
 
     def _look_back(self, table: str, before: int) -> None:
-        """Find the open shoe and the open round of a table in earlier events, because both may have begun on the day
-        before."""
+        """Find the table's open shoe and open round in events before the event number `before`, because both may have
+        begun on the day before."""
         self._looked.add(table)
         rows = self._db.execute(
             "SELECT body FROM event WHERE table_id = ? AND number < ? ORDER BY number DESC LIMIT ?",
@@ -418,7 +425,8 @@ class _Reading:
                 sums.awards_cents += awarded_cents
 
     def _settle(self, sums: Sums, table: str, event: _Told, settled: _Settlement | None, times: int) -> None:
-        """Add a round's settlement to the sums if `times` is 1; subtract it if `times` is -1."""
+        """Add the settlement of a round to the sums if `times` is 1. Subtract it if `times` is -1, because a correction
+        replaces it."""
         if settled is None:
             return
         totals = settled.totals
@@ -468,8 +476,8 @@ def _meters(db: Store, one: Begun, after: Begun) -> Iterator[MeterDay]:
 
 
 def _unexplained(db: Store, one: Begun, after: Begun) -> Iterator[str]:
-    """Yield each reading of a meter that does not follow from the reading before, or from everything that was booked
-    until then."""
+    """Yield a finding for each reading of a meter that the books do not explain: neither from the reading before, nor
+    from everything that was booked until the reading."""
     for meter in _meters(db, one, after):
         explained = meter.opening_cents + sum(meter.moved_cents.values())
         if explained != meter.closing_cents:
@@ -514,7 +522,7 @@ def _shown(db: Store, one: Begun, after: Begun) -> int:
 
 
 def _entries(db: Store, parts: Sequence[tuple[Begun, Begun]], why: str) -> dict[str, int]:
-    """Return the cents that were booked for this reason in these parts of a day, by account."""
+    """Return by account the cents that were booked for the reason `why` in these parts of a day."""
     booked: dict[str, int] = {}
     for one, after in parts:
         for account, cents in db.execute(
@@ -527,7 +535,7 @@ def _entries(db: Store, parts: Sequence[tuple[Begun, Begun]], why: str) -> dict[
 
 
 def _amiss(parts: Sequence[tuple[Begun, Begun]], rules: Sequence[HouseRules]) -> Iterator[str]:
-    """Yield what is unusual about the day itself: the pit's clock was put back, or the house changed its rules."""
+    """Yield a finding if the pit's clock was put back on this day, or if the house changed its rules on this day."""
     if len(parts) > 1:
         yield f"the day has {len(parts)} parts: the pit's clock was put back"
     for one, after in parts:

@@ -1,12 +1,12 @@
-"""The house's gaming days: after which event each day began, and every meter's reading at that moment.
+"""The house's gaming days: the event after which each day began, and the reading of every meter at that moment.
 
-A gaming day begins at an hour of the house's own clock, and ends when the next begins: after 24 hours, or after 23 or
-25 if clocks are changed. A day holds what the pit committed in it, whatever the clocks of tables say. So nothing
-belongs to two days or to none, and no clock of a table moves a hit to another day.
+A gaming day begins at an hour of the house's own clock, and ends when the next begins: after 24 hours, or on days when
+the clocks are changed after 23 or 25. A day holds what the pit committed in it, whatever the clocks of tables say. So
+nothing belongs to two days or to none, and no clock of a table moves a hit to another day.
 
-The pit records a day's beginning before it books anything of that day. If no pit ran at that hour, the next start of
-the pit does so, because nothing was booked meanwhile. If the clock is put back by more than an hour to an earlier day,
-that day begins once more. The day is then in two parts, which is a finding.
+The pit records a day's beginning before it books anything of that day. If no pit ran at that hour, the pit records the
+beginning when it starts next, because nothing was booked meanwhile. If the clock is put back by more than an hour to an
+earlier day, that day begins once more. The day is then in two parts, which is a finding.
 """
 
 from __future__ import annotations
@@ -47,7 +47,8 @@ _BACK_MS = 3_600_000
 
 
 class Begun(Struct, frozen=True):
-    """The beginning of a gaming day, or of a part of it. The fields are the columns of the database table `day`."""
+    """The beginning of a gaming day, or of a second part of a day. The fields are the columns of the database table
+    `day`."""
 
     number: int
     name: str
@@ -59,40 +60,43 @@ class Begun(Struct, frozen=True):
 
 
 def name_of(rules: HouseRules, at_ms: int) -> str:
-    """Return the name of the gaming day of a moment: the house's date at the hour when the day began. Example:
-    2026-11-25."""
+    """Return the name of the gaming day to which a moment belongs: the house's local date at the hour when that day
+    began. Example: 2026-11-25."""
     local = datetime.fromtimestamp(at_ms / 1000, ZoneInfo(rules.zone)).date()
     return str(local if at_ms >= begins_ms(rules, local) else local - timedelta(days=1))
 
 
 def begins_ms(rules: HouseRules, day: date) -> int:
-    """Return when a gaming day begins, in ms since 1970. If a change of clocks leaves out the hour, the day begins one
-    hour later; if the hour comes twice, the first counts."""
+    """Return when the gaming day of this date begins, in ms since 1970. On the day when clocks go forward the hour may
+    not exist; the day then begins one hour later. When clocks go back the hour may come twice; the day begins at the
+    first."""
     hour = time_of_day.fromisoformat(rules.day_begins)
     return int(datetime.combine(day, hour, ZoneInfo(rules.zone)).timestamp() * 1000)
 
 
 class Days:
-    """The gaming days that a ledger keeps."""
+    """Records the beginnings of gaming days in a ledger."""
 
     def __init__(self, db: Store) -> None:
         self._db = db
         self._looked: tuple[int, int] = (0, 0)  # from when until when nothing is to be noted, in ms since 1970
 
     def due(self) -> bool:
-        """Tell whether a new day may have to begin, because the clock has left the day that began last."""
+        """Return True if the beginning of a new gaming day may have to be recorded, because the clock has left the
+        present day."""
         return not self._looked[0] <= now_in_ms() < self._looked[1]
 
     def has_begun(self) -> bool:
-        """Tell whether the ledger has any gaming day."""
+        """Tell whether the beginning of any gaming day is recorded in the ledger."""
         return self._last() is not None
 
     def look_again(self) -> None:
-        """Let the next `keep_up` look again whether a day must begin, because the house's rules have changed."""
+        """Let the next call of `keep_up` check anew whether a gaming day begins, because the house's rules have
+        changed."""
         self._looked = (0, 0)
 
     def keep_up(self) -> None:
-        """Record the beginning of the present gaming day, unless it is recorded already. Must run before any
+        """Record the beginning of the present gaming day, unless it is recorded already. Must be called before any
         transaction of that day."""
         if self.due():
             with self._db.transaction():
@@ -100,8 +104,8 @@ class Days:
             self._looked = looked
 
     def _begin_if_due(self) -> tuple[int, int]:
-        """Record the beginning of the present gaming day if it is missing. Return the time span, in ms since 1970, in
-        which no other day begins."""
+        """Record the beginning of the present gaming day if it is not recorded yet. Return a span of time, in ms since
+        1970, within which no other day begins."""
         now_ms = now_in_ms()
         rules, number = house_rules.in_force(self._db), house_rules.last_number(self._db)
         name, last = name_of(rules, now_ms), self._last()
@@ -130,17 +134,17 @@ class Days:
 
 
 def begun(db: Store) -> list[Begun]:
-    """Return the beginnings of all days and parts of days, in the order in which they began."""
+    """Return the recorded beginnings of all gaming days and parts of days, in the order in which they began."""
     return [of_row(Begun, row) for row in db.execute("SELECT * FROM day ORDER BY number").fetchall()]
 
 
 def readings(db: Store, day: int) -> dict[str, tuple[int, Fraction]]:
-    """Return what each meter, reserve and overflow held when the day with this number began: whole cents, and a part of
-    a cent."""
+    """Return what each meter, reserve and overflow held when the day with this number began, as whole cents and a
+    fraction of a cent."""
     rows = db.execute("SELECT account, cents, remainder FROM reading WHERE day = ? ORDER BY account", (day,))
     return {account: (cents, Fraction(remainder)) for account, cents, remainder in rows.fetchall()}
 
 
 def text(at_ms: int) -> str:
-    """Return a moment as UTC text, in the form that events have."""
+    """Return the moment `at_ms` (ms since 1970) as UTC text, in the form that events use."""
     return Stamp(at_ms, True).text()

@@ -1,10 +1,12 @@
-"""Record what people decided, each decision with its place between the events.
+"""Record the decisions of people, each with its place in the order of events.
 
-The books follow from the events and from these decisions, in this order. So head office can play both again.
+The books follow from the events and from these decisions, in this order. So head office can compute the books anew from
+both.
 
-The pit's key signs each decision, which holds a digest of the decision before it. So head office finds a decision that
-was changed, inserted or moved, or removed from among the others. What an earlier version recorded has no signature: the
-first signed decision holds the digest of all of that.
+The pit's key signs each decision, and each decision holds a digest of the decision before it. So head office finds a
+decision that was changed, inserted, moved or removed. Only the removal of the last decisions does not show in the
+digests. Decisions that an earlier version of the program recorded have no signature. The first signed decision holds
+the digest of all of these.
 """
 
 from __future__ import annotations
@@ -81,10 +83,10 @@ _TERMS = ("meter", "since", "contribution", "reserve", *_AMOUNTS)
 
 
 class Decisions:
-    """The decisions in a ledger. Every method works inside the ledger's transaction.
+    """Records decisions in a ledger. Every method works inside the ledger's transaction.
 
-    The pit's key signs each decision once `sign_by` has named it. Before that a decision gets no signature, and head
-    office finds that.
+    From the call of `sign_by` on, each decision is signed by the pit's key. A decision before that call gets no
+    signature, which head office reports.
     """
 
     def __init__(self, db: Store) -> None:
@@ -92,10 +94,8 @@ class Decisions:
         self._signer: Signer | None = None
 
     def sign_by(self, signer: Signer) -> None:
-        """Sign each decision from now on. First sign what an update of the ledger recorded after signed decisions.
-
-        This opens a transaction if the update recorded something.
-        """
+        """Sign each decision from now on with this key. If an update of the ledger recorded a decision after signed
+        decisions, sign that decision first, in a transaction of its own."""
         self._signer = signer
         with nonsense_explained(self._db):
             noted = self._db.execute(_NOTED_BY_AN_UPDATE).fetchone()
@@ -113,7 +113,9 @@ class Decisions:
         details: Mapping[str, object],
         cents: int = 0,
     ) -> None:
-        """Record that these accounts took this decision just now, inside the decision's transaction."""
+        """Record a decision that the account `by`, and perhaps the account `witness`, took just now. `what` is its
+        kind, and `subject` is the number of what was decided on. Must be called inside the transaction that carries the
+        decision out."""
         number, after = self._db.execute(
             "INSERT INTO decision (after_event, what, subject, cents)"
             " SELECT coalesce(max(number), 0), ?, ?, ? FROM event RETURNING number, after_event",
@@ -122,7 +124,8 @@ class Decisions:
         self._keep(number, after, by, witness, details)
 
     def _keep(self, number: int, after: int, by: str, witness: str | None, details: Mapping[str, object]) -> None:
-        """Sign and store the decision with this number, which comes after every signed decision."""
+        """Sign the decision with this number, and store it after all signed decisions. `after` is the number of the
+        last event before the decision."""
         place, before = self._head(number)
         body: dict[str, object] = {
             "decision": place + 1,
@@ -137,7 +140,7 @@ class Decisions:
         self._db.execute("INSERT INTO decided VALUES (?, ?, ?, ?)", (number, by, witness, kept))
 
     def verifiers(self, award: int) -> set[str]:
-        """Return the accounts that took the last decision to verify this award."""
+        """Return the accounts (one or two) that took the last decision to verify this award."""
         row = self._db.execute(
             "SELECT by_account, witness_account FROM decided JOIN decision ON decision.number = decided.number"
             " WHERE what = 'verified' AND subject = ? ORDER BY decided.number DESC LIMIT 1",
@@ -146,8 +149,9 @@ class Decisions:
         return set() if row is None else {account for account in row if account is not None}
 
     def _head(self, number: int) -> tuple[int, str]:
-        """Return how many decisions came before the decision `number`, and the digest of the one before, which that
-        decision holds."""
+        """Return what the next signed decision must hold about those before it: their count, and the digest of the last
+        one. If no decision is signed yet, this is the count and the digest of all unsigned decisions before `number`.
+        """
         row = self._db.execute("SELECT body FROM decided ORDER BY number DESC LIMIT 1").fetchone()
         if row is None:
             unsigned = unsigned_before(self._db, number)
@@ -156,7 +160,8 @@ class Decisions:
 
 
 def terms_told(db: Store, number: int) -> dict[str, object]:
-    """Return the terms of a meter, found by the terms' number, in the form that a decision has."""
+    """Return the meter's terms with this number, as a dictionary in the form in which a decision on terms records
+    them."""
     row = db.execute(f"SELECT {', '.join(_TERMS)} FROM terms WHERE number = ?", (number,)).fetchone()
     *others, prices = row
     told = dict(zip(_TERMS, (*others, prices and json.loads(prices)), strict=True))
@@ -165,8 +170,8 @@ def terms_told(db: Store, number: int) -> dict[str, object]:
 
 
 def every(db: Store) -> list[dict[str, object]]:
-    """Return every decision in order, in the form that head office reads. Decisions that this version recorded are
-    signed."""
+    """Return every decision in order, in the form that head office reads. Only decisions that an earlier version of the
+    program recorded have no signature."""
     rows = db.execute(
         "SELECT decision.number, body FROM decision LEFT JOIN decided ON decided.number = decision.number"
         " ORDER BY decision.number"
@@ -178,7 +183,8 @@ def every(db: Store) -> list[dict[str, object]]:
 
 
 def unsigned_before(db: Store, number: int | None) -> list[dict[str, object]]:
-    """Return the decisions without a signature, in order. If `number` is given, only those before that decision."""
+    """Return the decisions without a signature, in order. If `number` is given, return only those that come before that
+    decision."""
     rows = db.execute(
         "SELECT decision.number, after_event, what, subject, cents FROM decision"
         " LEFT JOIN decided ON decided.number = decision.number WHERE body IS NULL"

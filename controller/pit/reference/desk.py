@@ -1,14 +1,16 @@
-"""The pit's desk, at which people decide. Each person decides from their own account; a typed name counts for nothing.
+"""The pit's desk, which takes requests for decisions. Each person decides from their own account of the operating
+system; a typed name counts for nothing.
 
-The kernel names the account of the process that asks, and its groups give its roles. Verifying and paying an award need
-two different people. Most other decisions are proposed by one person and confirmed by another. Refusals are kept too.
+The kernel names the account of the process that asks, and the account's groups give its roles. Verifying and paying an
+award need two different people. Most other decisions are proposed by one person and confirmed by another. Refused
+requests are recorded too.
 
 A person who becomes another account, by `su` or `sudo`, decides nothing: the kernel keeps by which account that person
 logged in. Nothing can tell one person with two logins from two people, and root can make the kernel say anything.
 
 At a pit that was started with --practice a request names who asks: `"as": "Lee"`. The record of such a pit says so.
 
-Each request opens the ledger for itself, as a person's command always did. So a request that fails holds up neither the
+Each request opens the ledger for itself, as a separate command would. So a request that fails holds up neither the
 tables nor the next request.
 """
 
@@ -56,11 +58,11 @@ PRACTICE = "practice:"
 
 
 class _TriedError(Exception):
-    """Signals that a trial run of a decision succeeded, and makes the ledger undo the trial."""
+    """Raised after a trial run of a decision succeeded, so that the ledger undoes what the trial changed."""
 
 
 class Waits(Struct, frozen=True):
-    """A proposal that waits for a second person, as people see it."""
+    """A proposed decision that a second person must still confirm, in the form in which people see it."""
 
     number: int
     digest: str
@@ -78,7 +80,8 @@ class Waits(Struct, frozen=True):
 
 
 class Answer(Struct, frozen=True, omit_defaults=True):
-    """The answer to a request: what was done, what waits, or why nothing was done."""
+    """The desk's answer to a request: what was done, which proposals wait for a second person, or why nothing was
+    done."""
 
     ok: bool
     told: str = ""
@@ -97,7 +100,8 @@ class Answer(Struct, frozen=True, omit_defaults=True):
 
 
 class Desk:
-    """The desk of one running pit. `session` is the token of the pit's session, and `key` signs the decisions."""
+    """The desk of one running pit, which takes requests for decisions. `session` is the token that names this run of
+    the pit. `key` signs the decisions."""
 
     def __init__(
         self,
@@ -120,7 +124,8 @@ class Desk:
         self._counted_s: dict[str, float] = {}  # by account: when its refusals last went to the disk
 
     def answer(self, peer: Peer, line: bytes) -> Answer:
-        """Carry out one request, and return the answer to it. A refusal is an answer too."""
+        """Carry out one request, and return the answer. `line` is the request as JSON, and `peer` is the process that
+        asks. If the request is refused, the answer says why."""
         who, asked = account_of(peer.uid), line.decode("utf-8", "replace").strip()
         try:
             if self._practice:
@@ -185,8 +190,8 @@ class Desk:
         return Answer(ok=True, told=told)
 
     def _keep_refused(self, who: str, asked: str, refusal: TableError) -> None:
-        """Keep a refused request in the ledger. If the account has no room left, write only the number of its refusals,
-        once a minute."""
+        """Record a refused request in the ledger. If the account `who` has used up its room, record only how many of
+        its requests were refused, once a minute."""
         request = "".join(each if each.isprintable() else "?" for each in asked[:_LONGEST_TOLD])
         self._uncounted[who] += 1
         now_s = time.monotonic()
@@ -199,8 +204,8 @@ class Desk:
 
 
 def _measured(ledger: Ledger, roles: tuple[Role, ...], nonce: str) -> Answer:
-    """Return the table's answer to the question `nonce`, compared with the pit's own program. The text is empty while
-    no answer has come."""
+    """Return what a table reported about its program's files, compared with the pit's own program. `nonce` names the
+    question to the table. The answer's text is empty until the table has reported."""
     if not may_look(roles):
         raise _not_allowed(roles, "see what a table answered", ())
     question, answer = ledger.measures.answer(nonce)
@@ -220,7 +225,8 @@ def _measured(ledger: Ledger, roles: tuple[Role, ...], nonce: str) -> Answer:
 
 
 def _named_in(line: bytes, otherwise: str) -> tuple[str, bytes]:
-    """Return the practising person's account, from the request's field `as`, and the request without that field."""
+    """Return the account that a request at a practice pit names in its field `as` (or `otherwise`), and the request
+    without that field."""
     with suppress(DecodeError, UnicodeError):
         request = decode(line)
         if isinstance(request, dict) and isinstance(said := request.pop("as", otherwise), str):
@@ -229,8 +235,8 @@ def _named_in(line: bytes, otherwise: str) -> tuple[str, bytes]:
 
 
 def _own_account(peer: Peer) -> str:
-    """Return the account that asks, if the person logged in by it. Raises TableError `login_unknown` or
-    `not_own_account`."""
+    """Return the account of the process that asks, if it is the account by which the person logged in. Raises
+    TableError `login_unknown` or `not_own_account`."""
     account = account_of(peer.uid)
     try:
         login = peer.login()

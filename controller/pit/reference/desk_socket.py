@@ -1,4 +1,5 @@
-"""The control socket of a running pit, at which people decide. A thread of its own serves it while the pit leads."""
+"""The control socket of a running pit, on which `pitctl` sends people's decisions. A separate thread serves the socket
+while the pit leads."""
 
 from __future__ import annotations
 
@@ -23,8 +24,8 @@ _FOR_EVERYBODY = 0o666  # whoever may not decide is refused, and that is kept
 
 @contextmanager
 def open_desk(path: Path, desk: Desk) -> Iterator[None]:
-    """Accept requests on the socket `path` while the context lasts. Raises TableError `control_socket` if the socket
-    cannot be opened."""
+    """Context manager that lets the desk answer requests on the socket `path` while the context lasts. Raises
+    TableError `control_socket` if the socket cannot be opened."""
     channel = bound(path, _FOR_EVERYBODY, "--control")
     channel.listen(_WAITING)  # from now on a person's command waits for its answer
     loop = asyncio.new_event_loop()

@@ -1,9 +1,11 @@
-"""Keep the doubts about an award, which its table reported with the hit, or later about the hit's shoe.
+"""Record the doubts about awards. A doubt is a reason that a table gives, with the hit or later about the whole shoe,
+why a round may not have been dealt properly.
 
-A table knows of some rounds that their cards may not be those that the table read. For example: wagers were locked for
-long before the first card came, so that a round may have been dealt unseen by the table. Such a hit names its doubts by
-code. Other doubts come later, as alarms about the whole shoe: the cut card came out of its place. Nobody verifies or
-pays an award in doubt, until two people have said that they looked into the doubts. The ledger keeps who they were.
+A table knows of some rounds that their cards may not be those that it read. For example: wagers were locked for long
+before the first card came, so that a round may have been dealt unseen by the table. The hit event names such doubts by
+code. Other doubts come later, as alarms about the whole shoe, for example that the cut card came out of its place.
+Nobody verifies or pays an award in doubt, until two people have said that they looked into the doubts. The ledger
+records who they were.
 """
 
 from __future__ import annotations
@@ -36,7 +38,8 @@ OF_THE_SHOE = ("cut_card_misplaced", "count_differs")
 
 
 class Doubt(Struct, frozen=True):
-    """A doubt about an award. `decided_by` and `witness` are the two people who decided despite the doubt, or None."""
+    """A doubt about an award. `decided_by` and `witness` are the two people who decided despite the doubt; both are
+    None until then."""
 
     code: str
     decided_by: str | None
@@ -44,7 +47,7 @@ class Doubt(Struct, frozen=True):
 
     @property
     def stands(self) -> bool:
-        """Tell whether no two people have decided despite this doubt yet."""
+        """Return True if no two people have yet decided despite this doubt."""
         return self.decided_by is None
 
     def __str__(self) -> str:
@@ -53,7 +56,7 @@ class Doubt(Struct, frozen=True):
 
 
 class Doubts:
-    """The doubts in a ledger. Every method works inside the ledger's transaction."""
+    """Records doubts about awards in a ledger. Every method works inside the ledger's transaction."""
 
     def __init__(self, db: Store) -> None:
         self._db = db
@@ -66,19 +69,20 @@ class Doubts:
         return tuple(of_row(Doubt, row) for row in rows.fetchall())
 
     def tell(self, award: int, event: int, codes: Iterable[str]) -> None:
-        """Record these doubts about the award. A doubt that is recorded already stays as it is."""
+        """Record that the event with the number `event` reports these doubts about the award. A doubt that is recorded
+        already is not changed."""
         for code in codes:
             self._db.execute(
                 "INSERT INTO doubt (award, code, event) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", (award, code, event)
             )
 
     def tell_of_shoe(self, table: str, epoch: str, shoe: int, event: int, code: str) -> None:
-        """Record this doubt about each award of the shoe that is pending or verified, because the table doubts the
-        shoe."""
+        """Record the doubt `code` about each award of the shoe that is pending or verified, because the table doubts
+        the whole shoe."""
         self._tell_where("hand.shoe = ?", (table, epoch, shoe), event, code)
 
     def tell_of_journal(self, table: str, epoch: str, event: int, code: str) -> None:
-        """Record this doubt about each award of a table's whole journal that is pending or verified."""
+        """Record the doubt `code` about each pending or verified award of the table's whole journal."""
         self._tell_where("true", (table, epoch), event, code)
 
     def _tell_where(self, which: str, values: Sequence[object], event: int, code: str) -> None:
@@ -91,8 +95,8 @@ class Doubts:
             self.tell(award, event, (code,))
 
     def decide(self, award: int, id_: str, by: str, witness: str | None) -> None:
-        """Record that two people decide on the award despite its doubts. Raises TableError `award_doubted` without a
-        witness, `not_two_people`, or `name_missing`."""
+        """Record that two people decide on the award despite its doubts. Do nothing if the award has no open doubt.
+        Raises TableError `award_doubted` if `witness` is None, `not_two_people`, or `name_missing`."""
         standing = [doubt for doubt in self.of(award) if doubt.stands]
         if not standing:
             return
@@ -112,8 +116,8 @@ class Doubts:
 
 
 def sentence(code: str) -> str:
-    """Return the doubt as a sentence in English. A code that this version of the contract does not have is returned as
-    it is."""
+    """Return the English sentence for the code of a doubt. If this version of the contract does not have the code,
+    return the code itself."""
     return _sentences().get(code, f"{code}.")
 
 

@@ -1,5 +1,5 @@
-"""The forms (versions of the schema) of a ledger: the statements that make a new one, and those that update an older
-one."""
+"""The SQL statements that make a new ledger, and those that update a ledger of an earlier form. A form is a version of
+the ledger's database schema."""
 
 from __future__ import annotations
 

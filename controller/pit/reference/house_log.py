@@ -1,14 +1,16 @@
-"""Write a house's log for head office: every event as its table signed it, with a position, and a statement by the pit.
+"""Write a house's log for head office: every event as its table signed it, with its position, and a statement that the
+pit signs.
 
 The log is a file of lines, each a JSON object. `{"position": 17, "event": {...}}` is an event. A line with `statement`,
-signed by the pit, says how the ledger stood after the event of its `position`. Positions grow, and may have gaps.
+signed by the pit, says what the ledger held after the event of its `position`. Positions grow, and may have gaps.
 
 Since form 2 a statement has what determines the meters but is in no table's events: `decisions` is what people decided,
-in order, each `after` the event of a position. A decision sets a meter's terms, takes a step of an award, sets a stream
-aside, adopts or retires a table, or dismisses what a table reported. Since form 3 each decision names the accounts, is
-signed by the pit's key of its time, and holds the digest of the decision before it. `rotations` lead from the pit's
-former keys to its present key. `checkpoints` are the tables' checkpoints that the pit cosigned, each with its proof
-from the one before. `forks` are pairs of notes: one that the pit cosigned, and one that no proof joins to it.
+in order. Each has in `after` the position of the last event before it. A decision sets a meter's terms, takes a step of
+an award, sets a stream aside, adopts or retires a table, or dismisses what a table reported. Since form 3 each decision
+names the accounts, is signed by the pit's key of its time, and holds the digest of the decision before it. `rotations`
+lead from the pit's former keys to its present key. `checkpoints` are the tables' checkpoints that the pit cosigned,
+each with its proof from the one before. `forks` are pairs of notes: one that the pit cosigned, and one that no proof
+joins to it.
 """
 
 from __future__ import annotations
@@ -47,9 +49,10 @@ COLUMNS = ("position", "table", "epoch", "seq", "at", "type", "shoe", "round", "
 
 
 def read_events(at: Place, after: int) -> Iterator[tuple[int, str, dict[str, Any]]]:
-    """Yield the events after the position `after`, in the order of commitment: position, epoch and event.
+    """Yield each event after the position `after`, in the order of commitment, as a tuple of position, epoch and event.
 
-    The epoch is the name under which the ledger keeps the event: `ab12cd~3` for a stream that was set aside.
+    The epoch is the name under which the ledger keeps the event, for example `ab12cd~3` if people set the event's
+    stream aside.
     """
     with read_only(at) as db:
         for position, epoch, body in db.stream(
@@ -59,7 +62,7 @@ def read_events(at: Place, after: int) -> Iterator[tuple[int, str, dict[str, Any
 
 
 def json_line(position: int, epoch: str, event: dict[str, Any]) -> str:
-    """Return the line of the log that holds this event, as JSON."""
+    """Return this event as one line of the log, in JSON."""
     line: dict[str, object] = {"position": position, "event": event}
     if epoch != event.get("epoch"):
         line["set_aside_as"] = epoch
@@ -67,7 +70,7 @@ def json_line(position: int, epoch: str, event: dict[str, Any]) -> str:
 
 
 def csv_line(position: int, epoch: str, event: dict[str, Any]) -> str:
-    """Return the line of a spreadsheet for this event, as comma-separated values."""
+    """Return this event as one line of comma-separated values for a spreadsheet."""
     row: dict[str, object] = as_now(event) | {"position": position, "epoch": epoch}
     match row:
         case {"type": "hit", "progressive": {"meter": meter}}:
@@ -80,15 +83,15 @@ def csv_line(position: int, epoch: str, event: dict[str, Any]) -> str:
 
 
 def _cell(value: object) -> object:
-    """Return the value of a spreadsheet's cell, or "?" for a value that no event of the contract has. A spreadsheet
-    would run "=1+1" as a formula."""
+    """Return the value as it goes into a spreadsheet cell. Return "?" for a value that no event of the contract can
+    have, because a spreadsheet would run a text such as "=1+1" as a formula."""
     well = value is None or type(value) is int or (isinstance(value, str) and _CELL.fullmatch(value))
     return value if well else "?"
 
 
 def statement(at: Place, signer: Signer, public_key: bytes, rotations: Sequence[Rotation] = ()) -> bytes:
-    """Return the pit's signed statement of how the ledger stands now. On a large ledger this takes long, because the
-    whole account is computed."""
+    """Return the pit's signed statement of what the ledger holds now. On a large ledger this takes long, because all
+    sums are computed anew."""
     with read_only(at) as db:
         account, books = draw_up(db), Books(db)
         (position,) = db.execute("SELECT coalesce(max(number), 0) FROM event").fetchone()
@@ -130,7 +133,8 @@ def statement(at: Place, signer: Signer, public_key: bytes, rotations: Sequence[
 
 
 def _journals(db: Store) -> dict[str, object]:
-    """Return the checkpoints that the pit cosigned, and the pairs of notes that no proof joined."""
+    """Return a dict with two lists: `checkpoints`, the checkpoints that the pit cosigned, and `forks`, the pairs of
+    notes that no proof joins."""
     cosigned = db.execute("SELECT table_id, epoch, note, old, proof FROM cosigned ORDER BY number").fetchall()
     names = ("table", "epoch", "note", "old", "proof")
     return {

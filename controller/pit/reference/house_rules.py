@@ -1,6 +1,6 @@
 """The rules of a house for its papers: when its gaming day begins, and from which win on a tax form is due.
 
-The ledger keeps every set of rules that was ever in force, with the moment from which it was.
+The ledger keeps every set of rules that was ever in force, each with the moment from which it was in force.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ CREATE TABLE house_rules ( -- every set of rules that the house ever had
 
 
 class TaxRule(Struct, frozen=True):
-    """The least win for which a tax form is due. The win must reach both bounds, `times_the_wager` and
+    """A rule that says from which win on a tax form is due. The win must reach both `times_the_wager` and
     `at_least_cents`."""
 
     form: str
@@ -43,7 +43,7 @@ class TaxRule(Struct, frozen=True):
     """How high a win must be. Example: $2,000."""
 
     def asks(self, cents: int, wager_cents: int) -> bool:
-        """Tell whether a win of `cents` on a wager of `wager_cents` must be reported."""
+        """Tell whether this rule asks for a tax form on a win of `cents` on a wager of `wager_cents`."""
         return cents >= self.at_least_cents and cents >= self.times_the_wager * wager_cents
 
     def __str__(self) -> str:
@@ -67,7 +67,7 @@ class HouseRules(Struct, frozen=True):
     """When each shift begins, in the order of the clock; empty where the day is one shift."""
 
     def shift(self, at: str) -> str:
-        """Return the beginning of the shift in which the moment `at` lies. Example: 14:00."""
+        """Return the time of day at which the shift began to which the moment `at` belongs. Example: 14:00."""
         time = f"{self.local(at):%H:%M}"
         begun = [begins for begins in sorted(self.shifts) if begins <= time]
         return begun[-1] if begun else max(self.shifts, default=self.day_begins)
@@ -77,7 +77,8 @@ class HouseRules(Struct, frozen=True):
         return datetime.fromisoformat(at).astimezone(ZoneInfo(self.zone))
 
     def tax_form(self, cents: int, wager_cents: int, paid_at: str) -> str | None:
-        """Return the tax form that is due for a win of `cents` that is paid at `paid_at`; None if none is due."""
+        """Return the name of the tax form that is due for a win of `cents` if it is paid at `paid_at`. Return None if
+        no form is due."""
         day = self.local(paid_at).date()
         begun = [rule for rule in sorted(self.tax, key=lambda rule: rule.since) if rule.since <= day]
         last = {rule.form: rule for rule in begun}
@@ -96,21 +97,21 @@ def in_force(db: Store) -> HouseRules:
 
 
 def last_number(db: Store) -> int:
-    """Return the number of the rules that are in force now; 0 if the house has set none."""
+    """Return the number of the set of house rules that is in force now, or 0 if the house never set any rules."""
     (number,) = db.execute("SELECT coalesce(max(number), 0) FROM house_rules").fetchone()
     return int(number)
 
 
 def ever(db: Store) -> Sequence[tuple[str, HouseRules]]:
-    """Return every set of rules that was ever in force, each with the moment from which it was. The first set held from
-    the beginning of the ledger."""
+    """Return every set of house rules that was ever in force, each with the moment from which it was in force. The
+    first is the default set, which was in force from the beginning of the ledger."""
     rows = db.execute("SELECT since, body FROM house_rules ORDER BY number").fetchall()
     return [("", HouseRules()), *((since, json.decode(body, type=HouseRules)) for since, body in rows)]
 
 
 def set_rules(db: Store, rules: HouseRules, decisions: Decisions) -> str | None:
-    """Put these rules in force from now on. Returns the change as a line for people; None if they are in force
-    already."""
+    """Put these house rules in force from now on. Return a line of text that tells people the change, or None if these
+    rules are in force already."""
     before = in_force(db)
     if before == rules:
         return None

@@ -1,4 +1,5 @@
-"""Check a table's message by itself, before it reaches the ledger: its form, its names, its canonical bytes."""
+"""Check a table's message by itself, before it reaches the ledger: its form, its names, and that its bytes are
+canonical JSON."""
 
 from __future__ import annotations
 
@@ -22,12 +23,12 @@ FORMS = {
 
 
 class RefusedError(TableError):
-    """The refusal of a message that the pit does not take, and that people at the pit must look at."""
+    """The error for a message that the pit refuses, and that people at the pit must look at."""
 
 
 class TableEvent(Struct, frozen=True):
-    """An event whose form was checked: its names agree, and its bytes are canonical. Its signature has not been
-    checked."""
+    """A table's event whose form was checked: its names agree with each other, and its bytes are canonical JSON. Its
+    signature has not been checked."""
 
     epoch: str
     seq: int
@@ -36,8 +37,8 @@ class TableEvent(Struct, frozen=True):
 
 
 def read_event(table: str, payload: bytes) -> TableEvent:
-    """Parse the event in a payload that came on a table's topic. Raises RefusedError if the payload is no such
-    event."""
+    """Parse an event that came on the topic of `table`. Raises RefusedError if the payload is not an event of that
+    table, or has an unknown version of the contract."""
     message = parse_object(payload)
     match message:
         case {
@@ -74,8 +75,8 @@ def read_event(table: str, payload: bytes) -> TableEvent:
 
 
 def refused_unread(table: str | None, kind: str, topic: str, payload: bytes) -> tuple[str, RefusedError] | None:
-    """Return why a message is refused before it is read, with the table to name to people; None if the pit may read
-    it."""
+    """Return why the pit refuses a message without reading its payload, as a pair of the table's name and the error.
+    Return None if the pit may read the message."""
     if table is None or kind not in ("event", "state", "ack", "checkpoint"):
         what = f"The broker sent a message on {topic[:_LONGEST_TOLD]!r}, to which the pit has not subscribed."
         do = "Find out which broker this is: Mosquitto sends no such message."
@@ -92,7 +93,8 @@ def refused_unread(table: str | None, kind: str, topic: str, payload: bytes) -> 
 
 
 def _refuse_of_others(table: str, name: str, by_fields: str, id_: str) -> None:
-    """Raise RefusedError if the event is of another table than its topic's, or its id differs from its fields."""
+    """Raise RefusedError if the event names another table than the topic on which it came, or if its id does not agree
+    with its fields."""
     if name != table:
         raise RefusedError(
             "event_of_another_table",
@@ -108,9 +110,9 @@ def _refuse_of_others(table: str, name: str, by_fields: str, id_: str) -> None:
 
 
 def _is_canonical(payload: bytes, message: dict[str, object]) -> bool:
-    """Tell whether the payload is the one canonical form of the message.
+    """Tell whether the payload is the canonical JSON of the message.
 
-    Spaces or a doubled key would make other bodies with the same signature.
+    Without this check, spaces or a doubled key would give one event several bodies with the same signature.
     """
     try:
         return canonical(message) == payload
@@ -119,5 +121,6 @@ def _is_canonical(payload: bytes, message: dict[str, object]) -> bool:
 
 
 def in_form(**names: str) -> bool:
-    """Tell whether each name has the form that FORMS gives for its keyword."""
+    """Tell whether each name has the form that the constant FORMS gives for its keyword. Example:
+    `in_form(table="royal9-01")`."""
     return all(FORMS[name].fullmatch(value) for name, value in names.items())

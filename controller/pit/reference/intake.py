@@ -1,10 +1,10 @@
 """Book each committed event on the meters and the awards, and raise the alarms that the event calls for.
 
-A table's event is committed, whatever it says. If an event contradicts the events before, an alarm tells of the
-contradiction. The alarm is kept with its round. Only wagers and hits that the pit cannot book are not committed: those
-on a meter that the pit does not have or has closed, and wagers at a price that the meter's terms do not have. The table
-keeps such an event, and sends it again until people have changed the settings. So no money is lost. Nor do more players
-wager on that meter: a table without acks refuses progressive bets, and deals on.
+A table's event is committed, whatever it says. If an event contradicts earlier events, the pit raises an alarm, which
+is kept with the event's round. Only wagers and hits that the pit cannot book are not committed: those on a meter that
+the pit does not have or has closed, and wagers at a price that the meter's terms do not have. The table keeps such an
+event, and sends it again until people have changed the settings. So no money is lost. Nor do more players wager on that
+meter: a table without acks refuses progressive bets, and deals on.
 """
 
 from __future__ import annotations
@@ -63,11 +63,11 @@ def _do_with_closed(meter: str) -> str:
 
 
 class _NotUnderstoodError(Exception):
-    """Signals that an event's body does not keep the contract."""
+    """Raised if an event does not have the form that the contract asks for."""
 
 
 class Intake:
-    """The reader of committed events, which books them. Every method works inside the ledger's transaction."""
+    """Books committed events on the meters and awards. Every method works inside the ledger's transaction."""
 
     def __init__(self, db: Store, books: Books, awards: Awards, witness: Witness, measures: Measures) -> None:
         self._db = db
@@ -79,7 +79,8 @@ class Intake:
         self.settings = "the file that `pitctl run --settings FILE` names"
 
     def refuse_unknown_meter(self, table: str, event: TableEvent) -> None:
-        """Check before an event is committed that the pit has every meter of the event, and that each is open.
+        """Check, before an event is committed, that the pit has every meter that the event names, and that each of
+        these meters is open.
 
         Raises RefusedError `meter_unknown` or `meter_closed`.
         """
@@ -103,7 +104,7 @@ class Intake:
             )
 
     def refuse_strange_price(self, table: str, event: TableEvent) -> None:
-        """Check before an event is committed that its wagers have a price that the terms of their meters allow.
+        """Check, before an event is committed, that its wagers have a price that their meters' terms allow.
 
         Raises RefusedError `price_unreasonable`.
         """
@@ -129,7 +130,7 @@ class Intake:
                 )
 
     def unknown_feeds(self, table: str, meters: Iterable[object]) -> list[RefusedError]:
-        """Return a refusal for each meter in a table's game that the pit does not have or has closed."""
+        """Return an error for each of these meters of a table's game that the pit does not have or has closed."""
         unknown, closed = self._unknown(meters), self._books.meter_terms.closed()
         return [
             RefusedError(
@@ -159,7 +160,7 @@ class Intake:
         return f"Write [meters.{meter}] with the meter's terms into {self.settings}, and start the pit again."
 
     def take(self, number: int, table: str, event: TableEvent) -> tuple[TableError, ...]:
-        """Book the event that was committed under this number. Returns the alarms that the event raised."""
+        """Book the event that the ledger committed under this number. Return the alarms that the event raised."""
         try:
             alarms: tuple[tuple[int | None, TableError], ...] = tuple(self._take(number, table, self._as_now(event)))
         except _NotUnderstoodError as error:
@@ -173,14 +174,15 @@ class Intake:
         return tuple(alarm for _, alarm in alarms)
 
     def _as_now(self, event: TableEvent) -> TableEvent:
-        """Return the event in the form of this version of the contract. In version 1 and 2 a wager fed every meter."""
+        """Return the event converted to the present version of the contract. In versions 1 and 2 a wager fed every
+        meter."""
         if event.message.get("contract") == CONTRACT_VERSION:
             return event
         return replace(event, message=as_now(event.message, [*self._books.terms()]))
 
     def _take(self, number: int, table: str, event: TableEvent) -> Iterator[tuple[int | None, TableError]]:
-        """Book the event, and yield its alarms, each with its round. Raises _NotUnderstoodError before anything is
-        written."""
+        """Book the event. Yield each alarm that it raises, together with the number of its round or None. Raises
+        _NotUnderstoodError before anything is written."""
         message = event.message
         match event.type:
             case "wagers_locked":
@@ -320,7 +322,7 @@ def _contradiction(table: str, event: TableEvent, what: str) -> TableError:
 
 
 def _out_of_order(table: str, event: TableEvent, booked: Booked) -> Iterator[TableError]:
-    """Yield the alarms for a hit whose wagers were locked before those of hits that came earlier."""
+    """Yield the alarms for a hit that came late: its wagers were locked before those of hits that came earlier."""
 
     def late(awards: Sequence[str]) -> str:
         before = f"before the round of award {listed(awards, _MOST_NAMED)}"
@@ -361,7 +363,7 @@ def _seat(value: object) -> int:
 
 
 def _bets(message: dict[str, object]) -> list[dict[str, object]]:
-    """Return the event's progressive bets, one object for each. Raises _NotUnderstoodError."""
+    """Return the list of progressive bets that the event holds. Raises _NotUnderstoodError."""
     bets = message.get("progressive")
     if not isinstance(bets, list) or not all(isinstance(bet, dict) for bet in bets):
         raise _NotUnderstoodError("progressive is no list of bets")
@@ -371,8 +373,8 @@ def _bets(message: dict[str, object]) -> list[dict[str, object]]:
 
 
 def _locked(bet: dict[str, object]) -> tuple[str, tuple[int, ...], int, list[str]]:
-    """Return the bet's spot, the seats with a wager on it, its price in cents, and the meters that it feeds. Raises
-    _NotUnderstoodError."""
+    """Return four values of a bet whose wagers were locked: its spot, the seats with a wager on it, its price in cents,
+    and the meters that it feeds. Raises _NotUnderstoodError."""
     meters = bet.get("meters")
     if not isinstance(meters, list) or len(set(map(str, meters))) != len(meters):
         raise _NotUnderstoodError("meters is no list of meters")
@@ -381,8 +383,8 @@ def _locked(bet: dict[str, object]) -> tuple[str, tuple[int, ...], int, list[str
 
 
 def _fed(bet: object) -> list[tuple[int, str]]:
-    """Return a pair of price and meter for each meter that this bet's wagers feed. Return nothing if nobody wagered, or
-    if the bet does not keep the contract."""
+    """Return a pair of price in cents and meter for each meter that this bet's wagers feed. Return an empty list if
+    nobody wagered on the bet, or if it does not have the form of the contract."""
     match bet:
         case {"seats": [_, *_], "meters": list(meters), "price_cents": int(price_cents)}:
             return [(price_cents, name) for name in meters if isinstance(name, str)]
@@ -401,7 +403,7 @@ def _seats(bet: dict[str, object]) -> tuple[int, ...]:
 
 
 def _incomplete(table: str, message: dict[str, object]) -> TableError:
-    """Return the alarm for a shoe whose cards are not those of its decks."""
+    """Return the alarm for a shoe that did not hold exactly the cards of its decks."""
     lists = [(what, message.get(what)) for what in ("missing", "extra")]
     told = [f"{what} {' '.join(map(str, cards[:20]))}" for what, cards in lists if isinstance(cards, list) and cards]
     why = "; ".join(told) or "the numbers do not fit"
@@ -411,7 +413,8 @@ def _incomplete(table: str, message: dict[str, object]) -> TableError:
 
 
 def _doubts(message: dict[str, object]) -> list[str]:
-    """Return the codes of the table's doubts about the hit's round, each code once. Raises _NotUnderstoodError."""
+    """Return the codes of the doubts that the table has about the hit's round, without repetition. Raises
+    _NotUnderstoodError."""
     codes = message.get("doubts")
     if not isinstance(codes, list):
         raise _NotUnderstoodError("doubts is no list of codes")
@@ -429,7 +432,7 @@ def _as_word(value: object, meant: str, form: re.Pattern[str] = NAME) -> str:
 
 
 def _won(message: dict[str, object]) -> tuple[str, Fraction] | int:
-    """Return what a hit wins: a meter's name with a share of it, or a fixed amount in cents. Raises
+    """Return what the hit wins: a pair of a meter's name and the share of it, or a fixed amount in cents. Raises
     _NotUnderstoodError."""
     match message:
         case {"progressive": dict() as progressive, "fixed": None}:
