@@ -1,4 +1,5 @@
-"""Fixtures for the pit's tests: a house with a broker, and the two places of a ledger, a file and a database."""
+"""Fixtures for the pit's tests: a PostgreSQL server, and the two kinds of place where a ledger can be kept, a file and
+a database."""
 
 from __future__ import annotations
 
@@ -28,14 +29,14 @@ def house(tmp_path: Path) -> Iterator[House]:
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """Return a path at which a test can make a ledger's file."""
+    """Return a path in a temporary folder. No file is there yet; a test can make a ledger's file at the path."""
     return tmp_path / "ledger.sqlite"
 
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A database server that all workers of a test run share. The first worker starts it, and the last one to end stops
-    it."""
+    """A PostgreSQL server that all worker processes of a test run share. The first worker starts the server, and the
+    worker that ends last stops it."""
     shared = tmp_path_factory.getbasetemp()
     if os.environ.get("PYTEST_XDIST_WORKER"):
         shared = shared.parent
@@ -58,8 +59,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @contextmanager
 def _users_of(shared: Path) -> Iterator[list[str]]:
-    """Yield the lines of a file that has one line for each worker using the server. The first line names the server's
-    folder. No other worker can open the file meanwhile."""
+    """Yield the lines of the file that counts the workers which use the database server. The first line names the
+    server's folder, and each worker has one line. The file is locked, so no other worker can open it meanwhile."""
     with (shared / "postgresql").open("a+", encoding="utf-8") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         file.seek(0)
@@ -79,16 +80,17 @@ def database(server: Server) -> str:
 
 @pytest.fixture(params=[FILE, pytest.param(DATABASE, marks=(needs_postgresql, pytest.mark.proof))])
 def at(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
-    """The place of a new ledger. A test that uses this fixture runs once with a file and once with a database. Unless
-    the test asks for `over_both`, the run with the database needs `--proof`."""
+    """The place of a new ledger: a file or a database. A test that uses this fixture runs twice, once with each. Unless
+    the test asks for `over_both`, the run with the database happens only with the option `--proof`."""
     place: Place = tmp_path / "ledger.sqlite" if request.param == FILE else request.getfixturevalue("database")
     return place
 
 
 @pytest.fixture
 def form_6(tmp_path: Path) -> Path:
-    """A ledger file that the program of form 6 wrote. Award t-0.1 is paid, t-0.2 is rejected, and t-1.1 is pending with
-    a telling (a step that only its table reported)."""
+    """A ledger file in form 6, an old version of the database schema, as an earlier program wrote it. Award t-0.1 is
+    paid, and t-0.2 is rejected. Award t-1.1 is pending, but its table reported a further step, which this ledger does
+    not have."""
     path = tmp_path / "ledger.sqlite"
     path.write_bytes(gzip.decompress(Path(__file__).with_name("ledger_form_6.sqlite.gz").read_bytes()))
     return path

@@ -1,4 +1,5 @@
-"""A table's evening made by hand: a stream of signed events, numbered in order, with the fields that a pit reads."""
+"""Events of a table, made by hand for the pit's tests: signed, numbered in order, and with the fields that a pit
+reads."""
 
 from __future__ import annotations
 
@@ -23,8 +24,8 @@ ROYAL9_METERS = ("personal_vs_personal", "banker_personal", "player_personal")
 
 
 class TableEvening:
-    """The stream of one table. Each call makes the next event, and `sent` holds all events. The table's bet feeds the
-    `meters`."""
+    """The stream of events that one table sends. Each call of a method makes the next event, and `sent` holds all
+    events. The table's progressive bet feeds the `meters`."""
 
     def __init__(self, table: str, meters: Iterable[str] = ("big", "small")) -> None:
         self.table = table
@@ -34,17 +35,19 @@ class TableEvening:
         self.at = "2026-01-01T20:00:00.000Z"  # by the table's clock
 
     def state(self, head_seq: int | None = None) -> bytes:
-        """Return the table's retained state message. It names the number of the last event sent, or `head_seq`."""
+        """Return the table's state message, which a broker would retain. The message gives `head_seq`, or the number of
+        the last event by default."""
         message = {"online": True, "table": self.table, "epoch": EPOCH, "public_key": KEY.public.hex()}
         return _bytes(message | {"head_seq": len(self.sent) if head_seq is None else head_seq})
 
     def lock(self, *seats: int, price_cents: int = PRICE_CENTS) -> bytes:
-        """Return the event that locks the next round's wagers at these seats."""
+        """Make the event that locks the wagers of the next round at these seats."""
         return self.lock_on((SPOT, seats, price_cents, self.meters))
 
     def lock_on(self, *bets: tuple[str, Sequence[int], int, Sequence[str]], word: bytes | None = None) -> bytes:
-        """Return the event that locks the next round's wagers. `bets` has each bet's spot, its seats, its price in
-        cents, and the meters that it feeds. `word` is the pit's signed message whose levels the table showed."""
+        """Make the event that locks the wagers of the next round. Each item of `bets` has a bet's spot, its seats, its
+        price in cents, and the meters that it feeds. `word` is the pit's signed message with the levels that the table
+        showed."""
         self.round += 1
         locked = [
             {"spot": spot, "seats": [*seats], "price_cents": price_cents, "meters": [*meters]}
@@ -57,25 +60,26 @@ class TableEvening:
         return self.void_on((SPOT, seats)) if seats else self.void_on()
 
     def void_on(self, *bets: tuple[str, Sequence[int]]) -> bytes:
-        """Return the event that voids the round. `bets` has for each bet the seats that had a wager."""
+        """Make the event that voids the present round. Each item of `bets` has a bet's spot and the seats whose wagers
+        on it are voided."""
         return self.say("void", progressive=[{"spot": spot, "seats": [*seats]} for spot, seats in bets])
 
     def finish(self, *winners: tuple[int, str]) -> bytes:
-        """Return the event of the finished round, with the winning seats and their tiers."""
+        """Make the event of the finished round. Each item of `winners` is a winning seat and the tier that it won."""
         return self.say("round", simulated=False, awards=_tiers(winners))
 
     def hit(
         self, seat: int, tier: str, won: str | int, share: str = "1:1", spot: str = SPOT, doubts: Sequence[str] = ()
     ) -> bytes:
-        """Return the event of a winning wager, which wins a share of a meter or fixed cents. `doubts` are the table's
-        doubts about the round."""
+        """Make the event of a winning wager. The wager wins a share of the meter `won`, or `won` cents if `won` is a
+        number. `doubts` are the codes by which the table says why it doubts the round."""
         progressive = {"meter": won, "share": share} if isinstance(won, str) else None
         fixed = {"cents": won} if isinstance(won, int) else None
         won_as = {"progressive": progressive, "fixed": fixed}
         return self.say("hit", spot=spot, seat=seat, tier=tier, doubts=[*doubts], **won_as)
 
     def award(self, hit: bytes, step: str, cents: int, by: str = "pit") -> bytes:
-        """Return the table's event about a step of the award for the event `hit`."""
+        """Make the event by which the table reports a step of the award that belongs to the event `hit`."""
         told = json.loads(hit)
         return self.say(
             "award", award=f"{self.table}.1", hit=told["id"], seat=told["seat"], step=step, cents=cents, by=by
@@ -85,7 +89,7 @@ class TableEvening:
         return self.say("correction", awards=_tiers(now), awards_before=_tiers(before))
 
     def say(self, event_type: str, **fields: object) -> bytes:
-        """Return an event of any type in the present round, with these fields."""
+        """Make an event of any type in the present round, with these fields."""
         seq = len(self.sent) + 1
         message: dict[str, object] = {"shoe": self.shoe, "round": self.round} | fields
         message = {"contract": 4} | message | {"type": event_type, "table": self.table, "epoch": EPOCH, "seq": seq}

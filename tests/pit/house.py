@@ -1,5 +1,5 @@
-"""A house for tests that run the pit as a process: a real broker, the pit connected to it, and test clients in the
-place of tables."""
+"""A house for tests that run the pit as a separate process: a real broker, the pit, and clients of the broker that play
+the tables."""
 
 from __future__ import annotations
 
@@ -39,30 +39,33 @@ def state(table: str = TABLE, boot: int = 1, head_seq: int = 0, key: SigningKey 
 
 
 def ack(seq: int) -> bytes:
-    """Return an acknowledgement in the form that `Far` compares: without time and signature, which differ each time."""
+    """Return the acknowledgement of event `seq` as `Far` gives it to a test: without table, time and signature, so that
+    two can be compared."""
     return canonical({"epoch": EPOCH, "seq": seq, "chain": f"{seq:064x}"})
 
 
 class Far(Peer):
-    """A client of the broker in the place of a table. It listens to the table's acks, or to another topic."""
+    """A client of the broker that plays a table. It listens to the pit's acks for the table, or to another topic."""
 
     def __init__(self, port: int, topic: str = f"pit/v1/{TABLE}/ack") -> None:
         super().__init__(port, topic)
 
     def send_events(self, *events: bytes, table: str = TABLE) -> None:
-        """Send events as a table does, without waiting for the broker's answers."""
+        """Publish these events as a table does, and do not wait for the broker's answers."""
         self.send(f"pit/v1/{table}/event", *events)
 
     def say_state(self, table: str = TABLE, boot: int = 1, head_seq: int = 0, key: SigningKey = KEY) -> None:
         self.publish(f"pit/v1/{table}/state", state(table, boot, head_seq, key), retain=True)
 
     def said(self) -> dict[str, Any]:
-        """Return the next message on the topic. An acknowledgement comes in the form that `ack` returns."""
+        """Return the next message on the client's topic. If the message is an acknowledgement, leave out its table,
+        time and signature."""
         message: dict[str, Any] = json.loads(_bare(self.next()))
         return message
 
     def ack(self, wanted: bytes) -> list[tuple[bytes, bool]]:
-        """Return every ack up to the wanted one, each with whether the broker had retained it."""
+        """Wait for the ack `wanted`. Return every ack until then, each with a flag that says whether the broker had
+        retained it."""
         seen: list[tuple[bytes, bool]] = []
         while not seen or seen[-1][0] != wanted:
             message = self.next()
@@ -70,12 +73,13 @@ class Far(Peer):
         return seen
 
     def acks_so_far(self) -> list[bytes]:
-        """Return the acks that have come and that the test has not read yet."""
+        """Return the acks that have arrived and that the test has not taken yet."""
         return [_bare(message) for message in self.so_far()]
 
 
 def _bare(message: MQTTMessage) -> bytes:
-    """Return an acknowledgement without table, time and signature. Its table must be the one that the topic names."""
+    """Return an acknowledgement without its table, time and signature. Check that its table is the one in the topic.
+    Return any other message unchanged."""
     if not message.topic.endswith("/ack") or not message.payload:
         return bytes(message.payload)
     said = json.loads(message.payload)
@@ -86,7 +90,8 @@ def _bare(message: MQTTMessage) -> bytes:
 
 
 class House:
-    """A broker, with the pits and clients that a test starts on it. All of them end with the test."""
+    """A broker, together with the pits and clients that a test starts on it. All of them are stopped when the test
+    ends."""
 
     def __init__(self, folder: Path, ends: ExitStack, access_list: str = "") -> None:
         self.ledger = folder / "ledger.sqlite"
@@ -107,15 +112,15 @@ class House:
         return far
 
     def adopting(self) -> tuple[Far, PitProcess]:
-        """Return a client in the place of a table that has published its state, and a running pit that adopts that
-        table."""
+        """Return a client that plays a table and has published its state, and a running pit that adopts that table by
+        itself."""
         far = self.far()
         far.say_state()
         return far, self.pit("--adopt-new")
 
     def decide(self, *words: str, by: str = "Ann", witness: str = "Bob") -> int:
-        """Run `pitctl` as two people type it at this pit, and return the exit code. The words name the people, because
-        the pit runs for practice."""
+        """Run a `pitctl` command at this pit as two people would, one who proposes and one who confirms. Return the
+        exit code. The command names both people, because the pit runs with --practice."""
         return main([*words, "--control", str(self.control), "--as", by, "--with", witness])
 
     def held(self) -> list[tuple[int, bytes]]:

@@ -40,10 +40,10 @@ wal_retrieve_retry_interval = '100ms'
 
 
 class Server:
-    """A PostgreSQL server in a folder of its own. `url` is the URL of its database.
+    """A PostgreSQL server in a folder of its own, which listens at `address`. `url` is the URL of its database.
 
-    `on` is the beginning of a command line that runs a command on the server's machine, if that is another one. The
-    server listens at `address`.
+    If the server runs on another machine, `on` is the beginning of each command line that runs a command on that
+    machine.
     """
 
     def __init__(self, folder: Path, on: Sequence[str] = (), address: str = "") -> None:
@@ -79,7 +79,7 @@ class Server:
         shutil.rmtree(self._data)
 
     def configure(self, lines: str) -> None:
-        """Add lines to the server's configuration. If several lines set one name, the last line counts."""
+        """Append lines to the server's configuration file. If two lines set the same name, the later line counts."""
         with (self._data / "postgresql.conf").open("a", encoding="utf-8") as config:
             config.write(lines)
 
@@ -89,8 +89,8 @@ class Server:
     def until_it_receives(self) -> None:
         """Wait until this replica receives data from its primary.
 
-        Each attempt opens a connection of its own, which wakes the replica's postmaster. In an earlier test run, the
-        replica began to receive later than a commit may wait.
+        Each attempt opens a new connection, because a connection wakes the replica's main process. In an earlier test
+        run, the replica began to receive only after the commits had given up waiting for it.
         """
         asked = "SELECT 1 FROM pg_stat_wal_receiver WHERE status = 'streaming'"
         eventually_now(lambda: self.query(asked), f"for {self.folder.name} to receive from its primary")
@@ -138,7 +138,8 @@ class Server:
 
 
 def rows(at: Place, statement: str, *values: object) -> list[Any]:
-    """Return the rows of an SQL query on a ledger's file or database, without the ledger's own code."""
+    """Return the rows of an SQL query on a ledger's file or database. The query does not go through the ledger's own
+    code."""
     if isinstance(at, Path):
         with closing(sqlite3.connect(at)) as file:
             return file.execute(statement, values).fetchall()
@@ -147,7 +148,8 @@ def rows(at: Place, statement: str, *values: object) -> list[Any]:
 
 
 def write(at: Place, statement: str) -> None:
-    """Change a ledger's file or database by an SQL statement, without the ledger's own code."""
+    """Change a ledger's file or database by an SQL statement. The statement does not go through the ledger's own
+    code."""
     if isinstance(at, Path):
         with closing(sqlite3.connect(at, isolation_level=None)) as file:
             file.execute(statement)
@@ -157,7 +159,8 @@ def write(at: Place, statement: str) -> None:
 
 
 def new_folder(on_disk: bool = False) -> Path:
-    """Make a folder, in memory if possible, because each commit is synced, and a sync in memory costs nothing."""
+    """Make a folder for a server's data. The folder is in memory if possible, because each commit is synced to the
+    disk, and a sync in memory takes no time. With `on_disk` it is on the disk."""
     memory = Path("/dev/shm")
     folder = Path(tempfile.mkdtemp(prefix="pit-", dir=memory if memory.is_dir() and not on_disk else None))
     folder.chmod(0o755)
@@ -166,8 +169,8 @@ def new_folder(on_disk: bool = False) -> Path:
 
 @contextmanager
 def servers(*names: str, network: Network | None = None, on_disk: bool = False) -> Iterator[list[Server]]:
-    """Yield several servers. The first one runs with an empty database; the others are not set up yet. If `network` is
-    given, each server is on the machine of its name."""
+    """Yield one server for each name. The first server runs with an empty database; the others are not set up yet. If
+    `network` is given, each server is on the machine of the same name."""
     folder = new_folder(on_disk)
     every = [Server(folder / name) for name in names]
     if network is not None:

@@ -1,5 +1,5 @@
-"""Checks how people compare the key that speaks for a table. An adopted thief's key is taken back, and leaves no trace
-but the alarms and the events that came under it."""
+"""Checks how people compare a table's key before the pit adopts it. If a thief's key was adopted, people take the
+adoption back; then nothing remains of it but the alarms and the events."""
 
 from __future__ import annotations
 
@@ -48,8 +48,7 @@ BY = ("Ann", "a stolen certificate")
 
 
 def stolen(bodies: list[bytes]) -> list[bytes]:
-    """Return the same events as the thief sends them: signed by the thief's key, with the chain value that the pit
-    expects."""
+    """Return these events as a thief would send them: signed by the thief's key, and with another chain value."""
     return [_signed(json.loads(body) | {"chain": "77" * 32}) for body in bodies]
 
 
@@ -64,7 +63,8 @@ def shown(table: str, key: SigningKey) -> bytes:
 
 @pytest.fixture
 def ledger(at: Place) -> Iterator[Ledger]:
-    """A ledger with two meters that has adopted table t-0 under a thief's key, and table t-1 under its own."""
+    """A ledger with two meters. It has adopted table t-0 under a thief's key, and table t-1 under that table's true
+    key."""
     with closing(robbed(at)) as ledger:
         yield ledger
 
@@ -78,8 +78,8 @@ def robbed(at: Place) -> Ledger:
 
 
 def thieves_evening() -> TableEvening:
-    """Return the stream of a thief: three rounds, with two hits that share a level, a fixed hit, and wagers that stay
-    open."""
+    """Return a thief's stream of events with three rounds: two hits that share a level, a hit of a fixed amount, and
+    wagers that are not settled."""
     table = TableEvening("t-0")
     table.lock(1, 2)
     table.finish((1, "banker_personal"), (2, "banker_personal"))
@@ -104,7 +104,7 @@ def take(ledger: Ledger, bodies: list[bytes], table: str = "t-0") -> None:
 
 
 def test_a_fingerprint_is_the_first_16_bytes_of_the_keys_sha_256_in_groups_of_four() -> None:
-    """The program `sha256sum` computed the expected value, the SHA-256 of 32 zero bytes."""
+    """The fingerprint of the key of 32 zero bytes agrees with the SHA-256 that the program `sha256sum` computed."""
     assert fingerprint(bytes(32)) == "6668 7aad f862 bd77 6c8f c18b 8e9f 8e20"
 
 
@@ -182,8 +182,8 @@ def test_an_event_that_no_key_of_the_state_signed_is_told_before_anything_is_ado
 
 
 def confirm(control: Path, answer: str | None = None) -> tuple[int, str]:
-    """Run `pitctl confirm` as a process, and return its exit code and its output. With `answer`, the process has a
-    terminal on which the answer is typed; without one, it has no terminal."""
+    """Run `pitctl confirm` as a process, and return its exit code and its output. If `answer` is given, type it on the
+    process's terminal. Otherwise the process has no terminal."""
     command = [sys.executable, "-m", "controller.pit.reference", "confirm", "1"]
     command += ["--control", str(control), "--as", "Bob"]
     if answer is None:

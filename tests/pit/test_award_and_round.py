@@ -1,5 +1,5 @@
-"""Checks `tools/verify_award.py` on the two files of one award: the pit's file of the award, and the table's file of
-its round. The tool finds that both tell of one hit, or refuses them.
+"""Checks `tools/verify_award.py` with the two files of one award: the pit's file of the award, and the table's file of
+its round. The tool accepts them if both tell of the same hit, and refuses them otherwise.
 
 A holder of the files may want another amount or seat. The pit's people may want to hide who paid what. The table's
 people may want to show the pit one round and the stranger another.
@@ -44,8 +44,8 @@ _KEYS = fingerprint(_PIT.public), fingerprint(KEY.public)
 
 
 class Files(NamedTuple):
-    """The files of one award and its round, the file of another round, and files of other awards by the same pit: of
-    another hit, and of this award before it was paid."""
+    """Four kinds of file: the file of an award, the file of its round, the file of another round, and files of other
+    awards by the same pit. One of the other awards is the same award before it was paid."""
 
     award: bytes
     round: bytes
@@ -54,7 +54,7 @@ class Files(NamedTuple):
 
 
 def _won_by_own_cards(table: Recorded) -> Recorded:
-    """Play a round in which seat 1 wins with its own King and 9."""
+    """Play a round in which seat 1 wins its side bet with the King and 9 that are dealt to the player's hand."""
     table.lock(1).hand("KS 2D 9S 3D")
     return table.believe(ShoeResultReported(ShoeResult.PLAYER, False, False, table.report(b"G\x90")))
 
@@ -118,8 +118,8 @@ def test_both_files_tell_of_one_hit_in_the_same_bytes(files: Files, tmp_path: Pa
 
 
 def test_a_correction_that_only_one_file_has_is_told(tmp_path: Path) -> None:
-    """The verifier reports a correction that only one file has. The pit may have written its file before the
-    correction, or somebody may have left the correction out, so a person must know."""
+    """The verifier reports a correction that only one of the two files has. Perhaps the pit wrote its file before the
+    correction, perhaps somebody left the correction out, so a person must know."""
 
     def correct(table: Recorded) -> None:
         table.do(CorrectRound(1, tuple(cards("KS 8S")), tuple(cards("2D 4D")), "Smith", "Jones"))
@@ -149,8 +149,8 @@ def test_a_file_of_another_round_is_refused(files: Files) -> None:
 def test_a_table_that_shows_the_pit_another_round_than_the_stranger_is_refused(
     event_type: str, lie: dict[str, object], why: str, files: Files
 ) -> None:
-    """The verifier refuses a round that the lying table signed anew with its own key. Each file is sound by itself, and
-    only the comparison by the game's rules finds the lie."""
+    """The verifier refuses a round that the lying table signed anew with its own key. Each of the two files is sound by
+    itself. Only the comparison by the rules of the game finds the lie."""
 
     def change(event: dict[str, Any]) -> None:
         event.update(lie if event["type"] == event_type else {})
@@ -186,14 +186,15 @@ def test_an_awards_file_with_any_byte_changed_is_refused(files: Files, figure: C
 
 
 class _Forger(Struct):
-    """A forger of award files. As a stranger he holds good files of this pit and a key of his own. As one of the pit's
-    people he can sign the whole file anew, but cannot change what the table signed."""
+    """Makes forged award files. As a stranger, the forger has true files of this pit and a key of his own. As one of
+    the pit's people, he can sign the whole file anew, but cannot change what the table signed."""
 
     files: Files
     random: random.Random
 
     def forged(self, kind: str) -> bytes:
-        """Return the award's file after this kind of forgery, and sometimes after a second one by the same people."""
+        """Return the award's file after a forgery of this kind. Sometimes a second forgery is added that the same
+        forger could make."""
         while True:
             held = json.loads(self.files.award)
             kinds = _BY_THE_PIT if kind in _BY_THE_PIT else _BY_A_STRANGER
@@ -221,7 +222,7 @@ class _Forger(Struct):
         self.random.shuffle(self._of(held))
 
     def foreign(self, held: Any) -> None:
-        """Put in a decision or an event of another award, or one of this award from an earlier time."""
+        """Insert into the file a decision or an event of another award, or an earlier one of the same award."""
         part = self.random.choice(("decisions", "events"))
         other = json.loads(self.random.choice(self.files.others))[part]
         held[part][self.random.randrange(len(held[part])) :] = [self.random.choice(other)]
@@ -234,7 +235,8 @@ class _Forger(Struct):
         of[name] = self.random.choice([value + 1 if isinstance(value, int) else None, "another", 7, [], {}])
 
     def changed(self, held: Any) -> None:
-        """Change a decision or an event. It keeps its old signature, or the forger signs it anew."""
+        """Change a decision or an event in the file. Either keep its old signature, or sign it with the forger's
+        key."""
         of = self._of(held)
         place = self.random.randrange(len(of))
         self._other_value(of[place])
@@ -251,8 +253,8 @@ class _Forger(Struct):
         held[name] = other[name]
 
     def made_anew(self, held: Any) -> None:
-        """Sign the whole file by the forger's key. The file names that key as the pit's, or as the successor of the
-        pit's key."""
+        """Sign the whole file with the forger's key. Let the file name that key as the pit's key, or as the successor
+        of the pit's key."""
         former = {"former": held["pit_key"], "public_key": _STRANGER.public.hex(), "at": "2026-11-25T21:14:08.120Z"}
         if self.random.random() < 0.5:
             held["rotations"] = [json.loads(signed(former, _STRANGER))]
@@ -287,8 +289,8 @@ _BY_THE_PIT = ("event_changed", "event_foreign", "events_swapped", "hit_of_anoth
 
 
 def _believed(files: Files, count: int) -> list[str]:
-    """Make `count` forgeries, and return the kinds of those that the verifier accepts beside the true file of the
-    round."""
+    """Make `count` forgeries of the award's file, and check each together with the true file of the round. Return the
+    kinds of the forgeries that the verifier accepts."""
     forger = _Forger(files, random.Random(30))
     kinds = (_BY_A_STRANGER + _BY_THE_PIT) * (count // len(_BY_A_STRANGER + _BY_THE_PIT) + 1)
     return [kind for kind in kinds[:count] if _both(forger.forged(kind), files.round) is None]

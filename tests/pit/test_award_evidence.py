@@ -1,4 +1,4 @@
-"""Checks that `tools/verify_award.py`, by itself, accepts true evidence of an award and refuses every lie.
+"""Checks that the separate program `tools/verify_award.py` accepts true evidence of an award, and refuses every lie.
 
 The holder of a file may want another amount or seat. The pit's people may want to hide who paid what, or that the table
 reports something else.
@@ -57,7 +57,8 @@ VERIFY = _tool()
 
 
 def refusal(data: bytes, *keys: str | None, of_round: bytes | None = None) -> str | None:
-    """Return why the verifier refuses the evidence (with the file of its round, if given), or None if it accepts it."""
+    """Return why the verifier refuses the award's evidence, or None if it accepts the evidence. `of_round` is the
+    table's file of the round, if that is checked as well."""
     try:
         VERIFY.judge(data, *keys, of_round=of_round)
     except VERIFY.Refused as refused:
@@ -66,8 +67,8 @@ def refusal(data: bytes, *keys: str | None, of_round: bytes | None = None) -> st
 
 
 def _won(ledger: Ledger) -> tuple[TableEvening, bytes]:
-    """Adopt a table by two people, and let it play a round, a round with a hit of a fixed amount, and a third round.
-    Returns the table and the hit."""
+    """Let two people adopt a table, and let it play three rounds, the second with a hit of a fixed amount. Return the
+    table and the event of the hit."""
     ledger.adopt("t-9", EPOCH, KEY.public.hex(), "ann", "bob")
     table = TableEvening("t-9")
     meet(ledger, "t-9", table.state(), adopt_new=False)
@@ -85,8 +86,8 @@ def ledger(tmp_path: Path) -> Iterator[Ledger]:
 
 @pytest.fixture
 def paid(ledger: Ledger, tmp_path: Path) -> bytes:
-    """The evidence of an award that was verified, printed and paid. The table has reported the verification and the
-    payment."""
+    """The evidence file of an award that was verified, printed and paid, and whose verification and payment the table
+    has reported."""
     table, hit = _won(ledger)
     ledger.take_step(AWARD, "verified", "ann")
     ledger.print_slip(AWARD, "cho")
@@ -131,8 +132,8 @@ def test_a_file_with_one_byte_changed_is_refused(paid: bytes) -> None:
 
 
 def _made_anew(paid: bytes, lie: Callable[[Any], object], pit: SigningKey = _PIT, table: SigningKey = KEY) -> bytes:
-    """Return the evidence of a pit that lies with its own key. Every decision and the whole file are signed anew, and
-    changed events are signed by the key `table`."""
+    """Return the evidence of a pit that lies with its own key. The function `lie` changes the true file `paid`. Then
+    every decision and the whole file are signed anew by the key `pit`, and changed events by the key `table`."""
     held = json.loads(paid)
     as_it_was = [canonical(event) for event in held["events"]]
     lie(held)
@@ -209,8 +210,8 @@ def test_a_decision_of_which_the_one_before_was_changed_is_refused(paid: bytes) 
 def test_decisions_by_a_former_key_hold_where_it_handed_over(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The verifier accepts decisions by a former key that signed its successor. The test uses only the commands, and
-    runs the tool as a separate program."""
+    """The verifier accepts decisions that a former key of the pit signed, if that key signed its successor. The test
+    uses only the commands, and runs the verifier as a separate program."""
     at, key_at = tmp_path / "ledger", tmp_path / "ledger.key"
     with closing(opened(at, TERMS, load_or_make_key(key_at))) as ledger:
         _won(ledger)

@@ -1,4 +1,4 @@
-"""Checks that two people close a meter, and that all its money moves on, to the part of a cent.
+"""Checks that two people can close a meter, and that all its money moves on, to the fraction of a cent.
 
 The adversaries: a manager who closes a meter while somebody's win waits, or while the winning round is in play; one who
 moves a meter's money to another that a friend plays; a settings file without the meter; a crash between closing and
@@ -38,8 +38,8 @@ def close(ledger: Ledger, meter: str = "big", into: str | None = "small") -> int
 
 
 def held(ledger: Ledger) -> Fraction:
-    """Return the exact cents on all accounts but `wagers` and `house`: what players gave to meters and reserves, and
-    the seeds."""
+    """Return the exact cents on all accounts except `wagers` and `house`. This is what players gave to meters and
+    reserves, together with the seeds."""
     rows = ledger._db.execute("SELECT cents, remainder FROM fund WHERE account NOT IN ('wagers', 'house')")
     return sum((cents + Fraction(remainder) for cents, remainder in rows.fetchall()), Fraction(0))
 
@@ -125,8 +125,8 @@ def test_who_may_not_close_and_what_is_no_meter_to_close(ledger: Ledger) -> None
 
 
 def test_a_closed_meter_takes_no_wager_and_opens_again_by_two_people_alone(ledger: Ledger) -> None:
-    """A wager that was locked before the table heard of the closing waits at the table, and is booked once two people
-    open the meter again."""
+    """If a table locks a wager before it hears that the meter is closed, the wager waits at the table. The wager is
+    booked once two people open the meter again."""
     table = played(ledger)
     close(ledger)
     received = ledger.receive([("t-0", table.lock(1))])
@@ -161,7 +161,8 @@ def test_a_pit_that_dies_between_moving_and_closing_has_done_neither(
 
 
 def test_a_stream_that_was_set_aside_before_a_closing_is_counted_before_it(ledger: Ledger) -> None:
-    """The account still balances if people set a stream aside and closed a meter between the same two events."""
+    """The account still balances if no event was committed between two decisions: to set a table's stream aside, and to
+    close a meter."""
     played(ledger)
     ledger.unadopt("t-0", EPOCH, "Ann", "the wrong key", "Bob")
     close(ledger)

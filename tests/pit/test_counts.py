@@ -1,5 +1,5 @@
-"""Checks the counts of a meter's wagers, hits and wins at any level, and the refusal of wagers at a price that the game
-does not have."""
+"""Checks how a meter's wagers, hits and wins are counted, and that the pit refuses wagers at a price that the game does
+not have."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def ledger(at: Place) -> Iterator[Ledger]:
 
 
 def test_wagers_hits_and_wins_are_counted_at_any_level(ledger: Ledger) -> None:
-    """A meter's counts leave out voided wagers. They include a hit on an empty meter, and a rejected hit in a count of
-    its own."""
+    """A meter's counts leave out voided wagers, and include a hit on an empty meter. Rejected hits are counted
+    apart."""
     ledger.watch_voids(100)
     tables, chance = [TableEvening("t-0"), TableEvening("t-1", ["small"])], random.Random(1)
     wagers: Counter[str] = Counter()
@@ -66,7 +66,7 @@ def test_wagers_hits_and_wins_are_counted_at_any_level(ledger: Ledger) -> None:
 
 
 def test_the_last_hits_are_listed_however_they_were_decided(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """`pitctl award list --all` lists the last 25 hits and more, because a regulator asks for 25."""
+    """The command `pitctl award list --all` lists at least the last 25 hits, because a regulator asks for 25."""
     with closing(opened(path)) as ledger:
         table = TableEvening("t-0")
         for number in range(26):
@@ -101,14 +101,15 @@ def _digest(ledger: Ledger) -> str:
 
 
 def _price(ledger: Ledger, *prices_cents: int) -> None:
-    """Let two people approve these prices for the meter `big`."""
+    """Let two people approve that a wager may feed the meter `big` only at these prices."""
     ledger.set_terms(TERMS | {"big": replace(TERMS["big"], prices_cents=prices_cents)}, "Ann", "Bob", "the sheet")
 
 
 @pytest.mark.parametrize("price_cents", [5_000, 499, 501, 1, 0])
 def test_a_table_that_wagers_at_another_price_feeds_no_meter(ledger: Ledger, price_cents: int) -> None:
-    """The pit refuses a wager at a price that the terms do not have. Otherwise the house's technician could let a game
-    file feed the meter tenfold before a friend plays, or a house could count wagers of $5 as wagers of one cent."""
+    """The pit refuses a wager at a price that the meter's terms do not have. Otherwise the house's technician could
+    change a game file so that wagers feed the meter tenfold before a friend plays, or a house could count wagers of $5
+    as wagers of one cent."""
     _price(ledger, 500, 1_000)
     table, levels = TableEvening("t-0"), ledger.levels()
     received = ledger.receive([("t-0", table.lock(1, price_cents=price_cents)), ("t-0", table.finish())])
@@ -132,8 +133,8 @@ def test_the_shipped_prices_are_those_of_the_games() -> None:
 
 
 def test_prices_are_terms_that_two_people_approve_and_run_at_once(ledger: Ledger, path: Path) -> None:
-    """Two people approve new prices, which come into force at once. Other new terms still wait until the meter is won.
-    Without a second person, anybody could change the price in the file unseen."""
+    """New prices of a meter need two people, and are in force at once. Other new terms wait until the meter is won.
+    Without a second person, anybody could change the price in the settings file unseen."""
     table, digest = TableEvening("t-0"), _digest(ledger)
     give(ledger, table, table.lock(1))
     priced = TERMS | {"big": replace(TERMS["big"], prices_cents=(500,))}

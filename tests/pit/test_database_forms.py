@@ -1,5 +1,5 @@
-"""Checks that a ledger in PostgreSQL from an earlier version is updated to the newest form, and then says the same as a
-ledger in a file."""
+"""Checks that a PostgreSQL ledger of an earlier version is updated to the newest form of the schema, and then holds the
+same as a ledger in a file."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytestmark = needs_postgresql
 
 
 def evening(at: Place) -> None:
-    """Write a ledger with awards of each kind, changed terms, and a stream that was set aside."""
+    """Write a ledger that has awards of each kind, changed terms, and a table's stream that people set aside."""
     with closing(opened(at)) as ledger:
         one, other = TableEvening("t-0"), TableEvening("t-1")
         give(ledger, one, one.lock(1, 2), one.finish((1, "x")), one.hit(1, "x", "big"), one.lock(3), one.finish())
@@ -35,7 +35,7 @@ def evening(at: Place) -> None:
 
 
 def told(ledger: Ledger) -> list[dict[str, Any]]:
-    """Return the ledger's decisions without the times at which terms began, which differ in each run."""
+    """Return the ledger's decisions. Leave out the times at which terms began, because they differ in each run."""
     decided = [dict(each) for each in ledger.decided()]
     for each in decided:
         if isinstance(terms := each.get("terms"), dict):

@@ -1,7 +1,7 @@
-"""Checks when people may decide on awards: only if the running pit has all events of its tables, in a ledger as new as
-the pit's own acks.
+"""Checks when people may decide on awards: only if the running pit has received all events of its tables, and if the
+ledger is as new as the pit's own acks.
 
-Otherwise a ledger that was restored from an older copy would let an award be paid twice.
+Otherwise an award could be paid twice, on a ledger that was restored from an older copy.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def decide(house: House, act: str, *options: str, award: str = AWARD) -> int:
 
 
 def refused(house: House, told: Told, act: str = "verify", award: str = AWARD) -> str:
-    """Return the code with which the pit refuses this decision."""
+    """Ask the pit for this decision on the award, and return the code with which the pit refuses."""
     told.readouterr()
     assert decide(house, act, award=award) == 1
     return told.readouterr().err.partition(":")[0]
@@ -56,8 +56,8 @@ def speaks(far: Far, table: TableEvening) -> None:
 
 
 def paid_and_restored(house: House, far: Far) -> TableEvening:
-    """Return a table that has reported that its award was verified and paid. The ledger is restored from an earlier
-    copy, and no pit runs."""
+    """Let a table report that its award was verified and paid, and then restore the ledger from an earlier copy. Return
+    the table. No pit runs at the end."""
     table = TableEvening(TABLE, ROYAL9_METERS)
     far.publish(f"pit/v1/{TABLE}/state", table.state(), retain=True)
     pit = house.pit("--adopt-new")
@@ -166,7 +166,7 @@ def test_a_copy_that_is_put_in_the_ledgers_place_while_the_pit_runs_is_not_decid
 
 
 def _held(pit: PitProcess) -> None:
-    """Freeze the pit's process without ending it."""
+    """Freeze the pit's process by a signal, without ending it."""
     pit.process.send_signal(signal.SIGSTOP)
 
 
@@ -235,8 +235,8 @@ def test_a_table_is_heard_when_its_events_have_come_as_far_as_its_state_says(tmp
         ledger.serve()
 
         def pay() -> str:
-            """Return the code with which the ledger refuses to pay. The code is `step_not_next` if people may
-            decide."""
+            """Try to pay the award, and return the code with which the ledger refuses. The code is `step_not_next` as
+            soon as people may decide, because the award is not verified."""
             return code_of(lambda: ledger.take_step("t-0.1", "paid", "Ann"))
 
         other = TableEvening("t-1")
@@ -268,7 +268,7 @@ def test_a_state_that_names_no_head_proves_nothing(tmp_path: Path, head_seq: obj
 
 
 def own_ack(seq: int, epoch: str = EPOCH, table: str = "t-0") -> bytes:
-    """Return an ack as the pit publishes it and the broker retains it."""
+    """Return an ack as the pit publishes it. The broker retains such an ack and gives it back to the pit."""
     return Ack(epoch, seq, f"{seq:064x}").payload(table, "2026-01-01T20:00:00.000Z", KEY)
 
 

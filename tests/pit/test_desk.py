@@ -1,5 +1,5 @@
-"""Checks the pit's desk: each decision comes from the account that the kernel names, some decisions need two people,
-and all of it is recorded.
+"""Checks the pit's desk, which takes requests for decisions: each decision comes from the account that the kernel
+names, some decisions need two people, and everything is recorded.
 
 The adversaries are people of the house: a clerk who pretends to be two people, a clerk who becomes another account,
 somebody who claims another's name, who sends a request again, who hands a socket on, or who asks until the disk is
@@ -53,7 +53,7 @@ IN: dict[int, tuple[int, ...]] = {
 
 
 class Pit:
-    """A running pit with its desk. Each call of `hit` makes a new award."""
+    """A pit's ledger and desk, with one table. Each call of `hit` makes a new award."""
 
     def __init__(self, folder: Path) -> None:
         self.path, self.control = folder / "ledger", folder / "control"
@@ -66,7 +66,7 @@ class Pit:
         self._table = TableEvening("t-0")
 
     def hit(self, *doubts: str) -> str:
-        """Play a round with a hit that has these doubts, and return the name of its pending award."""
+        """Play a round with a hit about which the table has these doubts. Return the name of the pending award."""
         table = self._table
         give(self.ledger, table, table.lock(1), table.finish((1, "all")), table.hit(1, "all", 2_500, doubts=doubts))
         return self.ledger.awards()[-1].id
@@ -75,14 +75,14 @@ class Pit:
         return ask_desk(who, self.control, IN[who], do=do, **about)
 
     def code(self, who: int, do: str, **about: object) -> str:
-        """Send a request from this account, and return the code with which the desk refuses it."""
+        """Send a request from the account `who`, and return the code with which the desk refuses it."""
         answer = self.ask(who, do, **about)
         assert not answer["ok"], answer
         return str(answer["code"])
 
     def proposed(self, who: int, do: str, **about: object) -> dict[str, object]:
-        """Propose a decision from this account. Returns the number and the digest that a second person needs to confirm
-        it."""
+        """Propose a decision from the account `who`. Return the proposal's number and digest, which a second person
+        needs to confirm it."""
         answer = self.ask(who, do, **about)
         (waits,) = answer["waits"]
         return {"proposal": waits["number"], "digest": waits["digest"]}
@@ -239,7 +239,8 @@ with socket.socket(socket.AF_UNIX) as channel:
 
 
 def _logged_in(login: int, uid: int, group: int, control: Path, **request: object) -> dict[str, Any]:
-    """Return the desk's answer to a person who logged in as the account `login` and asks as the account `uid`."""
+    """Send a request by a person who logged in as the account `login` and then became the account `uid`. Return the
+    desk's answer."""
     words = [str(control), str(login), str(uid), str(group), json.dumps(request)]
     done = subprocess.run(
         [sys.executable, "-c", _BECOME, *words], cwd=ROOT, capture_output=True, text=True, check=False
@@ -264,8 +265,8 @@ def test_nobody_confirms_an_own_proposal_through_su_nor_pays_by_sudo(pit: Pit, a
 
 
 def test_a_socket_handed_on_has_the_word_of_whoever_connected(pit: Pit, award: str) -> None:
-    """The record names Ben, who opened the connection and lent it to somebody, because the kernel names Ben. Nothing
-    can tell who wrote on the connection."""
+    """If Ben opens a connection to the desk and lends it to somebody, the record names Ben. The kernel names Ben, and
+    nothing can tell who wrote on the connection."""
     with connected_as(BEN, pit.control, IN[BEN]) as lent, lent.dup() as with_ann:
         assert said(with_ann, {"do": "verify", "award": award})["ok"]
     assert pit.told()[-1]["by"]["account"] == f"#{BEN}"
@@ -376,9 +377,8 @@ def test_of_two_proposals_that_cross_the_second_is_refused_and_terms_that_wait_c
 
 
 def test_a_void_lowers_a_meter_by_two_accounts_and_a_document_alone_and_once(unplayed: Pit) -> None:
-    """Only two accounts with a document can lower a meter after a void, and only once for each void. In earlier
-    versions one supervisor at the table could lower the meter before a friend's last round, or the house's debt, by
-    voiding rounds."""
+    """Only two accounts that name a document can lower a meter after a void, and only once for each void. In earlier
+    versions one supervisor could lower a meter by voiding rounds, to save the house money or to harm players."""
     pit, table = unplayed, TableEvening("t-0")
     give(pit.ledger, table, table.lock(1, 2))
     shown = pit.ledger.levels()
@@ -401,8 +401,8 @@ def test_a_void_lowers_a_meter_by_two_accounts_and_a_document_alone_and_once(unp
 
 
 def test_a_meter_is_closed_by_two_accounts_that_saw_what_it_holds(unplayed: Pit) -> None:
-    """A second account must confirm the closing with the amounts shown. Otherwise a manager could move a meter's money
-    to one that a friend plays."""
+    """To close a meter, a second account must confirm the amounts that were shown. Otherwise a manager could move a
+    meter's money to one that a friend plays."""
     pit, table = unplayed, TableEvening("t-0")
     about = {"meter": "big", "into": "small", "document": "F-17", "reason": "the game ends"}
     assert pit.code(DAN, "close_meter", **about) == "not_allowed"

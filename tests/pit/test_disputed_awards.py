@@ -1,4 +1,5 @@
-"""Checks that a table holds every true award of the pit for possible, and what follows if a table disputes one."""
+"""Checks that a table believes the amount of every true award of the pit, and what follows if a table disputes an
+award's amount."""
 
 from __future__ import annotations
 
@@ -32,8 +33,8 @@ ONE_STEP_CENTS = 1000  # more than the wagers of a hand or two give, and less th
 
 
 class HearingTable:
-    """A table that receives the meters' levels. It keeps the level that it showed at each of its hits on the meter
-    "big"."""
+    """A table that receives the meters' levels from the pit. For each of its hits on the meter "big" it keeps the level
+    that it showed at that time."""
 
     def __init__(self, name: str) -> None:
         self.evening = TableEvening(name)
@@ -42,7 +43,7 @@ class HearingTable:
         self.hits: dict[str, bytes] = {}
 
     def win(self, *seats: int) -> None:
-        """Play a round that these seats win."""
+        """Play a round in which these seats hit the meter "big"."""
         self.evening.lock(*seats)
         self.evening.finish(*((seat, "banker_personal") for seat in seats))
         shown = self.levels.cents.get("big")
@@ -57,7 +58,7 @@ class HearingTable:
 
 
 class Floor:
-    """Two tables that receive the meters' levels, and a pit's ledger."""
+    """A pit's ledger, and two tables that receive the meters' levels from it."""
 
     def __init__(self, path: Path) -> None:
         self.ledger = opened(path)
@@ -72,7 +73,7 @@ class Floor:
             assert table.levels.heard(word, 0.0, NOW) is None
 
     def send(self, number: int) -> list[str]:
-        """Send the table's events that the ledger does not have. Returns the codes of the alarms."""
+        """Send the ledger those events of the table that it does not have yet. Return the codes of the alarms."""
         evening = self.tables[number].evening
         ack = self.ledger.ack(evening.table)
         assert ack is not None
@@ -87,8 +88,8 @@ class Floor:
 @given(data=st.data())
 @examples(15)
 def test_whatever_people_decide_an_award_can_be_where_its_table_heard_the_meters_before(data: Any) -> None:
-    """The table holds every award for possible if it heard the meters just before. The money of rejected awards goes
-    back on a meter, so the meter can jump by any amount between a hit and its commitment."""
+    """A table believes the amount of every award if it heard the meters' levels just before. The levels can change by
+    any amount between a hit and its commitment, because the money of rejected awards goes back on the meter."""
     with tempfile.TemporaryDirectory() as folder:
         floor = Floor(Path(folder) / "ledger.sqlite")
         with closing(floor.ledger):
@@ -116,8 +117,8 @@ def test_whatever_people_decide_an_award_can_be_where_its_table_heard_the_meters
 
 @pytest.fixture
 def floor(tmp_path: Path) -> Iterator[Floor]:
-    """A floor whose first table has two hits. Before the first hit was committed the meter jumped, and the table did
-    not receive the new level."""
+    """Two tables, of which the first has two hits. The meter jumped before the first hit was committed, and the table
+    did not receive the new level. So the table disputes the first award."""
     floor = Floor(tmp_path / "ledger.sqlite")
     with closing(floor.ledger):
         floor.tables[0].win(1)
@@ -171,8 +172,9 @@ def test_a_disputed_award_is_rejected_and_its_table_hears_that(floor: Floor) -> 
 def test_a_table_that_took_a_late_word_of_a_decided_award_is_told_how_it_stands(
     by: str, alarms: list[str], floor: Floor
 ) -> None:
-    """The pit repeats "rejected" to a table that took an older "verified" last. Otherwise the table would show
-    "verified" for good. The late step comes from this ledger or from a lost copy of it."""
+    """If a table receives an old "verified" after the "rejected" of the same award, the pit publishes "rejected" again.
+    Otherwise the table would show "verified" for good. The old step comes from this ledger or from a lost copy of it.
+    """
     (pending,), table = floor.waiting(0), floor.tables[0]
     floor.ledger.take_step("t-0.2", "verified", "Ann")
     floor.ledger.take_step("t-0.2", "rejected", "Bob")
@@ -201,11 +203,11 @@ def test_a_dispute_of_what_this_ledger_does_not_have_is_told(floor: Floor) -> No
 
 
 class _DoneError(Exception):
-    """Ends the pit's loop once the test has seen enough."""
+    """Raised to end the pit's loop once the test has seen enough."""
 
 
 class FarEnd:
-    """A broker in the place of the real one. It delivers messages turn by turn, and keeps the levels and acks that the
+    """A fake broker. It delivers messages to the pit in each turn of the loop, and keeps the levels and acks that the
     pit published."""
 
     taken_over = closed_by_broker = False
@@ -248,7 +250,7 @@ def test_a_meter_that_people_raised_is_said_before_a_hit_on_it_is_committed(
         pit = Pit(ledger, "nowhere", 1, "pit/v1", False, KEY)
 
         def won() -> None:
-            """Win a round, and send the pit the round's events."""
+            """Let the table win a round, and send the round's events to the pit."""
             table.lock(1)
             table.finish((1, "banker_personal"))
             table.hit(1, "banker_personal", "big")
@@ -270,8 +272,8 @@ def test_a_meter_that_people_raised_is_said_before_a_hit_on_it_is_committed(
 def test_a_slow_database_has_its_events_acknowledged_a_few_at_a_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The pit acknowledges events in small groups if each takes 0.6 s, because tables send again what is not
-    acknowledged within two seconds."""
+    """If the ledger needs 0.6 s for each event, the pit acknowledges events in small groups. Tables send again what is
+    not acknowledged within two seconds."""
     clock_s = count(0.0, 0.6)
     for part in ("ledger", "taking"):
         clock = SimpleNamespace(monotonic=lambda: next(clock_s))

@@ -1,5 +1,5 @@
-"""Compares the gaming day with a simulated house that keeps its own tally, and checks the lies by which somebody could
-gain."""
+"""Compares the pit's figures of gaming days with a simulated house that keeps its own sums, and checks lies by which
+somebody could gain."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def drawn_up(at: Place, name: str, *sheets: ParSheet) -> Day:
 
 
 class OwnMeter:
-    """A model of the big meter that computes its level and its reserve independently of the pit."""
+    """The meter "big" of the simulated house: computes its level and reserve without the pit's code."""
 
     def __init__(self) -> None:
         self.level, self.reserve = Fraction(100_000), Fraction(0)
@@ -105,13 +105,14 @@ class OwnMeter:
         return won
 
     def void(self, wagers: int) -> int:
-        """Void these wagers, whose gifts the house then bears. Returns the whole cents."""
+        """Void this number of wagers. The meter keeps what they gave, and the house bears the cost. Return that cost in
+        whole cents."""
         self.feed(wagers)
         self.voided += wagers
         return -self._house(-wagers)
 
     def correct(self) -> int:
-        """Take off the meter what voided wagers left there. Returns the whole cents that the house gets back."""
+        """Take off the meter what voided wagers had left on it. Return how many whole cents the house gets back."""
         wagers, self.voided = self.voided, 0
         self.feed(-wagers)
         return self._house(wagers)
@@ -123,7 +124,7 @@ class OwnMeter:
 
 
 class SimulatedHouse:
-    """Tables, dealers and players at random, with a tally of their own, on a clock that the simulation moves on."""
+    """A random simulation of tables, dealers and players, which keeps its own sums and moves the pit's clock on."""
 
     def __init__(self, ledger: Ledger, wall: Clock, tables: int, seed: int) -> None:
         self.tally: dict[str, dict[tuple[str, str, str], Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
@@ -142,12 +143,12 @@ class SimulatedHouse:
         self._ledger.meet_all([(table.table, table.state())], adopt_new=False)
 
     def local(self) -> datetime:
-        """Return the local time in Los Angeles, without a time zone."""
+        """Return the simulation's present time as local time in Los Angeles, without a time zone."""
         return self._wall.now.replace(tzinfo=None) - timedelta(hours=8 if self._wall.now < CHANGES else 7)
 
     def play(self, days: int, rounds: int) -> list[str]:
-        """Play `days` gaming days, from six to six, with `rounds` rounds at each table on each day. Returns the days'
-        names."""
+        """Play this number of gaming days, each from six o'clock to six o'clock, with `rounds` rounds at each table on
+        each day. Return the days' names."""
         names = []
         for _ in range(days):
             names.append(f"{self.local() - timedelta(hours=6):%Y-%m-%d}")
@@ -168,7 +169,7 @@ class SimulatedHouse:
         return names
 
     def _correct(self, day: str) -> None:
-        """Let two people correct every void that left something on the meter."""
+        """Let two people correct the meters after every void that left something on them."""
         with self._ledger.closing_meters() as closings:
             for left in closings.corrections.waiting():
                 closings.corrections.correct(left.void, "Ann", "Cas", "F-19", "a card fell")
@@ -216,8 +217,7 @@ class SimulatedHouse:
         self.send(table, *sent)
 
     def _wager(self, seat: int) -> tuple[int, str, int, int]:
-        """Return a random wager that won, lost or was returned: seat, spot of the SHEET, cents, and the cents that went
-        back."""
+        """Return a random settled wager: its seat, its spot, its cents, and the cents that the player gets back."""
         cents = self._chance.randrange(500, 100_000, 7)
         return seat, self._chance.choice(["player", "tie"]), cents, self._chance.choice([0, 0, cents, 2 * cents])
 
@@ -230,7 +230,7 @@ def _settlement(wagers: list[tuple[int, str, int, int]]) -> dict[str, object]:
 
 
 def _told(day: Day) -> dict[tuple[str, str, str], dict[str, object]]:
-    """Return the day's lines by table, shift and dealer, each with those figures that are not 0."""
+    """Return the figures of the day by table, shift and dealer. Figures of 0 are left out."""
     lines = {}
     for line in day.lines:
         figures = {name: getattr(line.sums, name) for name in (*COUNTED, "uncounted_cents")}
@@ -319,7 +319,7 @@ INSERT INTO entry VALUES (999, 'meter:big', -100), (999, 'house', 100)"""
 
 
 def evening(ledger: Ledger, wall: Clock, table: str = "t-0") -> tuple[SimulatedHouse, TableEvening]:
-    """Return a simulated house of one table, and the table's stream."""
+    """Return a simulated house with one table, and that table's stream of events."""
     house = SimulatedHouse(ledger, wall, 1, seed=1)
     return house, house._tables[0]
 
@@ -330,7 +330,8 @@ def win(house: SimulatedHouse, table: TableEvening, wall: Clock, at: str | None 
 
 
 def days_of(path: Path) -> list[tuple[str, int, int]]:
-    """Return for each day that is over its name, its hits and the number of its findings."""
+    """Return three values for each finished gaming day: its name, the number of its hits, and the number of its
+    findings."""
     with closing(sqlite3.connect(path)) as db:
         names = dict.fromkeys(name for (name,) in db.execute("SELECT name FROM day ORDER BY number"))
     told = [drawn_up(path, name) for name in [*names][:-1]]
@@ -485,8 +486,9 @@ def test_a_days_file_is_signed_and_the_same_after_all_that_came_later(
 def test_the_count_rooms_drop_stands_beside_what_the_tables_told(
     path: Path, ledger: Ledger, wall: Clock, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The day compares the count room's drops with the tables' rounds. Otherwise somebody could steal a drop box and
-    say that its table dealt nothing, or add a box to a table that was closed."""
+    """The figures of the day compare the drop boxes that the count room opened with the rounds that tables reported.
+    Otherwise somebody could steal a drop box and say that its table dealt nothing, or add a box to a table that was
+    closed."""
     house = SimulatedHouse(ledger, wall, 2, seed=5)
     (name,) = house.play(1, 10)
     dealt = sorted({(line.table, line.shift) for line in drawn_up(path, name).lines})
@@ -533,8 +535,8 @@ def test_a_wrong_file_of_drops_is_told_with_its_line(tmp_path: Path, text: str, 
 
 
 def test_the_events_of_a_true_table_are_read(path: Path, ledger: Ledger, wall: Clock, tmp_path: Path) -> None:
-    """The day reads the events of a real game, played by the table's own rules, with the digest of the table's file and
-    its par sheet."""
+    """The figures of the day can be computed from the events of a real game, played by the table's own rules, with the
+    table file's digest and its par sheet."""
     table = TableUnderTest(SUGARHOUSE).open_shoe()
     table.do(PlaceWager(Wager(3, "player", 2500), "Ann"), PlaceWager(Wager(4, "tie", 2500), "Ann")).lock()
     table.draw("2S 3C 7S 5C")  # 9 against 8
