@@ -1,4 +1,5 @@
-"""Random evenings of a house with a real pit. They contain whatever tables can report and people can decide."""
+"""Random evenings of a house, played on a real pit's ledger, for the tests of head office. They contain everything that
+tables can report and people can decide."""
 
 from __future__ import annotations
 
@@ -35,7 +36,7 @@ Lines = list[dict[str, Any]]
 
 
 def pits_ledger(path: Path, terms: Mapping[str, Terms] = TERMS) -> Ledger:
-    """Return a new ledger of the pit whose key is PIT."""
+    """Return a new ledger, whose decisions are signed by the key PIT."""
     key = path.with_name(f"{path.name}.key")
     key.touch(0o600)
     key.write_bytes(_PRIVATE)
@@ -43,7 +44,7 @@ def pits_ledger(path: Path, terms: Mapping[str, Terms] = TERMS) -> Ledger:
 
 
 def written(ledger: Path) -> str:
-    """Return the log that `pitctl events` and `pitctl statement` print for this ledger."""
+    """Return the log of this ledger: the lines that `pitctl events` and `pitctl statement` print."""
     with redirect_stdout(io.StringIO()):
         assert pit(["key", "--ledger", str(ledger)]) == 0
     with redirect_stdout(out := io.StringIO()):
@@ -53,10 +54,10 @@ def written(ledger: Path) -> str:
 
 
 def chained(decisions: Lines, by: Mapping[int, SigningKey] = MappingProxyType({})) -> Lines:
-    """Return these decisions as a lying pit with its own key would write them: each holds the digest of the one before,
-    and is signed.
+    """Sign these decisions anew, as a lying pit could do with its own key: each holds the digest of the decision before
+    it.
 
-    `by` are other keys than PIT, by the number of the decision that they sign.
+    `by` names decisions that another key than PIT signs, by the decision's number.
     """
     unsigned = sum(1 for each in decisions if "signature" not in each)
     before = sha256(canonical({"decisions": decisions[:unsigned]})).hexdigest()
@@ -77,10 +78,11 @@ def signed_by_the_pit(said: dict[str, Any]) -> dict[str, Any]:
 
 
 class Evening:
-    """Two tables and people, who do whatever a house can do. `did` counts what was done.
+    """A random evening of a house with two tables, in which tables and people do whatever is possible. `did` counts
+    what was done.
 
-    With `limits`, the house has the rules of the newest ledger: a meter may have a limit, new terms wait until the
-    meter is won, and a void lowers no meter. Without `limits`, the house has the rules of earlier forms.
+    If `limits` is true, the house has the rules of the newest ledger: a meter may have a limit, new terms wait until
+    the meter is won, and a void lowers no meter. Otherwise the house has the rules of earlier versions.
     """
 
     def __init__(self, seed: int, path: Path, steps: int = 40, *, limits: bool = True) -> None:
@@ -121,7 +123,8 @@ class Evening:
             self._ledger.close()
 
     def _play(self) -> None:
-        """Play a round of one table: its wagers and its hits, with the other table's wagers before or between."""
+        """Play a round of one table, with its wagers and its hits. The other table may lock wagers before or between
+        them."""
         table, other = self._random.sample(self._tables, 2)
         seats = self._lock(table)
         if self._random.random() < 0.5:
@@ -148,8 +151,8 @@ class Evening:
         return seats
 
     def _word(self) -> bytes | None:
-        """Return one of the pit's last messages about the meters, by which a table locks wagers, or None. Return None
-        in a ledger of an earlier form."""
+        """Return one of the pit's last signed messages about the meters, on which a table then locks wagers, or None.
+        In a ledger of an earlier version, always return None."""
         if not self._limits:
             return None
         self._words.append(MetersWord(len(self._words) + 1, now_text(), self._ledger.levels()).payload(PIT))
@@ -162,7 +165,7 @@ class Evening:
         return self._random.choice(won)
 
     def _void(self) -> None:
-        """Void some wagers of a round of this evening. They may be wagers from before a hit."""
+        """Void some wagers of one of the last rounds. A hit may have come since these wagers."""
         table, round_, seats = self._random.choice(self._rounds[-6:])
         if table in self._tables:
             now, table.round = table.round, round_
@@ -176,7 +179,7 @@ class Evening:
                     self._ledger._books.take_off("true", (), last + 1)
 
     def _correct(self) -> None:
-        """Correct the meters after one of the voids that left something on them."""
+        """Let two people correct the meters after one of the voids that left something on them."""
         with suppress(TableError), self._ledger.closing_meters() as closings:
             if left := closings.corrections.waiting():
                 closings.corrections.correct(self._random.choice(left).void, "Ann", "Bob", "F-19", "a card fell")
@@ -192,7 +195,7 @@ class Evening:
             self._ledger.take_step(award.id, self._random.choice(["paid", "paid", "rejected"]), "Bob", "Cas")
 
     def _tell(self) -> None:
-        """Let a table report the next steps of its awards."""
+        """Let a table confirm the next steps of its awards that the pit published."""
         table = self._random.choice(self._tables)
         while steps := [step for step in unheard_steps(self._ledger, table.table) if step.hit in self._hits]:
             step = steps[0]
@@ -201,8 +204,8 @@ class Evening:
                 return
 
     def _tell_of_another_ledger(self) -> None:
-        """Let a table report a step that a newer ledger took. People recall it, or dismiss a "verified", which paid
-        nobody."""
+        """Let a table report a step of an award that this ledger does not have. Two people recall the step. If it is
+        "verified", which paid nobody, they may dismiss it instead."""
         award = self._award()
         if award.step == "paid":  # it would be paid twice, and head office would say so
             return
@@ -215,8 +218,8 @@ class Evening:
             self._ledger.recall(award.id, "Ann", "Bob")
 
     def _dispute(self) -> None:
-        """Let a table find an award's amount impossible. Then two people at the table accept the amount, or two at the
-        pit reject the award."""
+        """Let a table dispute an award's amount. Then either two people at the table accept the amount, or two people
+        at the pit reject the award."""
         award = self._award()
         table, hit = self._hits[award.hit]
         about = {"hit": award.hit, "cents": award.cents}
@@ -243,7 +246,8 @@ class Evening:
         self._ledger.withdraw_terms(self._random.choice(["big", "small", "new"]), "Ann", "Bob", "a mistake")
 
     def _close(self) -> None:
-        """Close a meter between rounds, perhaps move the house's reserve to another meter, and open the meter again."""
+        """Close a meter between rounds. Perhaps move the house's reserve to another meter. Then open the closed meter
+        again."""
         name, other = self._random.sample([*self._ledger.levels()], 2)
         why = ("Ann", "Bob", "F-17", "moved")
         terms = self._ledger.terms()
@@ -257,7 +261,8 @@ class Evening:
         self._ledger.set_terms(terms, "Ann", "Bob", "again", (name,))
 
     def _set_aside(self) -> None:
-        """Take back a table's adoption as wrong. The table is adopted again, with a new stream from the beginning."""
+        """Take back a table's adoption as wrong, so that its events count no more. Then adopt the table again, with a
+        new stream of events."""
         number = self._draw(0, 1)
         name = self._tables[number].table
         self._ledger.unadopt(name, EPOCH, "Ann", "the wrong key", "Bob")
@@ -310,15 +315,15 @@ TO_FORM_6 = (
 
 
 def as_form_6(path: Path) -> None:
-    """Convert the ledger in this file to form 6, the oldest form that the pit still updates."""
+    """Convert the ledger in this file to form 6, the oldest version of the schema that the pit can still update."""
     with closing(sqlite3.connect(path)) as db:
         for statement in (*TO_FORM_6, "PRAGMA user_version = 6"):
             db.execute(statement)
 
 
 def as_form_18(path: Path) -> None:
-    """Convert the ledger in this file to form 18, in which a void lowered the meters by itself and nobody decided on a
-    correction."""
+    """Convert the ledger in this file to form 18 of the schema. In that version a void lowered the meters at once, and
+    there were no decisions to correct a void."""
     of_voids = "number IN (SELECT number FROM decision WHERE what = 'corrected')"
     with closing(sqlite3.connect(path)) as db:
         db.execute(f"DELETE FROM decided WHERE {of_voids}")

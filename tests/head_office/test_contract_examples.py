@@ -1,5 +1,5 @@
-"""Checks the contract's own examples of voids and rejections: the pit's levels have the figures of the examples, and
-head office agrees."""
+"""Checks the examples of voids and rejections in the contract: the pit's meters have the figures of the examples, and
+head office finds nothing wrong."""
 
 from __future__ import annotations
 
@@ -22,32 +22,32 @@ TERMS = {"grand": Terms(1_000_000, Fraction(1, 10), Fraction(0), 1_000_000)}
 
 @pytest.fixture
 def ledger(tmp_path: Path) -> Iterator[Ledger]:
-    """A pit's ledger. After the test, head office checks the ledger's log, and must find nothing."""
+    """The ledger of a pit. When the test ends, head office checks the ledger's log, and must find nothing wrong."""
     with closing(pits_ledger(tmp_path / "ledger", TERMS)) as ledger:
         yield ledger
     assert findings(lines_of(tmp_path / "ledger"), tmp_path) == []
 
 
 def wagered(ledger: Ledger, table: TableEvening, cents: int) -> None:
-    """Play a round with a wager that adds so many cents to the meter."""
+    """Lock a round's wager that adds `cents` to the meter."""
     give(ledger, table, table.lock(1, price_cents=cents * 10))
 
 
 def hit(ledger: Ledger, table: TableEvening, share: str = "1:1", seats: int = 1) -> None:
-    """Let the first `seats` seats hit in the table's last round."""
+    """Finish the table's last round. Seats 1 to `seats` each hit this share of the meter."""
     give(ledger, table, table.finish(*((seat, "tier") for seat in range(1, seats + 1))))
     for seat in range(1, seats + 1):
         give(ledger, table, table.hit(seat, "tier", "grand", share))
 
 
 def reject(ledger: Ledger, award: str) -> int:
-    """Reject the award, and return the meter's level in cents after that."""
+    """Reject the award, and return the meter's new level in cents."""
     ledger.take_step(award, "rejected", "Ann", "Bob")
     return ledger.levels()["grand"]
 
 
 def correct(ledger: Ledger) -> bool:
-    """Correct the meters after the oldest void that left something on them. Returns whether there was such a void."""
+    """Correct the meters after the oldest void that left something on them. Return False if there is no such void."""
     with ledger.closing_meters() as closings:
         if left := closings.corrections.waiting():
             closings.corrections.correct(left[0].void, "Ann", "Bob", "F-19", "a card fell")

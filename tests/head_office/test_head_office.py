@@ -1,5 +1,5 @@
-"""Checks that head office finds what is not true in a house's log. The logs come from a real pit, each with one thing
-changed."""
+"""Checks that head office finds what is false in a house's log. Each test takes the log of a real pit and changes one
+thing."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from tests.pit.test_meters import give
 
 
 def an_evening(ledger: Ledger) -> None:
-    """Play an evening of two tables: one hit is paid and confirmed by the table, one is rejected, one waits, and a
-    round is voided."""
+    """Play an evening of two tables. One award is paid and confirmed by its table, one is rejected, one is pending, and
+    one round is voided."""
     one, two = TableEvening("t-0"), TableEvening("t-1")
     give(ledger, two, two.lock(1, 2), two.void(1, 2), two.lock(3), two.finish())
     give(ledger, one, one.lock(1), one.finish((1, "all")), first := one.hit(1, "all", "big"))
@@ -44,7 +44,7 @@ def an_evening(ledger: Ledger) -> None:
 
 @pytest.fixture(scope="module")
 def log(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The log of the evening, as the pit's commands print it."""
+    """The log of the evening that `an_evening` plays, as the pit's commands print it."""
     folder = tmp_path_factory.mktemp("house")
     with closing(pits_ledger(folder / "ledger")) as ledger:
         an_evening(ledger)
@@ -52,7 +52,7 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def judged(lines: Lines, folder: Path) -> list[str]:
-    """Return head office's findings on a log of these lines."""
+    """Return head office's findings on a log that has these lines."""
     path = folder / "log"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
     return audit("north", [path], None).findings
@@ -74,12 +74,12 @@ def test_a_sound_log_has_no_finding_and_shows_hits_and_meters(log: str, tmp_path
 
 
 def event(of: str) -> Callable[[Lines], dict[str, Any]]:
-    """Return a function that finds the first line with an event of this type."""
+    """Return a function that finds the first event of this type in the lines of a log."""
     return lambda lines: next(line for line in lines if line.get("event", {}).get("type") == of)
 
 
 def signed_anew(line: dict[str, Any], key: SigningKey = KEY) -> None:
-    """Sign the line's event again with the table's key, after a change."""
+    """Sign the event in this line again with the table's key, after the test has changed it."""
     unsigned = {name: value for name, value in line["event"].items() if name != "signature"}
     line["event"] = json.loads(signed(unsigned, key))
 
@@ -121,7 +121,8 @@ def a_statement_changed(lines: Lines) -> None:
 
 
 def a_statement_dated_anew(lines: Lines) -> None:
-    """Change the statement's time. Every event still agrees, and only the signature shows the change."""
+    """Change the time in the pit's statement. Every event still agrees with the statement, so only the signature shows
+    the change."""
     lines[-1]["at"] = "2026-01-01T00:00:00.000Z"
 
 
@@ -130,7 +131,7 @@ def no_statement(lines: Lines) -> None:
 
 
 def cut_at_the_end(lines: Lines) -> None:
-    """Remove the table's last event from the log, although the pit says that its ledger goes to this event."""
+    """Remove a table's last event from the log. The pit's statement still says that the ledger has this event."""
     last = lines.pop(-2)
     lines[-1]["position"] = last["position"] - 1
 
@@ -168,7 +169,8 @@ PIT_LIES: dict[str, Callable[[dict[str, Any]], None]] = {
 
 @pytest.mark.parametrize("lie", PIT_LIES)
 def test_a_pit_that_signs_what_is_not_true_is_found(log: str, tmp_path: Path, lie: str) -> None:
-    """Head office finds a false statement although its signature is good, because the lying pit holds its own key."""
+    """Head office finds a false statement although its signature is valid, because a lying pit can sign with its own
+    key."""
     lines = [json.loads(line) for line in log.splitlines()]
     lines[-1] = signed_by_the_pit(lines[-1])
     assert judged(lines, tmp_path) == []
@@ -206,8 +208,8 @@ FORGED: dict[str, Callable[[Lines], None]] = {
 def test_a_forged_log_is_found_and_ends_nothing(
     log: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], forged: str
 ) -> None:
-    """Head office finds the forged line and goes on with the other houses. Such a line once ended the check of every
-    house, held it up for hours, or cleared the terminal."""
+    """Head office finds a forged line in one house's log, and still checks the other houses. Such a line once ended the
+    check of all houses, held it up for hours, or cleared the terminal."""
     lines = [json.loads(line) for line in log.splitlines()]
     FORGED[forged](lines)
     path = tmp_path / "north.log"
@@ -269,7 +271,8 @@ def test_a_log_is_fetched_in_parts_by_its_position(tmp_path: Path, capsys: pytes
 def test_no_event_makes_a_formula_in_the_spreadsheet_or_ends_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The spreadsheet must bear any text, because the pit commits a table's event whatever it says."""
+    """No text in an event becomes a formula in the spreadsheet or breaks it. The pit commits a table's event whatever
+    it says, so an event can hold any text."""
     ledger = tmp_path / "ledger"
     with closing(pits_ledger(ledger)) as open_:
         one = TableEvening("t-0")

@@ -1,5 +1,5 @@
-"""Checks that houses that lie with their own valid signature are found, each by a sentence, and that honest houses are
-not accused."""
+"""Checks that head office finds each lie of a house that signs with its own valid key, and names the lie in a sentence.
+Honest houses have no finding."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def findings(lines: Lines, folder: Path, approved: Mapping[str, Sequence[Approve
 
 
 def lied(lines: Lines, lie: Callable[[Said], None]) -> Lines:
-    """Return the log with a false statement that the pit has signed."""
+    """Return the log with a statement that the function `lie` changed and that the pit signed again."""
     said: Said = json.loads(json.dumps(lines[-1]))
     lie(said)
     if "decisions" in said:
@@ -67,8 +67,8 @@ def lied(lines: Lines, lie: Callable[[Said], None]) -> Lines:
 
 
 def agreeing(lines: Lines) -> Lines:
-    """Return the log with a statement that agrees with its own events and decisions, because a liar has head office's
-    program too."""
+    """Return the log with a statement whose figures follow from its events and decisions. A liar can compute such
+    figures, because he has head office's program too."""
     said, replay = lines[-1], Replay([PIT.public])
     decisions, _ = decided.read(said, None)
     for position, line in [(line["position"], line) for line in lines if "event" in line] + [(10**9, None)]:
@@ -92,7 +92,7 @@ def agreeing(lines: Lines) -> Lines:
 
 
 def sum_up(said: Said) -> None:
-    """Set the statement's cents owed and paid to the sums of its awards."""
+    """Set the totals of owed and paid cents in the statement to the sums of the statement's awards."""
     for name, steps in (("owed_cents", ("pending", "verified")), ("paid_cents", ("paid",))):
         said[name] = sum(award["cents"] for award in said["awards"] if award["step"] in steps)
 
@@ -105,8 +105,8 @@ TO = "table t-0, shoe 1, round 3"
 
 
 def an_evening(ledger: Ledger) -> None:
-    """Play an evening with a void, a paid award, and a level that two hits share, of which one is rejected and one
-    waits."""
+    """Play an evening with a void, a paid award, and a level that two hits share. One of these two is rejected, and the
+    other one is pending."""
     one, two = TableEvening("t-0", ["big"]), TableEvening("t-1", ["big"])
     give(ledger, one, one.lock(1, 2, price_cents=2_000_000), one.finish())
     give(ledger, two, two.lock(5, 6, 7, price_cents=100_000), two.finish((5, "all"), (6, "all")))
@@ -142,7 +142,7 @@ def less_pending(said: Said) -> None:
 
 
 def corrected(said: Said) -> Said:
-    """Return the first decision in the statement that corrected a void."""
+    """Return the first decision in the statement by which people corrected the meters after a void."""
     found: list[Said] = [each for each in said["decisions"] if "corrected" in each]
     return found[0]
 
@@ -199,7 +199,8 @@ def test_a_named_lie_is_found_with_its_table_its_round_and_its_amount(house: Lin
 
 
 def test_terms_that_nobody_approved_are_found_where_every_figure_agrees_with_them(house: Lines, tmp_path: Path) -> None:
-    """Head office finds terms that the house chose by itself, although all figures follow from them."""
+    """Head office finds terms that the house chose without approval, although all figures of the statement follow from
+    these terms."""
     other = {"contribution": "1/25", "reserve": "1/50", "seed_cents": 1_000_000, "reseed_at_most_cents": 1_000_000}
     digest = sha256(canonical({"big": other})).hexdigest()
 
@@ -258,8 +259,8 @@ CHAIN: dict[str, Callable[[Lines], object]] = {
 
 @pytest.mark.parametrize("how", CHAIN)
 def test_what_was_done_to_a_decision_without_the_pits_key_is_found(house: Lines, tmp_path: Path, how: str) -> None:
-    """Head office finds a decision that somebody changed in the ledger without the pit's key. The pit states in good
-    faith what it finds in its ledger."""
+    """Head office finds a decision that somebody changed in the pit's ledger without having the pit's key. The pit
+    itself is honest, and states what it finds in its ledger."""
     said: Said = json.loads(json.dumps(house[-1]))
     CHAIN[how](said["decisions"])
     told = findings([*house[:-1], signed_by_the_pit(said)], tmp_path)
@@ -292,8 +293,8 @@ PEOPLE: dict[str, tuple[Callable[[Said], None], str]] = {
 
 
 def test_who_verified_an_award_may_recall_with_another_that_it_was_paid(tmp_path: Path) -> None:
-    """The person who verified an award may take part in its recall. A recall pays nobody: two people take over what the
-    table reported."""
+    """The person who verified an award may also recall it as paid, together with a second person. A recall pays nobody:
+    two people only take over what the table reported."""
     table = TableEvening("t-1")
     with closing(pits_ledger(tmp_path / "ledger")) as ledger:
         give(ledger, table, table.lock(1), table.finish((1, "top")), hit := table.hit(1, "top", "big"))
@@ -332,8 +333,8 @@ def test_a_rotated_key_signs_on_and_the_former_one_no_more(house: Lines, tmp_pat
 def test_a_decision_that_head_office_has_seen_cannot_be_another_one_later(
     house: Lines, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Head office finds that the rejection of an award has vanished since the last log. The table was not told of the
-    rejection, so each log is sound by itself."""
+    """Head office finds that the rejection of an award has vanished from the log since it saw the log last. The table
+    never heard of the rejection, so each of the two logs is sound by itself."""
     log, kept = tmp_path / "log", ["--remember", str(tmp_path / "seen")]
     log.write_text("".join(json.dumps(line) + "\n" for line in lied(house, lambda said: None)), "utf-8")
     assert head_office([f"north={log}", *kept]) == 0
@@ -345,7 +346,8 @@ def test_a_decision_that_head_office_has_seen_cannot_be_another_one_later(
 
 
 def test_a_statement_of_an_earlier_pit_is_not_believed(house: Lines, tmp_path: Path) -> None:
-    """Head office refuses a statement in an earlier form. Otherwise a liar would write that form, which says less."""
+    """Head office refuses a statement in the form of an earlier version. Otherwise a liar would write such a statement,
+    because it says less."""
 
     def as_form_1(said: Said) -> None:
         said.update(statement=1, terms=[each["terms"] for each in said.pop("decisions") if "terms" in each])
@@ -369,8 +371,8 @@ def test_a_hit_that_is_told_after_people_decided_on_its_level_wins_nothing_of_it
 
 
 def test_a_meter_that_came_after_wagers_of_contract_2_got_nothing_of_them(tmp_path: Path) -> None:
-    """Wagers of contract 2 fed every meter that the pit had at that time, and no meter that came later. The ledger here
-    is converted from form 6."""
+    """In contract version 2 a wager fed every meter that the pit had at that time, so a meter that came later gets
+    nothing of the wager. The ledger in this test is converted from an old form of the schema."""
     ledger = tmp_path / "ledger"
     with closing(pits_ledger(ledger, TERMS)) as pit:
         table = TableEvening("t-0")
@@ -408,7 +410,8 @@ def test_a_house_whose_voids_lowered_its_meters_is_an_alarm_and_no_finding_after
 
 
 def say_that_voids_stay(said: Said, places: Sequence[int]) -> None:
-    """Insert at these places the decision that an update of the pit signs: voids leave the meters as they are."""
+    """Insert at these places in the statement the decision "from now on a void lowers no meter", which the pit signs
+    when it is updated from an earlier version."""
     for place in places:
         signed_like = {key: said["decisions"][place - 1][key] for key in ("at", "after", "by", "signature")}
         said["decisions"].insert(place, signed_like | {"witness": None, "voids_stay": True})
@@ -431,8 +434,8 @@ def test_a_house_says_once_and_before_each_correction_that_its_voids_stay(house:
 
 
 def test_evenings_without_a_lie_have_no_finding(tmp_path: Path, figure: Callable[[str], None]) -> None:
-    """Honest random evenings have no finding. Two of three run on a ledger that is converted from form 6, which kept no
-    place for each decision."""
+    """Head office finds nothing wrong in random evenings of honest houses. Two of three evenings run on a ledger that
+    is converted from form 6 of the schema, which did not record after which event a decision was taken."""
     did: Counter[str] = Counter()
     seeds = range(500) if samples.at_length else (0, 8)
     for seed in seeds:
@@ -459,7 +462,7 @@ _MOVED = (  # by pairs that leave the level the sum of what went in less what we
 
 
 def a_meter(said: Said, drawn: random.Random) -> Said:
-    """Return a random meter of the statement on which somebody wagered."""
+    """Return a random meter from the statement. At least one wager was placed on it."""
     meter: Said = drawn.choice([each for each in said["meters"] if each["meter"] in ("big", "small")])
     return meter
 
@@ -491,7 +494,8 @@ def a_part_of_a_cent(said: Said, drawn: random.Random) -> None:
 
 
 def an_amount(said: Said, drawn: random.Random) -> None:
-    """Give an award another amount. Its meter gets the rest, so that the sums still agree."""
+    """Lie about an award in the statement: change its amount, and change its meter by the same amount, so that the sums
+    still agree."""
     award, cents = drawn.choice(said["awards"]), some_cents(drawn)
     award["cents"] += cents
     for meter in said["meters"]:
@@ -534,7 +538,8 @@ _SENTENCE = re.compile(
 def test_random_lies_are_found_each_with_its_table_its_round_and_its_amount(
     tmp_path: Path, figure: Callable[[str], None]
 ) -> None:
-    """Head office finds random lies that the pit signed, although the figures of most lies add up."""
+    """Head office finds random lies in statements that the pit signed, although the figures of most of these statements
+    add up."""
     lies: Counter[str] = Counter()
     for seed in range(20 if samples.at_length else 1):
         drawn = random.Random(seed)

@@ -1,5 +1,5 @@
-"""Checks head office as a second witness: it cosigns a journal only if the journal grew since the last time, and keeps
-both notes of a fork."""
+"""Checks head office as a second witness of the tables' journals. It cosigns a journal only if the journal grew since
+the last time, and keeps both notes of a fork (two histories of one journal)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ LOG, REWRITTEN = Log(ORIGIN, KEY, 40), Log(ORIGIN, KEY, 40, b"another")
 
 
 class Home:
-    """Head office's own folder: what it remembers, its notes, and what it printed last."""
+    """Head office's folder, with the file of what it remembers and its cosigned notes, and the report that it printed
+    last."""
 
     def __init__(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         self._folder, self._capsys = folder, capsys
@@ -35,7 +36,7 @@ class Home:
         self.said: dict[str, Any] = {}
 
     def hears(self, lines: str, house: str = "north") -> list[str]:
-        """Give head office this log of the house, and return its findings."""
+        """Let head office check this log of the house, and return its findings."""
         path = self._folder / f"{house}.log"
         path.write_text(lines, "utf-8")
         remember = str(self._folder / "remembered.json")
@@ -44,7 +45,7 @@ class Home:
         return list(self.said["findings"])
 
     def cosigned(self) -> tuple[int, Note]:
-        """Return the size of the checkpoint that head office cosigned last, and its note."""
+        """Return the checkpoint that head office cosigned last: its number of rows, and its note."""
         text = (self.notes / f"north.{ORIGIN.replace('/', '.')}.note").read_text("utf-8")
         assert load(self._folder / "remembered.json")["north"].checkpoints[ORIGIN] == text
         note = read_note(text)
@@ -58,7 +59,7 @@ def home(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Home:
 
 
 def _log(path: Path, *shown: bytes) -> str:
-    """Return the log of a house whose table showed these checkpoints to the pit."""
+    """Return the log of a house in which a table showed these checkpoints to the pit."""
     begun = path.exists()
     with closing(pits_ledger(path)) as ledger:
         if not begun:
@@ -70,7 +71,7 @@ def _log(path: Path, *shown: bytes) -> str:
 
 
 def _lies(log: str, change: Callable[[dict[str, Any]], None]) -> str:
-    """Return the log with a statement that the pit changed and signed."""
+    """Return the log with its statement changed by the function `change` and signed again by the pit."""
     *events, said = [json.loads(line) for line in log.splitlines()]
     change(said)
     lines: Lines = [*events, signed_by_the_pit(said)]
@@ -92,8 +93,8 @@ def test_it_cosigns_the_newest_checkpoint_and_goes_on_from_there(home: Home, tmp
 def test_a_house_that_wrote_its_journal_anew_after_head_office_heard_is_found_with_both_notes(
     home: Home, tmp_path: Path
 ) -> None:
-    """Head office finds the house although pit and table lie together, and the pit cosigns the new history as if it had
-    been the only one."""
+    """Head office finds a house that rewrites a table's journal after head office has cosigned it. It finds the house
+    although pit and table lie together, and the pit cosigns the new history as if there were no other."""
     true = _log(tmp_path / "true", LOG.shown(17))
     assert home.hears(true) == []
     for place, sizes in enumerate(([17], [3, 20], [40])):
@@ -109,8 +110,8 @@ def test_a_house_that_wrote_its_journal_anew_after_head_office_heard_is_found_wi
 
 
 def test_a_night_that_was_written_anew_before_head_office_heard_is_not_found(home: Home, tmp_path: Path) -> None:
-    """Head office cannot find a journal that was rewritten before it first heard of it. The page on evidence names this
-    limit."""
+    """Head office cannot find a journal that was rewritten before head office first saw it. The documentation page on
+    evidence names this limit."""
     _log(tmp_path / "true", LOG.shown(17))
     assert home.hears(_log(tmp_path / "anew", REWRITTEN.shown(17))) == []
 
@@ -146,8 +147,8 @@ def _note(payload: bytes) -> str:
 def test_a_pit_frames_no_honest_table_by_forks(
     pair: tuple[str, str], says: str | None, home: Home, tmp_path: Path
 ) -> None:
-    """Head office accuses no table if proofs in the statement join both notes. A stranger may have shown the pit one of
-    them with a spoiled proof."""
+    """Head office does not accuse a table of two histories if proofs in the statement join the two notes. A stranger
+    may have shown the pit one of the notes with a spoiled proof."""
     log = _log(tmp_path / "ledger", LOG.shown(17), LOG.shown(40, 17))
     findings = home.hears(_lies(log, lambda said: said.update(forks=[pair])))
     assert [each for each in findings if says is None or says not in each] == []
@@ -155,8 +156,8 @@ def test_a_pit_frames_no_honest_table_by_forks(
 
 
 def test_two_notes_of_different_sizes_accuse_no_table_alone(home: Home, tmp_path: Path) -> None:
-    """Two notes of different sizes are no proof against a table: an honest table goes on at a pit whose ledger was
-    restored from a backup."""
+    """Two notes that name different numbers of rows are no proof against a table. An honest table can have both, if it
+    goes on at a pit whose ledger was restored from a backup."""
     ledger = tmp_path / "ledger"
     _log(ledger, LOG.shown(3))
     backup = ledger.read_bytes()

@@ -378,7 +378,8 @@ def test_of_two_proposals_that_cross_the_second_is_refused_and_terms_that_wait_c
 
 def test_a_void_lowers_a_meter_by_two_accounts_and_a_document_alone_and_once(unplayed: Pit) -> None:
     """Only two accounts that name a document can lower a meter after a void, and only once for each void. In earlier
-    versions one supervisor could lower a meter by voiding rounds, to save the house money or to harm players."""
+    versions one supervisor at the table could void rounds, and so lower a meter before a friend's last round, or lower
+    what the house owes."""
     pit, table = unplayed, TableEvening("t-0")
     give(pit.ledger, table, table.lock(1, 2))
     shown = pit.ledger.levels()

@@ -1,4 +1,4 @@
-"""Checks the pit's ledger with streams made by hand. The tests read the ledger's file directly, and not through the
+"""Checks the pit's ledger with events made by hand. The tests read the ledger's file directly, and not through the
 ledger's code."""
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def event(
 
 
 def changed(body: bytes, key: SigningKey = KEY, **fields: object) -> bytes:
-    """Return the event with other fields, signed anew, as only the holder of the key can sign it."""
+    """Return the event with some fields changed, and signed anew by `key`, as only the table itself could do."""
     message = {name: value for name, value in json.loads(body).items() if name != "signature"} | fields
     signed = json.dumps(message, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
     message["signature"] = base64.b64encode(key.sign(signed)).decode()
@@ -73,7 +73,8 @@ def ack(seq: int, epoch: str = EPOCH) -> Ack:
 
 
 def held(at: Place, table: str = TABLE, epoch: str = EPOCH) -> list[tuple[int, bytes]]:
-    """Return the number and the body of each event that the ledger holds of an epoch, in the order of commitment."""
+    """Return the number and the body of each event that the ledger holds of this table and epoch, in the order of
+    commitment."""
     statement = "SELECT seq, body FROM event WHERE table_id = ? AND epoch = ? ORDER BY number"
     return rows(at, statement, table, epoch)
 
@@ -266,8 +267,8 @@ def test_a_ledger_opened_again_goes_on_where_it_was(ledger: Ledger, at: Place) -
 @examples(13)
 @given(st.data())
 def test_however_a_stream_is_shuffled_and_doubled_it_is_committed_once_in_order(data: Any) -> None:
-    """The ledger commits each event once and in order, although the network loses, doubles and reorders events, the pit
-    restarts, and the table sends again what is not acknowledged."""
+    """The ledger commits each event of a table once and in order, whatever happens on the way: the network loses,
+    doubles and reorders events, the pit restarts, and the table sends again what is not acknowledged."""
     last = data.draw(st.integers(1, 8), label="events")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "ledger.sqlite"
@@ -373,8 +374,8 @@ def test_a_state_that_is_none_is_refused_and_adopts_nothing(at: Place, table: st
 
 @over_both
 def test_an_event_that_cannot_be_booked_is_one_tables_trouble(ledger: Ledger, at: Place) -> None:
-    """Nothing of an event is kept if booking it fails, because the file holds nonsense or the program has a defect. The
-    other tables go on."""
+    """If booking an event fails, the ledger keeps nothing of it, and the events of other tables are still committed.
+    Booking fails if the file holds nonsense, or if the program has a defect."""
     ledger.set_terms({"big": Terms(1_000, Fraction(1, 3), Fraction(0), 1_000)})
     ledger.adopt("other", EPOCH, KEY.public.hex())
     write(at, "UPDATE fund SET remainder = 'nonsense' WHERE account = 'meter:big'")
@@ -417,8 +418,8 @@ def test_only_one_pit_runs_on_a_ledger(path: Path) -> None:
 
 
 def test_a_ledger_of_two_names_is_refused(path: Path) -> None:
-    """The ledger refuses a file with two names. Each name would have a lock and a write-ahead log of its own, so two
-    pits would run on one ledger."""
+    """The ledger refuses a file that has two names (hard links). Each name would have its own lock file and its own
+    write-ahead log, so two pits could run on one ledger."""
     Ledger(path).close()
     other = path.with_name("other.sqlite")
     other.hardlink_to(path)

@@ -1,5 +1,5 @@
-"""Checks what only a ledger in PostgreSQL has: pits that take over from each other, and commits that a replica
-confirms."""
+"""Checks what only a ledger in PostgreSQL can do: several pits take over from each other, and a replica confirms each
+commit."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ HIT = (1, "player_personal")
 
 
 def quiet(what: str) -> None:
-    """Ignore the messages of a pit that stands by."""
+    """Ignore what a pit reports while it waits to become the leader."""
 
 
 def expire(at: str) -> None:
-    """End the leader's time in the database, as if the leader had been silent for too long."""
+    """Let the leader's time run out in the database, as if the leading pit had been silent for too long."""
     write(at, "UPDATE leadership SET until = '-infinity'")
 
 
@@ -95,7 +95,7 @@ def test_a_leader_frozen_in_a_transaction_holds_nobody_up_and_nothing_of_it_is_k
 
 
 def until_it_is(db: psycopg.Connection[Any], query: str, wanted: object) -> None:
-    """Repeat the query until the database gives the wanted answer."""
+    """Repeat the query until the database answers with `wanted`."""
     for _ in range(10_000):
         if db.execute(query.encode()).fetchone() == (wanted,):
             return
@@ -103,8 +103,8 @@ def until_it_is(db: psycopg.Connection[Any], query: str, wanted: object) -> None
 
 
 def test_wherever_a_leader_freezes_in_a_transaction_its_server_counts_the_time(database: str) -> None:
-    """The ledger sends no pipeline of statements, because the server counts no timeout within one. The leader's lock
-    would stay for as long as the leader sleeps."""
+    """The ledger sends its statements one by one, and not in a pipeline, because the server counts no timeout within a
+    pipeline. Otherwise a leader that freezes would hold its lock for as long as it sleeps."""
     states: list[object] = []
     with closing(opened(database)) as leader, psycopg.connect(database, autocommit=True) as db:
         ours = "SELECT state FROM pg_stat_activity WHERE pid = %s"
@@ -226,8 +226,8 @@ def test_pits_that_begin_one_ledger_at_the_same_time_begin_it_once(database: str
 def test_a_pit_that_looks_just_before_another_begins_the_ledger_goes_on(
     database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A pit goes on if another pit makes the ledger's database tables just after its first look. A second look once
-    took those database tables for those of another program."""
+    """A pit finds no ledger in the database, and another pit creates the ledger a moment later. The first pit must
+    still start. It once took the new database tables for those of another program."""
     execute, looked = LedgerDatabase.execute, False
 
     def look(store: LedgerDatabase, statement: str, values: Sequence[object] = ()) -> psycopg.Cursor[Any]:
@@ -310,7 +310,7 @@ def test_the_commands_take_the_url_and_the_key_of_the_package(
 
 
 class _Sent:
-    """A connection that only records the topics of what is published."""
+    """A fake connection that only records the topics of the messages that are published on it."""
 
     def __init__(self) -> None:
         self.topics: list[str] = []
@@ -371,7 +371,7 @@ def test_a_leader_whose_broker_hangs_gives_up_its_place(
 
 
 def confirming(primary: Server, names: str) -> None:
-    """Let each commit on the primary wait for a replica with one of these names."""
+    """Make each commit on the primary wait until a replica with one of these names confirms it."""
     primary.query(f"ALTER SYSTEM SET synchronous_standby_names = '{names}'")
     primary.reload()
     with psycopg.connect(primary.url, autocommit=True) as db:
@@ -379,7 +379,7 @@ def confirming(primary: Server, names: str) -> None:
 
 
 def leading(url: str) -> Ledger:
-    """Return a ledger that leads, waits for its replica at each commit, and has adopted one table."""
+    """Return a ledger that is the leader and has adopted one table. Each of its commits waits for the replica."""
     ledger = Ledger(url, replicated=True)
     ledger.serve(quiet)
     ledger.set_terms(TERMS)
@@ -414,14 +414,14 @@ def test_a_commit_counts_once_the_replica_confirmed_it_and_never_where_postgresq
 
 
 def replica_has(replica: Server, events: int) -> None:
-    """Wait until the replica has so many events. Without its primary, the replica can only have what is on its own
-    disk."""
+    """Wait until the replica has this many events. Once its primary is stopped, the replica can only have what is on
+    its own disk."""
     with psycopg.connect(replica.url, autocommit=True) as db:
         until_it_is(db, "SELECT count(*) FROM event", events)
 
 
 def _unconfirmed(primary: Server, table: TableEvening, how: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Commit an event whose wait for the replica ends in the way that `how` names, for example "timed out"."""
+    """Commit an event that no replica confirms. `how` says how the commit's wait ends, for example "timed out"."""
     ledger = leading(primary.url)
     (backend,) = ledger._db.execute("SELECT pg_backend_pid()").fetchone()
     confirming(primary, "nobody")

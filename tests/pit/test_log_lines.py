@@ -1,5 +1,5 @@
-"""Checks that under systemd the log lines of the pit, of head office and of the web pages have a priority, an id and
-fields."""
+"""Checks that the log lines of the pit, of head office and of the web pages have a priority, an id and fields if they
+run under systemd."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SEES = Look(0, None, None, None, {}, None, None)
 
 
 def line(program: str, kind: Kind, priority: Priority, **fields: str) -> dict[str, str]:
-    """Return the fields that a log line of this kind must have, apart from its text."""
+    """Return the fields that a log line of this program, kind and priority must have, apart from its text."""
     of_each = {"SYSLOG_IDENTIFIER": program, "MESSAGE_ID": message_id(kind.value), "PRIORITY": str(int(priority))}
     return of_each | fields
 

@@ -1,4 +1,5 @@
-"""Checks `pitctl machines`, which writes the files of two machines and a witness from a file of their addresses."""
+"""Checks `pitctl machines`. From a file of addresses, this command writes the files for a pit on two machines with a
+third machine as witness."""
 
 from __future__ import annotations
 

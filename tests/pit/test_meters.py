@@ -1,4 +1,4 @@
-"""Checks meters, awards and the account against a model that is written from the contract's words."""
+"""Checks the meters, the awards and the pit's account against a model that follows the words of the contract."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ def ledger(at: Place) -> Iterator[Ledger]:
 
 
 def opened(at: Place, terms: Mapping[str, Terms] = TERMS, key: Signer | None = None) -> Ledger:
-    """Return a ledger on which a pit runs, with two adopted tables. The pit's key signs the decisions; without a key
-    nothing is signed."""
+    """Return a ledger with two adopted tables, as a running pit uses it. Decisions are signed with `key`, or not at all
+    if `key` is None."""
     if isinstance(at, Path) and not at.exists():
         _begin(at)
     ledger = Ledger(at)
@@ -68,8 +68,8 @@ def opened(at: Place, terms: Mapping[str, Terms] = TERMS, key: Signer | None = N
 
 
 def _begin(at: Path) -> None:
-    """Make a new ledger's file from the bytes of one that the program made before. To make the database tables each
-    time would take ten milliseconds, hundreds of times."""
+    """Make the file of a new, empty ledger by copying one that was made before. Creating the database tables each time
+    would take ten milliseconds, hundreds of times."""
     empty, mode = _begun()
     at.write_bytes(empty)
     at.chmod(mode)
@@ -84,7 +84,7 @@ def _begun() -> tuple[bytes, int]:
 
 
 def give(ledger: Ledger, table: TableEvening, *bodies: bytes) -> list[str]:
-    """Commit the events, and return the codes of the alarms."""
+    """Commit these events of the table, and return the codes of the alarms that they raise."""
     received = ledger.receive([(table.table, body) for body in bodies])
     assert not received.refused
     assert received.acks[table.table].seq == len(table.sent)
@@ -96,7 +96,7 @@ def amounts(ledger: Ledger) -> list[tuple[str, int]]:
 
 
 def waiting(ledger: Ledger, table: str = "t-0") -> list[tuple[str, str, int, str]]:
-    """Return the steps of awards that the table has not confirmed, in the order of their numbers."""
+    """Return the steps of awards that the table has not confirmed yet, in the order of their numbers."""
     steps = unheard_steps(ledger, table)
     assert [step.seq for step in steps] == sorted({step.seq for step in steps})
     return [(step.award, step.step, step.cents, step.by) for step in steps]
@@ -109,7 +109,7 @@ def code_of(call: Callable[[], object]) -> str:
 
 
 def correct(ledger: Ledger) -> None:
-    """Correct the meters after each void that left something on them."""
+    """Correct the meters after each void whose wagers left money on them."""
     with ledger.closing_meters() as closings:
         for left in closings.corrections.waiting():
             closings.corrections.correct(left.void, "Ann", "Bob", "F-19", "a card fell")
@@ -166,8 +166,8 @@ def test_locked_wagers_take_few_statements_however_many_seats_and_meters(
 def test_a_round_more_in_a_transaction_takes_five_statements_more(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each further round takes five statements: for its two events, its round, its stake and its posting. Everything
-    else is read and written once for all rounds."""
+    """If one transaction commits several rounds, each further round takes five SQL statements: for its two events, its
+    round, its stake (the bet of the round) and its posting. Everything else is read and written once for all rounds."""
     tables = [TableEvening("t-0"), TableEvening("t-1")]
     statements = counted(ledger, monkeypatch)
     took = []
@@ -211,7 +211,7 @@ def test_terms_that_the_disk_did_not_take_leave_nothing_behind(ledger: Ledger, m
 
 
 def counted(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Return a list that receives each SQL statement of the ledger from now on."""
+    """Return a list to which each SQL statement is added that the ledger executes after this call."""
     statements: list[str] = []
     run = ledger._db.execute
 
@@ -224,8 +224,8 @@ def counted(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_steps_that_wait_keep_their_numbers_while_those_before_them_are_told_of(ledger: Ledger) -> None:
-    """Steps that wait keep their numbers. Thousands of steps may wait, and to number all of them anew each time would
-    take too much of the pit's time."""
+    """When a table confirms a step, the later steps that still wait keep their numbers. Thousands of steps may wait,
+    and numbering all of them anew each time would take too long."""
     table = TableEvening("t-0")
     hits = []
     for _ in range(3):
@@ -300,8 +300,8 @@ def test_a_table_whose_game_has_a_meter_that_the_pit_lacks_is_told_before_anybod
 
 
 def test_the_events_of_version_2_move_the_meters_as_they_did(ledger: Ledger, tmp_path: Path) -> None:
-    """Events of contract version 2 are booked by its rules: there was one bet, whose wagers fed every meter, and a hit
-    won a whole meter."""
+    """The pit books events of contract version 2 by the rules of that version: there was only one bet, its wagers fed
+    every meter, and a hit won a whole meter."""
     old, now = TableEvening("t-0"), TableEvening("t-0")
     with closing(opened(tmp_path / "now.sqlite")) as beside:
         for hand in range(1, 4):
@@ -402,8 +402,8 @@ def test_hits_of_two_tables_take_the_level_in_the_order_committed(ledger: Ledger
 
 
 def test_what_has_been_won_is_not_taken_off_the_meter_again_by_a_void(ledger: Ledger) -> None:
-    """A wager of another table was part of the level that was won. If that wager is voided later, the house bears it,
-    and the meter does not fall."""
+    """If a wager is voided after the level that contained it was won, the meter does not fall, and the house bears what
+    the wager gave. The wager is another table's than the winner's."""
     first, second = TableEvening("t-0"), TableEvening("t-1")
     give(ledger, second, second.lock(1))
     give(ledger, first, first.lock(1), first.finish((1, "banker_personal")), first.hit(1, "banker_personal", "big"))
@@ -449,7 +449,8 @@ def test_the_reseed_stays_while_one_hit_of_the_level_stands(ledger: Ledger) -> N
 
 
 def shared(ledger: Ledger, *seats: int) -> TableEvening:
-    """Return a table on which these seats' hits share one level: the seed of 1,000 and what their wagers gave."""
+    """Return a table on which these seats' hits share one level of the meter: the seed of 1,000 and what the seats'
+    wagers gave."""
     table = TableEvening("t-0")
     give(ledger, table, table.lock(*seats), table.finish(*((seat, "banker_personal") for seat in seats)))
     give(ledger, table, *(table.hit(seat, "banker_personal", "big") for seat in seats))
@@ -490,8 +491,8 @@ def test_the_part_of_a_hit_that_is_rejected_after_another_was_paid_goes_back_on_
 
 
 def test_a_step_whose_amount_comes_again_is_told_again(ledger: Ledger) -> None:
-    """The award's amount is 1333, then 667, then 1333 again. The table has confirmed the first amount only, so the pit
-    publishes the other two steps."""
+    """If an award's amount changes from 1333 to 667 and back to 1333, the pit publishes three steps. The table has
+    confirmed only the first, so the pit still publishes the other two."""
     table = TableEvening("t-0")
     give(ledger, table, table.lock(1, 3), table.finish((1, "banker_personal"), (3, "banker_personal")))
     hit = table.hit(1, "banker_personal", "big")
@@ -685,8 +686,8 @@ def test_a_hit_on_a_meter_the_pit_does_not_have_waits_for_it(ledger: Ledger) -> 
 
 
 def test_a_wager_is_voided_by_the_terms_under_which_it_was_locked(ledger: Ledger) -> None:
-    """A void takes off what the wager gave under its own terms, although the terms changed while the meter was in play.
-    Such a change is in ledgers that an earlier version wrote."""
+    """After a void, a correction takes off the meter what the wager gave under its own terms, although the terms
+    changed while people played for the meter. Ledgers that an earlier version wrote have such changes."""
     first, second = TableEvening("t-0"), TableEvening("t-1")
     give(ledger, first, first.lock(1))
     change_at_once(ledger, TERMS | {"big": Terms(2_000, Fraction(1, 2), Fraction(0), 2_000)})
@@ -757,11 +758,11 @@ _Won = tuple[str, str] | int
 
 @dataclass
 class ModelMeter:
-    """A meter as the contract's words describe it. `on_it` gives for each open wager its cents on the meter and in the
-    reserve.
+    """A meter, computed by the words of the contract. `on_it` gives for each wager how many cents of it are on the
+    meter and in the reserve.
 
-    `locks` are the locked levels that count. Each has its own `on_it`, the part of the wagers that it took, and
-    `borne`, the part of that which was corrected since.
+    `locks` are the wins of the meter that count. Each has its own `on_it`, the part of the wagers that the win took,
+    and `borne`, the part of that which people corrected since.
     """
 
     terms: Terms
@@ -772,7 +773,7 @@ class ModelMeter:
 
 
 class Model:
-    """A model of the meters and awards of tables 0 and 1."""
+    """A model of all meters and awards, for two tables, which follows the words of the contract."""
 
     def __init__(self) -> None:
         self.meters = {name: ModelMeter(terms, Fraction(terms.seed_cents)) for name, terms in TERMS.items()}
@@ -785,7 +786,7 @@ class Model:
             meter.on_it[wager] = put
 
     def correct(self, wager: _Wager) -> None:
-        """Take off the meters what this voided wager left there. The void itself had moved no meter."""
+        """Take off the meters what this voided wager left on them. The void itself did not change the meters."""
         for meter in self.meters.values():
             put = meter.on_it.pop(wager, (Fraction(0), Fraction(0)))  # won since: it stays won
             meter.level, meter.reserve = meter.level - put[0], meter.reserve - put[1]
@@ -853,7 +854,8 @@ _BETS = ((SPOT, ("big", "small")), ("lucky_pair", ("small",)))
 
 
 class Play:
-    """A random play of two tables and people, on a ledger and on the model at the same time."""
+    """A random play of two tables and of people, which runs on a ledger and on the model at the same time, so that a
+    test can compare the two."""
 
     def __init__(self, data: Any, path: Path) -> None:
         self._data = data
@@ -963,7 +965,8 @@ class Play:
 
 
 class PlayWithoutHits(Play):
-    """A random play that also runs on a second ledger, which gets the same events without the hits."""
+    """A random play that also runs on a second ledger. The second ledger gets the same events, but no hits, so that a
+    test can compare the two ledgers."""
 
     def _commit(self, table: TableEvening, body: bytes) -> None:
         without = self._without.setdefault(table.table, TableEvening(table.table))
@@ -1009,7 +1012,7 @@ def test_when_every_hit_is_rejected_everything_is_as_if_there_had_been_none(data
 
 
 def funds(ledger: Ledger) -> dict[str, Fraction]:
-    """Return what every account holds, with its part of a cent. The account `wagers` is left out."""
+    """Return the exact cents that each account of the books holds. The account `wagers` is left out."""
     rows = ledger._db.execute("SELECT account, cents, remainder FROM fund WHERE account != 'wagers'").fetchall()
     return {account: total for account, cents, rest in rows if (total := cents + Fraction(rest))}
 

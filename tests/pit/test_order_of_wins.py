@@ -1,5 +1,5 @@
-"""Checks that wins are ordered by the moment when wagers were locked, not by the arrival of events. So a table that was
-cut off does not lose its level to a later win."""
+"""Checks that wins are ordered by the moment when their wagers were locked, and not by the arrival of events. So a
+table whose connection was lost does not lose its level to a later win."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ def ledger(at: Place) -> Iterator[Ledger]:
 
 
 class Seat(TableEvening):
-    """A table whose wagers are locked at given moments of the pit's clock, in ms from the test's beginning."""
+    """A table that can lock wagers at a given moment of the pit's clock. The moment is in ms from the beginning of the
+    test."""
 
     begun_ms = 0
 
@@ -54,14 +55,14 @@ class Seat(TableEvening):
         ]
 
     def tells(self, ledger: Ledger) -> bytes:
-        """Let the table report the last win that the pit published."""
+        """Let the table report that it received the last win that the pit published."""
         win = ledger.win_after(None)
         assert win is not None
         return self.say("win_told", win={"seq": win.seq}, shown=True, word_seq=win.seq)
 
 
 def two(ledger: Ledger) -> tuple[Seat, Seat]:
-    """Return two tables with an open shoe that have both wagered on the meters."""
+    """Return two tables. Each has opened a shoe and has wagered on the meters once."""
     early, late = Seat("t-0"), Seat("t-1")
     give(ledger, early, early.say("shoe_opened", round=None), early.lock(1, 4), early.finish())
     give(ledger, late, late.say("shoe_opened", round=None), late.lock_on((SPOT, (1,), 3, METERS)), late.finish())
@@ -74,8 +75,8 @@ def of(ledger: Ledger, table: str) -> Award:
 
 
 def test_a_win_that_came_after_many_names_the_first_of_them(ledger: Ledger) -> None:
-    """The alarm names the first five awards and counts the rest. In a test with broken links, the alarm once named a
-    hundred awards in one sentence."""
+    """If a win comes late, after many others, its alarm names the first five of their awards and counts the rest. In a
+    test with broken connections, the alarm once named a hundred awards in one sentence."""
     early, late = two(ledger)
     kept = [early.locked(ledger, 0), *early.won()]
     for number in range(7):
@@ -261,7 +262,8 @@ def test_a_lock_by_a_word_that_the_pit_never_signed_overtakes_nobody(ledger: Led
 
 
 def test_a_table_cannot_claim_a_lock_before_its_own_last_one(ledger: Ledger) -> None:
-    """A dealer gains nothing by keeping an old message of the pit to lock wagers by once another table has won."""
+    """A table cannot claim an earlier lock by showing an old message of the pit. So a dealer gains nothing by keeping a
+    message until another table has won."""
     early, late = two(ledger)
     give(ledger, early, early.locked(ledger, 5_000), early.finish())
     give(ledger, late, late.locked(ledger, 4_000), *late.won())
@@ -270,8 +272,8 @@ def test_a_table_cannot_claim_a_lock_before_its_own_last_one(ledger: Ledger) -> 
 
 
 def test_a_dealer_who_holds_the_cable_gains_nothing_by_the_age_of_the_word(ledger: Ledger) -> None:
-    """A table that was cut off has an older message of the pit than the other table. Its lock still counts as the later
-    one."""
+    """A table without connection shows an older message of the pit than another table. The pit adds the age of the
+    message, so the lock of that table still counts as the later one."""
     early, late = two(ledger)
     give(ledger, late, late.locked(ledger, 1_000, ago_ms=100), *late.won())
     give(ledger, early, early.locked(ledger, 8_000, ago_ms=8_000), *early.won())
@@ -280,8 +282,8 @@ def test_a_dealer_who_holds_the_cable_gains_nothing_by_the_age_of_the_word(ledge
 
 @pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.proof) for seed in range(2, 12))])
 def test_whatever_order_the_streams_come_in_no_later_lock_has_an_earlier_level(at: Place, seed: int) -> None:
-    """The rule holds for tables that are cut off and come back, for a pit that restarts meanwhile, and for whole and
-    shared levels."""
+    """Wins get their levels in the order of their locks, even if tables lose the connection and come back, and if the
+    pit restarts meanwhile. The rule holds for whole and for shared levels."""
     chance = random.Random(seed)
     Seat.begun_ms = now_in_ms()
     ledger = opened(at)

@@ -1,4 +1,5 @@
-"""Checks that people can read again what the pit told them: every kept alarm, and every change of the meters' terms."""
+"""Checks that people can read later what the pit told them: every alarm that the ledger records, and every change of
+the meters' terms."""
 
 from __future__ import annotations
 
@@ -55,7 +56,7 @@ def printed(path: Path, told: Told, *table: str) -> list[str]:
 
 
 def listed(path: Path, told: Told, *table: str) -> list[list[str]]:
-    """Return the table, the event and the code of each alarm that `pitctl alarms` prints."""
+    """Return three fields of each alarm that `pitctl alarms` prints: the table, the event and the code."""
     return [line.split("  ")[1:] for line in printed(path, told, *table) if not line.startswith(" ")]
 
 
@@ -64,7 +65,8 @@ def refusal(code: str = "body_differs", what: str = "Another body came.") -> Ref
 
 
 def corrected(ledger: Ledger, table: str = TABLE) -> TableEvening:
-    """Return a table whose third event is a correction that takes away the hit of the first round."""
+    """Return a table that has sent three events. The third is a correction that takes away the hit of the first
+    round."""
     evening = TableEvening(table, ROYAL9_METERS)
     evening.lock(1)
     evening.finish((1, "player_personal"))
@@ -74,7 +76,7 @@ def corrected(ledger: Ledger, table: str = TABLE) -> TableEvening:
 
 
 def keep(ledger: Ledger, table: str, refusal: RefusedError) -> bool:
-    """Keep a refusal, and return whether the ledger had room for it."""
+    """Record a refusal in the ledger, and return whether the ledger had room for it."""
     return not ledger.keep([(table, refusal)])
 
 
@@ -186,7 +188,8 @@ def test_a_name_that_plays_tricks_on_a_terminal_is_shown_as_what_it_is(
 def test_each_table_has_room_of_its_own_and_all_that_nobody_adopted_share_one(
     ledger: Ledger, path: Path, capsys: Told, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The separate rooms ensure that no table, and nobody who invents tables, can keep other tables' alarms out."""
+    """Each adopted table has its own room for alarms in the ledger, and all other tables share one room. So neither a
+    table nor somebody who invents tables can keep the alarms of other tables out."""
     monkeypatch.setattr(alarms, "MOST_OF_A_CODE", 3)
     ledger.adopt("royal9-02", EPOCH, KEY.public.hex())
     kept = [keep(ledger, TABLE, refusal(what=f"Body {number}.")) for number in range(5)]
@@ -292,8 +295,8 @@ def test_a_full_disk_does_not_end_the_pit_at_a_refusal(house: House, capsys: Tol
 
 
 def _no_file_may_grow(pid: int, no: bool = True) -> None:
-    """Forbid this process to make any file larger, as if the disk were full. Python ignores the signal SIGXFSZ, so its
-    writes fail."""
+    """Forbid the process `pid` to make any file larger, as if the disk were full; allow it again if `no` is false. The
+    process does not end, because Python ignores the signal SIGXFSZ; only its writes fail."""
     resource.prlimit(pid, resource.RLIMIT_FSIZE, (0 if no else resource.RLIM_INFINITY, resource.RLIM_INFINITY))
 
 
@@ -335,7 +338,7 @@ def test_without_settings_the_ledgers_own_terms_stand_and_every_change_is_told(h
 
 
 def terms(path: Path) -> dict[str, Terms]:
-    """Return the meters' terms that are in force, read directly from the ledger's file."""
+    """Return the meters' terms that are in force, read from the ledger's file without the ledger's code."""
     with closing(sqlite3.connect(path)) as db:
         rows = db.execute(
             "SELECT name, seed_cents, contribution, reserve, reseed_at_most_cents FROM meter"
@@ -356,8 +359,8 @@ def test_a_new_ledger_without_settings_begins_on_the_examples_terms(house: House
 def test_more_voids_in_a_shoe_than_the_house_expects_are_an_alarm(
     ledger: Ledger, path: Path, capsys: Told, most: int
 ) -> None:
-    """The pit raises an alarm on many voids in a shoe. Each void by itself is allowed, so one person could void every
-    round that he does not like."""
+    """The pit raises an alarm if a shoe has more voids than the house expects. Each void by itself is allowed, so
+    without the alarm one person could void every round that he does not like."""
     ledger.watch_voids(most)
     evening = TableEvening(TABLE, ROYAL9_METERS)
     for _ in range(most + 1):

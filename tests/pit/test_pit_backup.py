@@ -1,5 +1,5 @@
-"""Checks that a backup of a ledger, made while the pit runs, can be restored. The tables then send what the ledger
-lacks, and nothing is paid twice."""
+"""Checks that a backup of a ledger, made while the pit runs, can be restored. After that the tables send the events
+that the ledger lacks, and nothing is paid twice."""
 
 from __future__ import annotations
 
@@ -115,8 +115,8 @@ def kept(tmp_path: Path) -> tuple[Path, Path]:
 
 
 def _with_another_byte(content: bytes, place: int) -> bytes:
-    """Return the compressed content with the byte at `place` changed. If that change does not alter the unpacked
-    content, a later byte is changed."""
+    """Return the gzip-compressed content with the byte at `place` changed, or a later byte if that change would not
+    alter the unpacked content."""
     changed = bytearray(content)
     changed[place] ^= 1
     try:
@@ -147,7 +147,8 @@ def _packed(copy: Path, members: dict[str, bytes]) -> None:
 
 
 def _forged(copy: Path, change: Callable[[dict[str, Any], object], object], signer: SigningKey | None) -> None:
-    """Change the backup's description or files, as a forger does. Sign the backup if the forger has a key."""
+    """Change the backup's description or its files, as a forger does. Sign the backup with the key `signer`, or leave
+    the old signature if `signer` is None."""
     with tarfile.open(copy) as tar:
         files = {each.name: (tar.extractfile(each) or io.BytesIO()).read() for each in tar}
     says = json.loads(files.pop("backup.json"))
@@ -209,7 +210,7 @@ def _deep(copy: Path, ledger: bytes) -> None:
 
 
 def _folder(copy: Path, ledger: bytes, head: bytes) -> None:
-    """Write a backup as a folder, in the format of commit 0f50807."""
+    """Replace the backup by one in the form of commit 0f50807, which wrote a backup as a folder of files."""
     copy.unlink()
     copy.mkdir()
     sums = ""
@@ -330,7 +331,8 @@ def test_a_damaged_ledger_is_no_backup_and_gives_way_to_one(
 def test_a_ledger_of_an_earlier_form_is_backed_up_as_it_is_and_gives_way_on_a_persons_word_alone(
     form_6: Path, kept: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A person who updates the pit can back up the old ledger before the new version changes the ledger's form."""
+    """A person who updates the pit can back up the old ledger unchanged, before the new version of the program updates
+    the ledger's schema."""
     before, copy = form_6.read_bytes(), tmp_path / "of form 6"
     shutil.copy(kept[0].with_name("ledger.key"), form_6.with_name(f"{form_6.name}.key"))
     assert _main("backup", "--ledger", str(form_6), str(copy)) == 0

@@ -1,5 +1,5 @@
-"""Checks that the times in the pit's acks and in its messages about the meters never go back, whatever happens to the
-clock, the program and the machine."""
+"""Checks that the times in the pit's acks and in its messages about the meters never go back, even if the clock is
+changed, the program restarts, or another machine takes over."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DAY_MS = 24 * HOUR_MS
 
 
 class World:
-    """A ledger that holds a time, and the clock of the machine on which the pit runs."""
+    """A pit's machine with a clock that the test sets, and the time that the pit's ledger holds."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now_ms = NOW_MS

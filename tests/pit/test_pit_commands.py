@@ -1,4 +1,4 @@
-"""Checks the list of `pitctl`'s commands: help, manual page and completion, and the input that the commands refuse."""
+"""Checks all commands of `pitctl`: their help, manual page and completion, and which input they refuse."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ def test_the_examples_are_command_lines() -> None:
 def test_what_is_mistyped_or_shortened_is_told_with_what_is_meant(
     typed: str, told: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The commands refuse shortened options. A shortened option that decides on money could mean another option once a
-    new one is added."""
+    """The commands refuse mistyped and shortened options. A shortened option in a decision on money could mean
+    something else as soon as a new option is added."""
     assert _ended(*typed.split()) == 2
     assert capsys.readouterr().err.endswith(f": error: {told}\n")
 

@@ -1,4 +1,5 @@
-"""Checks `pitctl events`, which prints the log with which a table's journal is compared."""
+"""Checks `pitctl events`, which prints the events that the pit committed, so that people can compare them with a
+table's journal."""
 
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ Told = pytest.CaptureFixture[str]
 
 @dataclass
 class Evening:
-    """A journal as its table wrote it, with its epoch and the bodies of its messages."""
+    """A table's journal file, with its epoch (the journal's random name) and the bodies of its events."""
 
     journal: Path
     epoch: str
@@ -39,7 +40,8 @@ class Evening:
 
 
 def played(journal: Path, entries: int = len(SHOES)) -> Evening:
-    """Write a journal with an evening of the table, in a new epoch."""
+    """Write the journal of a table that has dealt some shoes, under a new epoch. The journal has the first `entries`
+    entries."""
     writer = opened(journal)
     try:
         return Evening(journal, writer.epoch, [message.body for message in writer.append(SHOES[:entries])])
@@ -62,14 +64,14 @@ def ledger(path: Path) -> Iterator[Ledger]:
 
 @pytest.fixture
 def evening(ledger: Ledger, tmp_path: Path) -> Evening:
-    """An evening whose events are all in the ledger."""
+    """A table's journal, all of whose events are committed in the ledger."""
     evening = played(tmp_path / "table.journal")
     commit(ledger, evening)
     return evening
 
 
 def events(path: Path, *words: str) -> Printed:
-    """Run `pitctl events` as a process, as a person does."""
+    """Run `pitctl events` as a separate process with these words, and return the finished process."""
     command = programs.python("-m", "controller.pit.reference", "events", "--ledger", str(path), *words)
     return subprocess.run(command, cwd=ROOT, capture_output=True, check=False)
 

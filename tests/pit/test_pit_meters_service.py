@@ -1,4 +1,5 @@
-"""Checks meters, awards and people's commands over a real broker. Each published message must keep its written form."""
+"""Checks the meters, the awards and the commands of people over a real broker. Each message that the pit publishes must
+agree with its schema."""
 
 from __future__ import annotations
 
@@ -48,7 +49,7 @@ def house(tmp_path: Path) -> Iterator[House]:
 
 
 def started(house: House) -> tuple[Far, str]:
-    """Return a client in the place of a table that has published its state, and the path of the settings file."""
+    """Return a client that plays a table and has published its state, and the path for the pit's settings file."""
     far = house.far()
     far.say_state()
     return far, str(house.ledger.with_name("pit.toml"))
@@ -61,7 +62,7 @@ def checked(name: str, message: dict[str, Any]) -> dict[str, Any]:
 
 
 def meters(far: Far, wanted: Callable[[dict[str, int]], bool] = lambda _: True) -> dict[str, Any]:
-    """Return the next message about the meters for whose levels `wanted` is true."""
+    """Return the next message about the meters whose levels satisfy the function `wanted`."""
     while True:
         message = checked("meters", far.said())
         if wanted(message["meters"]):
@@ -69,14 +70,16 @@ def meters(far: Far, wanted: Callable[[dict[str, int]], bool] = lambda _: True) 
 
 
 def step(far: Far) -> tuple[str, str, int, str]:
-    """Return the next published step of an award: award, step, cents and name."""
+    """Return the next step of an award that the pit publishes: the award, the step, the cents, and the name of the
+    person."""
     told = checked("award", far.said())
     assert (told["table"], told["hit"].partition("/")[0]) == (TABLE, TABLE)
     return told["award"], told["step"], told["cents"], told["by"].removeprefix("practice:")
 
 
 def ack_said(seq: int) -> dict[str, Any]:
-    """Return the pit's acknowledgement as the dictionary that a test client receives."""
+    """Return the pit's acknowledgement of event `seq` as a dictionary, in the form in which the test's client gives
+    it."""
     message: dict[str, Any] = json.loads(ack(seq))
     return message
 
@@ -161,8 +164,8 @@ def test_steps_are_said_again_to_a_table_that_comes_back_until_its_stream_tells_
 
 
 def test_a_step_waits_until_the_tables_stream_has_told_of_the_one_before(house: House) -> None:
-    """The pit publishes the second step only after the table has confirmed the first. A table takes no step older than
-    one that it has, so the first would be lost if only the second arrived."""
+    """The pit publishes an award's second step only after the table has confirmed the first. A table accepts no step
+    that is older than one it has. So the first step would be lost if only the second arrived."""
     far, settings = started(house)
     listener = house.far(f"pit/v1/{TABLE}/+")
     house.pit("--adopt-new", "--settings", settings)

@@ -1,4 +1,5 @@
-"""Checks the pit as a separate process on a real broker: the tests start it, feed it, kill it and start it again."""
+"""Checks the pit as a separate process on a real broker. The tests start the pit, send it events, kill it, and start it
+again."""
 
 from __future__ import annotations
 
@@ -93,7 +94,7 @@ TEN_YEARS_S = 10 * 365 * 24 * HOUR_S
 
 
 class Clock:
-    """The clock of the pit's machine, which shows the right time at first."""
+    """A clock for the pit's process, which the test can set. At first it shows the right time."""
 
     def __init__(self, folder: Path) -> None:
         self._file = folder / "moved_s"
@@ -101,14 +102,15 @@ class Clock:
         self.program = (sys.executable, "-c", _SET_CLOCK.format(moved_s=str(self._file)))
 
     def move(self, by_s: int) -> None:
-        """Set the clock ahead by so many seconds from now on, or back if `by_s` is negative."""
+        """From now on, let the clock show a time that is `by_s` seconds ahead of the right time, or behind it if `by_s`
+        is negative."""
         new = self._file.with_name("moved_s.new")
         new.write_text(str(by_s))
         new.rename(self._file)
 
 
 def times_until(far: Far, seq: int) -> list[str]:
-    """Return the times in the next acks, up to the ack of event `seq`."""
+    """Return the times in the next acks, up to and including the ack of event `seq`."""
     said = [json.loads(far.next().payload)]
     while said[-1]["seq"] < seq:
         said.append(json.loads(far.next().payload))
@@ -192,8 +194,8 @@ def test_garbage_does_not_end_the_pit(house: House) -> None:
 
 
 def test_an_alarm_that_stands_is_said_once(house: House) -> None:
-    """People are told once of an event that a table sends again every two seconds, until the table's stream has gone
-    on."""
+    """If a table sends the same refused event again every two seconds, the pit tells people only once, until the
+    table's next event is accepted."""
     forged = event(1, key=SigningKey(bytes([7] * 32)))
     far, pit = house.adopting()
     until(pit.err, "connected")
@@ -260,8 +262,8 @@ def test_a_second_pit_on_the_same_ledger_ends_with_words_for_people(house: House
 
 @pytest.mark.proof
 def test_a_ledger_that_somebody_holds_is_waited_for(house: House) -> None:
-    """The pit waits while another process holds the ledger, such as a person who decides on many awards, or a program
-    that copies it. A pit that ended itself would lose minutes."""
+    """The pit waits while another process locks the ledger, for example a person who decides on many awards, or a
+    program that copies the ledger. If the pit ended instead, minutes would be lost."""
     far, pit = house.adopting()
     far.ack(ack(0))
     with closing(sqlite3.connect(house.ledger, isolation_level=None)) as other:
@@ -284,7 +286,8 @@ def test_a_ledger_that_is_none_ends_the_pit_with_words_for_people(house: House) 
 
 @pytest.mark.parametrize("lost", ["event", "adoption"])
 def test_a_ledger_lost_while_the_pit_runs_ends_it(house: House, lost: str) -> None:
-    """A ledger that can no longer be used ends the pit. The pit must not take that for trouble with the messages."""
+    """The pit ends if its ledger can no longer be used. It must not mistake that for trouble with the tables'
+    messages."""
     far, pit = house.adopting()
     far.ack(ack(0))
     db = sqlite3.connect(house.ledger)

@@ -1,4 +1,4 @@
-"""Checks the pit's settings file: the example, the default values, and everything that can be wrong in such a file."""
+"""Checks the pit's settings file: the example file, the default values, and the mistakes that such a file can have."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def written(folder: Path, text: str) -> Path:
 
 
 def test_the_example_is_what_holds_without_a_settings_file() -> None:
-    """The default settings equal the example file, which the test reads with another parser. If the file leaves out
-    [tables], the defaults hold."""
+    """The default settings equal the example file, which the test reads with a parser of its own. If a settings file
+    leaves out [tables], the defaults hold for that section."""
     there = tomllib.loads(EXAMPLE.read_text("utf-8"))["meters"]
     seeds = {name: terms.seed_cents for name, terms in default().meters.items()}
     assert seeds == {name: meter["seed_cents"] for name, meter in there.items()}

@@ -1,5 +1,5 @@
-"""Checks that a process without write access to the ledger's folder, such as the pit's web page, can read the ledger
-whether a pit runs or not."""
+"""Checks that a process that may not write in the ledger's folder, such as the pit's web page, can still read the
+ledger, both while a pit runs and while none runs."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ print(read_standing(ledger).tables[0].seq, read_account(ledger).findings)
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    """A folder that every user may enter."""
+    """A folder that every user of the machine may enter."""
     made = Path(mkdtemp())
     yield made
     made.chmod(0o755)
@@ -48,7 +48,7 @@ def folder() -> Iterator[Path]:
 
 
 def looked(ledger: Path) -> str:
-    """Return the output of a process that reads the ledger and may not write in its folder."""
+    """Read the ledger in a process that may not write in the ledger's folder, and return that process's output."""
     for path in ledger.parent.iterdir():
         path.chmod(0o644)
     ledger.parent.chmod(0o555)

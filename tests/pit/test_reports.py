@@ -1,4 +1,5 @@
-"""Checks that each report for programs agrees with its schema, and has no key that the schema does not describe."""
+"""Checks that each JSON report of the pit and of head office agrees with its schema, and has no key that the schema
+does not describe."""
 
 from __future__ import annotations
 
@@ -26,8 +27,8 @@ PASSPHRASE = "seven words that nobody else would write"
 
 
 def _reports(folder: Path, wall: Clock) -> Mapping[str, Any]:
-    """Return the JSON report of each `pitctl` command at a pit if everything has happened once, and head office's
-    report on the pit's log."""
+    """Return the JSON report of each `pitctl` command, and head office's report on the pit's log. The pit has a ledger
+    in which each kind of thing has happened once."""
     path, words, output = folder / "ledger", folder / "words", folder / "backup"
     words.write_text(f"{PASSPHRASE}\n")
     words.chmod(0o600)

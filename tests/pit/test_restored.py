@@ -1,5 +1,5 @@
-"""Checks a ledger that was restored from an older copy, or begun anew: it does not repeat what the tables saw a newer
-ledger do."""
+"""Checks a pit whose ledger was restored from an older copy, or begun anew. The pit must not repeat decisions that the
+tables have already seen from the newer ledger."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ BEGUN_MS = 1_750_000_000_000
 
 @dataclass
 class Table:
-    """A table's journal, and the highest number of a step that the table has taken. The table takes only steps with
-    higher numbers."""
+    """A table with its events, and the highest number of an award's step that it has accepted. The table accepts only
+    steps with higher numbers."""
 
     evening: TableEvening
     seen: int = 0
     hits: dict[str, bytes] = field(default_factory=dict)  # by event id
 
     def win(self, *seats: int, meter: str = "big") -> list[str]:
-        """Play a round that these seats win, and return the ids of their hits."""
+        """Play a round that these seats win on the meter, and return the ids of the hit events."""
         self.evening.lock(*seats)
         self.evening.finish(*((seat, "banker_personal") for seat in seats))
         bodies = [self.evening.hit(seat, "banker_personal", meter) for seat in seats]
@@ -52,7 +52,7 @@ class Table:
 
 
 class World:
-    """Tables that go on while the pit's ledger is replaced, and a clock that the test moves on."""
+    """Two tables that keep their events while the pit's ledger is replaced, and a clock that the test moves on."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -62,7 +62,7 @@ class World:
         self.ledgers = [self.ledger]
 
     def copied(self) -> Path:
-        """Return the path of a copy of the ledger as it is now."""
+        """Copy the ledger as it is now, and return the path of the copy."""
         copy = self.folder / f"copy-{len(self.ledgers)}-{self.ms}.sqlite"
         with closing(sqlite3.connect(str(self.ledger._db))) as here, closing(sqlite3.connect(copy)) as there:
             here.backup(there)
@@ -70,7 +70,7 @@ class World:
         return copy
 
     def restore(self, copy: Path | None) -> None:
-        """Continue a minute later with the copy as the ledger, or with a new ledger if `copy` is None."""
+        """Replace the ledger by this copy, or by a new ledger if `copy` is None. A minute passes meanwhile."""
         self.ms += 60_000
         path = self.folder / f"ledger-{len(self.ledgers)}.sqlite"
         if copy is not None:
@@ -79,7 +79,7 @@ class World:
         self.ledgers.append(self.ledger)
 
     def send(self, *tables: int) -> list[str]:
-        """Send the events that the ledger lacks, table by table in this order. Returns the codes of the alarms."""
+        """Let these tables, in this order, send the events that the ledger lacks. Return the codes of the alarms."""
         alarms = []
         for number in tables or (0, 1):
             table = self.tables[number].evening
@@ -93,7 +93,8 @@ class World:
         return alarms
 
     def tell(self) -> None:
-        """Give the tables every step that waits, one after the other, and let each table confirm it."""
+        """Give the tables every step of an award that waits, one after the other, and let the tables confirm each
+        step."""
         for number, table in enumerate(self.tables):
             while waiting := unheard_steps(self.ledger, table.evening.table):
                 step = waiting[0]
@@ -103,7 +104,8 @@ class World:
                 assert self.send(number) == []
 
     def decide(self, award: str, *steps: Any, by: str = "Ann") -> None:
-        """Take these steps of the award. If the call also pays, Val verifies, since one person may not do both."""
+        """Take these steps of the award, by the person `by`. If the steps include "verified" and "paid", the person Val
+        verifies, because one person may not do both."""
         for step in steps:
             self.ledger.take_step(award, step, "Val" if step == "verified" and "paid" in steps else by)
             self.ms += 1
@@ -130,8 +132,8 @@ def running(folder: Path) -> Iterator[World]:
 
 
 def paid_and_restored(world: World) -> Table:
-    """Return a table whose hit was verified and paid. The ledger is restored from before the hit, and the table has
-    sent what the ledger lacks."""
+    """Let a table have a hit whose award is verified and paid. Then restore the ledger from before the hit, and let the
+    table send its events again. Return the table."""
     copy = world.copied()
     world.tables[0].win(1)
     world.send(0)
@@ -179,7 +181,8 @@ def test_a_recall_needs_an_award_a_name_and_something_told(world: World) -> None
 
 
 def test_two_people_dismiss_what_nobody_did_and_the_table_is_told_how_the_award_stands(world: World) -> None:
-    """Two people dismiss a payment of 10^12 cents that the table reports since it believed a forged message."""
+    """Two people dismiss a payment of 10^12 cents that a table reports, because the table had believed a forged
+    message."""
     (hit,) = world.tables[0].win(1)
     world.send(0)
     world.tell()
@@ -219,8 +222,8 @@ def test_the_list_shows_by_whom_a_telling_was_dismissed(world: World, capsys: py
 
 
 def test_numbers_that_a_wrong_clock_gave_are_given_anew_once_it_is_set(world: World) -> None:
-    """The pit gives new numbers to steps that a wrong clock had numbered. A table takes no number that is more than a
-    day ahead of its clock, so such a step would wait for ever."""
+    """Steps that were numbered while the pit's clock was wrong get new numbers once the clock is right. A table accepts
+    no number that is more than a day ahead of its clock, so such a step would wait for ever."""
     world.ms += 400 * 24 * 3_600_000
     (hit,) = world.tables[0].win(1)
     world.send(0)
@@ -235,7 +238,7 @@ def test_numbers_that_a_wrong_clock_gave_are_given_anew_once_it_is_set(world: Wo
 
 
 def crossed(world: World) -> None:
-    """Let table t-1 win a level that contains a wager of t-0, and then let t-0 win the next level."""
+    """Let table t-1 win a level to which wagers of t-0 contributed. Then let t-0 win the next level."""
     first, second = world.tables
     first.evening.lock(1, 2, 3)
     first.evening.finish()
@@ -248,8 +251,8 @@ def crossed(world: World) -> None:
 
 
 def test_a_pending_step_is_told_of_no_decision_whatever_its_amount(world: World) -> None:
-    """In the restored ledger the events of the two tables come in another order, so the two awards exchange their
-    levels. The tables' reports of "pending" with the former amounts hold up no award."""
+    """If a table reports "pending" with another amount, nobody need recall that step. In the test, two tables send
+    their events to the restored ledger in another order, so their two awards exchange their levels."""
     copy = world.copied()
     crossed(world)
     world.tell()
@@ -362,8 +365,8 @@ def test_what_was_paid_here_and_there_is_told_and_stands(world: World) -> None:
 
 
 def test_what_was_ever_told_as_paid_is_recalled_as_paid(world: World) -> None:
-    """A recall makes the award paid if the table ever reported "paid". The table had heard of two different decisions
-    from two pits."""
+    """A recall makes the award paid if the table ever reported "paid", even if it reported another step later. In the
+    test, the table heard of two different decisions from two pits."""
     table = world.tables[0]
     (hit,) = table.win(1)
     for step, by in (("verified", "Ann"), ("paid", "Bob"), ("pending", "pit"), ("rejected", "Eve")):
@@ -504,7 +507,8 @@ def test_whenever_a_copy_is_restored_nothing_is_paid_twice_and_everything_gets_t
 
 
 def _try(ledger: Ledger, award: str, step: Any, by: str) -> None:
-    """Decide on the award, or recall it if `step` is None. Ignore the refusals that random play can cause."""
+    """Take this step of the award, or recall the award if `step` is None. Ignore a refusal that can be expected in
+    random play."""
     try:
         if step is None:
             ledger.recall(award, by)

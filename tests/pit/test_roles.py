@@ -1,5 +1,5 @@
-"""Checks the three database roles that config/ha/roles.sql makes: what each role may do, and what the server refuses to
-it."""
+"""Checks the three PostgreSQL roles that config/ha/roles.sql makes: what each role may do in the ledger's database, and
+what the server refuses."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _NOT_FOR: Mapping[str, Sequence[str]] = {
 
 @pytest.fixture
 def at(server: Server, tmp_path: Path) -> dict[str, str]:
-    """The ledger's URL for each role, in a database that the shipped file has just prepared."""
+    """The URL of the ledger's database for each role, after the shipped file roles.sql has prepared the database."""
     write_files(_MODELS, tmp_path / "machines")
     words = ["psql", server.url, "--quiet", "--no-psqlrc", "--file", str(tmp_path / "machines" / "two" / "roles.sql")]
     made = subprocess.run(words, capture_output=True, text=True, check=False)
@@ -102,7 +102,8 @@ def _tables(address: str) -> list[str]:
 
 
 def _refused(db: psycopg.Connection[Any], statement: str) -> bool:
-    """Tell whether the server refuses the statement because the role lacks the right, and for no other reason."""
+    """Tell whether the server refuses the statement because the role lacks the right. Any other error is raised to the
+    test."""
     try:
         db.execute(statement.encode())
     except errors.InsufficientPrivilege:

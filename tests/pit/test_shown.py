@@ -1,5 +1,5 @@
-"""Checks that no award is below what its table showed when wagers were locked, if the pit had signed that level. The
-house adds what is missing."""
+"""Checks that no award is smaller than the level that its table showed when wagers were locked, if the pit had signed
+that level. The house adds the difference."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def ledger(at: Place) -> Iterator[Ledger]:
 
 
 def word(ledger: Ledger, key: SigningKey = PIT, at: str | None = None, **other: int) -> bytes:
-    """Return the pit's signed message about the meters, with their present levels or with other ones."""
+    """Return the pit's signed message with the meters' present levels, or with the levels in `other`."""
     return MetersWord(1, at or now_text(), ledger.levels() | other).payload(key)
 
 
@@ -42,7 +42,7 @@ def locked(table: TableEvening, said: bytes | None, *seats: int) -> bytes:
 
 
 def rival(ledger: Ledger) -> None:
-    """Let another table win the big meter, which begins again at 1,000 or more but below 1,333."""
+    """Let another table win the meter "big". The meter begins again at a level from 1,000 to 1,332."""
     other = TableEvening("t-1")
     give(ledger, other, locked(other, None), other.finish((1, "top")), other.hit(1, "top", "big"))
 
@@ -54,7 +54,7 @@ def booked(ledger: Ledger) -> int:
 
 
 def grown(ledger: Ledger) -> TableEvening:
-    """Return a table whose wagers have raised the big meter to 1,333."""
+    """Return a table whose wagers have raised the meter "big" to 1,333."""
     table = TableEvening("t-0")
     give(ledger, table, table.lock(1, 4), table.finish())
     assert ledger.levels()["big"] == 1_333
@@ -117,8 +117,8 @@ def test_a_table_that_nobody_was_before_costs_the_house_nothing(ledger: Ledger) 
 
 
 def test_a_level_that_the_pit_did_not_say_counts_not_and_is_told(ledger: Ledger) -> None:
-    """The pit ignores a high level that a table claims without the pit's signature, and raises an alarm. The claim is
-    signed by nobody, by another key, or with the pit's signature of another message."""
+    """If a table claims a high level that the pit did not sign, the pit ignores the level and raises an alarm. The
+    claim has no signature, or one by another key, or the pit's signature of another message."""
     table = grown(ledger)
     good, high = json.loads(word(ledger)), json.loads(word(ledger, big=90_000))
     for said in (

@@ -1,5 +1,5 @@
-"""Checks the slips by which awards are paid: nobody gains by a second slip, by a slip that is gone, or by a tax form
-that is left out."""
+"""Checks the slips by which awards are paid. Nobody gains by a second slip, by removing a slip from the record, or by
+leaving out a tax form."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def ledger(at: Place) -> Iterator[Ledger]:
 
 
 def won(ledger: Ledger, table: TableEvening, cents: int, price_cents: int = 500) -> str:
-    """Play one more hit of fixed cents at the table, and return the name of its verified award."""
+    """Play one more round with a hit of `cents` at the table, let Ann verify the award, and return the award's name."""
     given = [table.lock(1, price_cents=price_cents), table.finish((1, "suited"))]
     given.append(table.say("hit", spot="royal9", seat=1, tier="suited", doubts=[], progressive=None,
                            fixed={"cents": cents}, **HANDS))  # fmt: skip
@@ -92,7 +92,8 @@ def test_a_pending_and_a_rejected_award_have_no_slip(ledger: Ledger) -> None:
 
 
 def test_where_an_amount_changes_the_slip_before_is_void_and_the_next_has_its_own_number(ledger: Ledger) -> None:
-    """Two hits share a meter. After the first is rejected, its half goes to the second, whose slip is then void."""
+    """If an award's amount changes, its old slip is void, and its next slip has a new number. In the test, two hits
+    share a meter, and the first is rejected, so its half goes to the second."""
     table = TableEvening("t-0")
     give(ledger, table, table.lock(1, 2), table.finish((1, "a"), (2, "a")))
     give(ledger, table, table.hit(1, "a", "big"), table.hit(2, "a", "big"))
@@ -133,8 +134,8 @@ def test_a_win_to_be_reported_cannot_be_paid_before_its_slip_says_so(
 
 
 def test_a_slip_from_before_the_rule_held_does_not_do(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A cashier cannot pay by a slip without the tax mark that was printed before the house had a tax rule. The award
-    needs a new slip with the mark."""
+    """A cashier cannot pay an award by a slip without the tax mark that was printed before the house had a tax rule.
+    The award needs a new slip with the tax mark."""
     award = won(ledger, TableEvening("t-0"), 250_000)
     assert ledger.print_slip(award, "Ann").slip.tax_form is None
     assert ledger.set_house_rules(HouseRules(ZONE, W2G)) is not None

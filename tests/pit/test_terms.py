@@ -1,7 +1,7 @@
-"""Checks that new terms wait until their meter is won, so that nobody changes what players play for.
+"""Checks that new terms of a meter wait until the meter is won, so that nobody changes what players already play for.
 
-The adversaries are people of the house: a manager who would lower the rate before a big night, and one who lets a hit
-be reported and then rejected, so that other terms are in force meanwhile.
+The adversaries are people of the house: a manager who would lower the meter's rate before a big night, and one who
+reports a false hit and then rejects it, so that other terms are in force meanwhile.
 """
 
 from __future__ import annotations
@@ -55,8 +55,9 @@ def test_who_plays_for_a_meter_plays_on_the_terms_that_ran_until_all_of_it_is_wo
 
 @over_both
 def test_a_hit_that_is_rejected_brings_the_former_terms_back_and_the_others_wait_again(ledger: Ledger) -> None:
-    """A manager cannot put new terms in force by a false hit. Wagers that were locked before the rejection count by the
-    terms that were in force at that time."""
+    """If the hit that put new terms in force is rejected, the former terms are in force again. So a manager cannot put
+    new terms in force by a false hit. Wagers that were locked meanwhile count by the terms that were in force at that
+    time."""
     table, other = TableEvening("t-0", ["big"]), TableEvening("t-1", ["big"])
     give(ledger, table, table.lock(1))
     ledger.set_terms(MEAN, *BY)
