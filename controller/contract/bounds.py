@@ -74,7 +74,7 @@ def is_count(value: object, least: int, most: int) -> TypeGuard[int]:
 
 
 def whole(form: re.Pattern[str]) -> Meta:
-    """Return the msgspec constraint that a text must match the pattern `form` from its beginning to its end."""
+    """Return the msgspec constraint under which a string is valid only if all of it matches the pattern `form`."""
     return Meta(pattern=rf"\A(?:{form.pattern})\Z")
 
 

@@ -1,9 +1,9 @@
-"""Turns an event into the bytes that are stored, signed and sent, with its id, its time and its place in the hash
-chain.
+"""Completes an event with its id, its time and its place in the journal's hash chain, and makes the bytes that are
+stored, signed and sent.
 
-The id is `table/epoch/seq`. `seq` has no gaps and never repeats within an epoch. An epoch is a random name; each new
-journal has a new epoch. `chain` is the head of the journal's hash chain before the row that made the event. A pit that
-keeps the last `chain` can later prove that this very journal made the events that the pit has.
+The id is `table/epoch/seq`. An epoch is the random name that each new journal gets. `seq` numbers the events of an
+epoch, without gaps or repetitions. `chain` is the head of the journal's hash chain before the row that made the event.
+A pit that keeps the last `chain` can later prove that this very journal made the events that the pit has.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ GENESIS = bytes(32)
 class Stamp(Struct, frozen=True):
     """The time at which a fact reached the table.
 
-    `at_ms` is the wall clock's time in ms since 1970 UTC. People read it; nothing is ordered by it. `synchronised` says
-    whether that clock was set. `boot_id` names the period since the machine was started. `since_boot_ms` counts from
-    that start, sleep included, by a clock that nobody sets. The difference of two stamps with the same `boot_id` is a
-    true duration. `boot_id` is empty where unknown.
+    `at_ms` is the wall clock's time in milliseconds since 1970 UTC. It is for people to read, and nothing is sorted by
+    it. `synchronised` says whether that clock had been set. `boot_id` identifies one boot of the machine, and is empty
+    if the boot is unknown. `since_boot_ms` counts from the boot, sleep included, by a clock that nobody sets. So two
+    stamps with the same `boot_id` give a true duration.
     """
 
     at_ms: int
@@ -53,11 +53,11 @@ class Stamp(Struct, frozen=True):
 
 
 def chain_head(previous: bytes, fact: bytes, messages: Sequence[bytes], salt: bytes) -> bytes:
-    """Return the hash chain's head after a journal row: SHA-256 over the head before the row and the row's salt, fact
-    and messages.
+    """Return the new head of the journal's hash chain after one more row: SHA-256 over the `previous` head and the
+    row's salt, fact and messages.
 
-    Each part is hashed together with its length, so no two rows have the same hash. Without the salt, somebody could
-    find a face-down card by trying all 52 cards.
+    Each part is hashed together with its length, so two different rows cannot give the same bytes to hash. Without the
+    salt, somebody could find a face-down card by trying all 52 cards.
     """
     digest = hashlib.sha256(previous)
     for part in (salt, fact, *messages):
@@ -67,7 +67,7 @@ def chain_head(previous: bytes, fact: bytes, messages: Sequence[bytes], salt: by
 
 
 def seal(event: Event, table: str, epoch: str, seq: int, stamp: Stamp, chain: bytes, signer: Signer | None) -> bytes:
-    """Return the canonical bytes of the complete event, signed by `signer`. Without a signer the event has no
+    """Return the canonical bytes of the complete event, signed by `signer`. If `signer` is None, the event has no
     signature."""
     message: dict[str, object] = {
         **event.body(),

@@ -1,4 +1,5 @@
-"""Parses an event of a table's stream into its type from `events.py`. All readers of events use `read`."""
+"""Parses an event of a table's stream into its type, one of those in `events.py`. All programs that receive events use
+`read`."""
 
 from __future__ import annotations
 
@@ -32,8 +33,8 @@ EVENT_TYPES = tuple(sorted({name for name, _ in _TYPES}))
 
 
 def read(event: Mapping[str, Any]) -> Event | None:
-    """Return the event as an object of its type, or None where this version does not know the type or the fields do not
-    fit."""
+    """Return the event as an object of its type. Returns None if this version does not know the type, or if the fields
+    do not fit the type."""
     seats = "dealer" in event
     type_ = _TYPES.get((str(event.get("type")), seats))
     if type_ is None:
@@ -45,8 +46,8 @@ def read(event: Mapping[str, Any]) -> Event | None:
 
 
 class Sent(Struct, frozen=True):
-    """An event as the table's stream carries it: with its number, its id, its time and the hash chain's head
-    before it."""
+    """An event as the table's stream carries it: with its number, its id, its time, and the head of the journal's hash
+    chain before the event."""
 
     seq: int
     id: str
@@ -56,8 +57,8 @@ class Sent(Struct, frozen=True):
 
 
 def sent(message: Mapping[str, Any]) -> Sent | None:
-    """Parse a message of a table's event stream. Returns None where `read` would, or where the message has no
-    number."""
+    """Parse a message of a table's event stream. Returns None if the message has no number, if its type is unknown, or
+    if its fields do not fit the type."""
     seq, id_, at, chain = (message.get(name) for name in ("seq", "id", "at", "chain"))
     event = read(message)
     if event is None or not isinstance(seq, int):

@@ -1,8 +1,8 @@
 """The types of the events in a table's durable stream, as the table's core makes them.
 
-`envelope.py` gives an event its id, its time and its place in the chain. `schemas/event.schema.json` is the written
-contract. Cards are text (`KS`), money is whole cents. `shoe` counts the shoes of the journal. `round` counts the rounds
-of the shoe, simulated hands included. Both are None for an event outside of a shoe or a round.
+`envelope.py` gives an event its id, its time and its place in the hash chain. `schemas/event.schema.json` is the
+written contract. Cards are text (`KS`), and money is whole cents. `shoe` counts the shoes of the journal. `round`
+counts the rounds of the shoe, simulated rounds included. Both are None for an event outside of a shoe or a round.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from controller.contract.bounds import AwardName, Cents, Name, Number, TableId
 
 
 class Event(Struct, frozen=True):
-    """The base of all events. Every event has a type (its name in the stream), a shoe and a round."""
+    """The base of all events. Each event has a type (its name in the stream), and the numbers of its shoe and its
+    round."""
 
     TYPE: ClassVar[str]
 
@@ -23,13 +24,13 @@ class Event(Struct, frozen=True):
     round: int | None
 
     def body(self) -> dict[str, object]:
-        """Return the event's type and its own fields as JSON values."""
+        """Return the event as a JSON object: its type and the fields of that type."""
         return {"type": self.TYPE, **to_builtins(self)}
 
 
 class SeatK9(Struct, frozen=True):
-    """A seat, and the text of the King and 9 that are printed at that seat. `k9` is None where no bet of the game needs
-    them."""
+    """A seat of the table, and the King and the 9 that are printed at that seat, as text. `k9` is None if no bet of the
+    game needs the two printed cards."""
 
     seat: int
     k9: str | None
@@ -60,7 +61,7 @@ class WagerShown(Struct, frozen=True):
 
 
 class RefusedShown(Struct, frozen=True):
-    """A wager that does not play, and the code of the reason."""
+    """A wager that does not count in the round, and the code of the reason."""
 
     seat: int
     back: bool
@@ -77,8 +78,8 @@ class ActivesShown(Struct, frozen=True):
 
 
 class ProgressiveLocked(Struct, frozen=True):
-    """One progressive bet of the game, at the moment when wagers were locked. Each wager of `seats` costs
-    `price_cents`, and a part of that price is added to the `meters`. The wagers of `refused_seats` do not play;
+    """One progressive bet of the game, at the moment when betting ended. Each wager of `seats` counts and costs
+    `price_cents`, and a part of that price is added to the `meters`. The wagers of `refused_seats` do not count;
     `refusal` is the code of the reason."""
 
     spot: str
@@ -90,15 +91,15 @@ class ProgressiveLocked(Struct, frozen=True):
 
 
 class ProgressiveSeats(Struct, frozen=True):
-    """A progressive bet, and the seats whose wager on it played."""
+    """A progressive bet, and the seats whose wager on the bet counted in the round."""
 
     spot: str
     seats: tuple[int, ...]
 
 
 class Win(Struct, frozen=True, forbid_unknown_fields=True):
-    """The pit's announcement to all tables, for their screens, that a meter was won. `seq` numbers the wins of a pit.
-    `cents` is the amount of the award. After the win the meter showed `base_cents`."""
+    """The pit's announcement to all tables, for their screens, that a progressive meter was won. `seq` numbers the wins
+    at one pit. `cents` is the amount of the award. `base_cents` is the meter's level after the win."""
 
     seq: Number
     at: str
@@ -112,8 +113,8 @@ class Win(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SaidMeters(Struct, frozen=True):
-    """The pit's signed message with the levels of its meters (`pit_words.MetersWord`), with the signature that the pit
-    made."""
+    """A message of the pit with the levels of its progressive meters, and the pit's signature of that message
+    (`pit_words.MetersWord`)."""
 
     seq: int
     at: str
@@ -123,19 +124,19 @@ class SaidMeters(Struct, frozen=True):
 
 
 class Told(Struct, frozen=True):
-    """The pit's message from which the table showed its meters when wagers were locked. The message had arrived
-    `ago_ms` milliseconds before the lock."""
+    """The pit's last message about its progressive meters before betting ended: the table's screen showed the levels in
+    this message. The message had arrived `ago_ms` milliseconds before betting ended."""
 
     word: SaidMeters
     ago_ms: int
 
 
 class WagersLocked(Event, frozen=True):
-    """Wagers were locked, so nobody may bet on this round any more. `progressive` has every progressive bet of the
-    game.
+    """Betting ended: nobody may bet on this round any more. `progressive` has every progressive bet of the game.
 
-    `wagers` play and `refused` do not; both are empty where the table does not know wagers. `in_play` are the seats
-    that play at Lucky 9, in order. `told` is None where no progressive wager plays, and in an older journal.
+    The wagers in `wagers` count in the round, and those in `refused` do not. Both are empty if the table does not know
+    single wagers. `in_play` are the seats that play at Lucky 9, in order. `told` is None if no progressive wager
+    counts, and in an older journal.
     """
 
     TYPE = "wagers_locked"
@@ -170,8 +171,9 @@ class SettledShown(Struct, frozen=True):
 
 
 class TotalsShown(Struct, frozen=True):
-    """The totals of a round's money. What was staked equals what is returned, plus what the house keeps, plus the
-    commission taken. Owed commission is not in that sum, because it has not been paid yet."""
+    """The sums of a round's wagers, payments and commission, in cents. What was staked equals what is returned, plus
+    what the house keeps, plus the commission taken. Owed commission is not in that sum, because it has not been paid
+    yet."""
 
     staked_cents: int
     returned_cents: int
@@ -181,7 +183,7 @@ class TotalsShown(Struct, frozen=True):
 
 
 class SettlementShown(Struct, frozen=True):
-    """The results of all wagers of a round, the traditional bets first, and the totals."""
+    """The results of all wagers of a round, the traditional bets first, and the sums over them."""
 
     wagers: tuple[SettledShown, ...]
     totals: TotalsShown
@@ -192,10 +194,10 @@ FACE_DOWN = "--"
 
 
 class NotRead(Struct, frozen=True):
-    """A card of a round that the shoe did not read. `drawn` is its place among the cards of the round, from 1.
+    """A card of a round that the shoe did not read. `drawn` is the card's place among the cards of the round, from 1.
 
     `how` is "typed": a person named the card, because the shoe could not read it or no report from the shoe arrived.
-    `by` typed the card, and `witness` agreed where two people had to.
+    `by` is the person who typed the card. `witness` is the second person, if two people had to agree.
     """
 
     drawn: int
@@ -213,15 +215,15 @@ class HandShown(Struct, frozen=True):
 
 
 class Pairs(Struct, frozen=True):
-    """States for Player's hand and for Banker's whether the first two cards have the same rank."""
+    """Whether the first two cards of Player's hand, and those of Banker's hand, have the same rank."""
 
     player: bool
     banker: bool
 
 
 class DragonBonusShown(Struct, frozen=True):
-    """The result of the Dragon Bonus on each of the two hands: "win", "push" or "lose". `pays_to_one` is the odds that
-    a winning wager is paid, to one."""
+    """The result of the Dragon Bonus on each of the two hands: "win", "push" or "lose". A winning wager is paid at
+    `pays_to_one` to one."""
 
     player: str
     banker: str
@@ -229,7 +231,7 @@ class DragonBonusShown(Struct, frozen=True):
 
 
 class AwardWon(Struct, frozen=True):
-    """A seat whose wager on a progressive bet won, and the tier of the award."""
+    """A seat whose wager on a progressive bet won, and the tier of the award that it won."""
 
     spot: str
     seat: int
@@ -239,9 +241,9 @@ class AwardWon(Struct, frozen=True):
 class Round(Event, frozen=True):
     """A finished round of two hands.
 
-    `progressive` has each progressive bet on which any seat wagered. `awards` are the wagers on them that won, sorted
-    by bet, then the best tier first, then by seat. `settlement` is None where the table does not know wagers.
-    `dragon_bonus` and `actives` are None where the game does not have them.
+    `progressive` has each progressive bet on which any seat wagered. `awards` are the winning wagers on these bets,
+    sorted by bet, then from the best tier down, then by seat. `settlement` is None if the table does not know single
+    wagers. `dragon_bonus` and `actives` are None if the game does not have them.
     """
 
     TYPE = "round"
@@ -264,7 +266,7 @@ class Round(Event, frozen=True):
 
 
 class SeatHandShown(Struct, frozen=True):
-    """A seat's hand at Lucky 9, and the result of a wager on that hand. `hand` counts a split seat's hands from the
+    """A seat's hand at Lucky 9, and the result of a wager on that hand. `hand` numbers a split seat's hands from the
     left."""
 
     seat: int
@@ -289,8 +291,8 @@ class SeatsRound(Event, frozen=True):
 
 
 class Progressive(Struct, frozen=True):
-    """An award of a `share` of a meter, such as "1:1". `shown_cents` is the level that the table last showed for the
-    meter, or None where the table showed nothing."""
+    """An award of a share of a progressive meter. `share` is a ratio, such as "1:1" for the whole meter. `shown_cents`
+    is the level that the table last showed for the meter, or None if the table showed no level."""
 
     meter: str
     share: str
@@ -304,12 +306,12 @@ class Fixed(Struct, frozen=True):
 
 
 class Hit(Event, frozen=True):
-    """One winning wager on a progressive bet. It wins either from a meter (`progressive`) or an amount (`fixed`), never
-    both.
+    """One winning wager on a progressive bet. The wager wins either from a meter (`progressive`) or a set amount
+    (`fixed`), never both.
 
-    `not_read` lists the cards that the shoe did not read, as in the round's own event: an award may rest on a card that
-    a person typed. `doubts` are codes of reasons to doubt the round's cards. People decide before such an award is
-    verified.
+    `not_read` lists the cards of the round that the shoe did not read, because an award may rest on a card that a
+    person typed. `doubts` are codes of reasons to doubt the round's cards. If there are any, people must decide before
+    the award can be verified.
     """
 
     TYPE = "hit"
@@ -326,8 +328,8 @@ class Hit(Event, frozen=True):
 
 
 class Award(Event, frozen=True):
-    """The news, received by the table, that the pit moved an award to a new step. `hit` is the id of the hit's
-    event."""
+    """The table learned from the pit that an award reached a new step, such as "paid". `hit` is the id of the event
+    that reported the winning wager."""
 
     TYPE = "award"
 
@@ -343,8 +345,9 @@ class Award(Event, frozen=True):
 
 
 class WinTold(Event, frozen=True):
-    """The pit told the table that a meter was won. `shown` says whether the table's screen announced the win, which the
-    screen does for a win at another table less than a minute ago. `word_seq` is the number of the pit's message."""
+    """The table learned from the pit that a meter was won. `shown` says whether the table's screen announced the win.
+    The screen does so for a win at another table less than a minute ago. `word_seq` is the number of the pit's message.
+    """
 
     TYPE = "win_told"
 
@@ -354,7 +357,7 @@ class WinTold(Event, frozen=True):
 
 
 class HitReset(Event, frozen=True):
-    """A person has handled the hits of these seats, and the lamps of the hits went out."""
+    """A person has handled the winning progressive wagers of these seats, and the lamps for them went out."""
 
     TYPE = "hit_reset"
 
@@ -363,7 +366,8 @@ class HitReset(Event, frozen=True):
 
 
 class TestHit(Event, frozen=True):
-    """Somebody tested how a hit is reported, from the lamp of this seat to the pit. Nothing is won; no meter moves."""
+    """Somebody tested the whole report of a winning progressive wager, from this seat's lamp to the pit. Nothing is
+    won, and no meter changes."""
 
     TYPE = "test_hit"
 
@@ -375,7 +379,8 @@ class Correction(Event, frozen=True):
     """A finished round of two hands was corrected. `shoe` and `round` name that round. The other fields replace what
     the round's event said.
 
-    `awards_before` and `settlement_before` are the values in the round's event, or in its last correction.
+    `awards_before` and `settlement_before` are the values that held before: those of the round's event, or of the
+    round's last correction.
     """
 
     TYPE = "correction"
@@ -396,7 +401,8 @@ class Correction(Event, frozen=True):
 
 
 class SeatsCorrection(Event, frozen=True):
-    """A finished round of Lucky 9 was corrected. The fields have the same meaning as in `Correction`."""
+    """A finished round of Lucky 9 was corrected. `shoe` and `round` name that round. The other fields replace what the
+    round's event said. `settlement_before` is the settlement that held before."""
 
     TYPE = "correction"
 
@@ -409,21 +415,22 @@ class SeatsCorrection(Event, frozen=True):
 
 
 class HandOfVoid(Struct, frozen=True):
-    """A hand of a void round: the cards that people saw, in the order dealt. "--" stands for a card that lay
-    face down."""
+    """A hand of a round that ended without a result: its name, and its cards in the order dealt, as people saw them.
+    "--" stands for a card that lay face down."""
 
     hand: str
     cards: tuple[str, ...]
 
 
 class Void(Event, frozen=True):
-    """A round ended without a result. Its wagers go back, and the parts that the `progressive` wagers had added to the
-    meters are taken off again.
+    """A round ended without a result. All wagers go back, and what the wagers in `progressive` had added to the meters
+    is subtracted again.
 
-    `settlement` returns each wager; it is None where the table knew no wagers. `witness` is the second person, where
-    two had to agree. `hands` are the hands as people saw them, and `held` the cards that waited for a person's
-    decision. `awards` would have been won at this tier or a better one, whatever cards came next. `would_settle` is the
-    settlement that every possible end of the round would have given, or None where there is no such settlement.
+    `settlement` returns each wager; it is None if the table knew no wagers. `witness` is the second person, if two had
+    to agree. `hands` are the hands as people saw them. `held` are cards that lay in no hand yet, because they waited
+    for a call of the dealer or for a person's decision. `awards` are the awards that the cards had already won, at this
+    tier or a better one, whatever cards came next. `would_settle` is the settlement that every possible end of the
+    round would have given, or None if different ends would have given different settlements.
     """
 
     TYPE = "void"
@@ -441,12 +448,11 @@ class Void(Event, frozen=True):
 
 
 class OddCard(Event, frozen=True):
-    """Cards left the shoe that no round needed. `cards` is their number, and `fate` says what becomes of them:
+    """Cards left the shoe that no round needed. `cards` is their number. `fate` says what happens to the cards:
     "simulated_hand", "next_card" or "burn".
 
-    `by` is "rules" where the house's rules decide, or else the person who said that nobody had seen the card. `witness`
-    is the second person where two people had to say so. The event does not name the cards, because they may lie face
-    down.
+    `by` is "rules" if the house's rules decide, or else the person who said that nobody had seen the card. `witness` is
+    the second person, if two people had to say so. The event does not name the cards, because they may lie face down.
     """
 
     TYPE = "odd_card"
@@ -465,8 +471,8 @@ class SeatCents(Struct, frozen=True):
 
 
 class Commission(Event, frozen=True):
-    """A seat paid the commission that it owed. Where `cents` is below 0, the seat got back what a correction found to
-    be too much."""
+    """A seat paid the commission that it owed. If `cents` is below 0, money went back to the seat, because a correction
+    found that the seat had paid too much."""
 
     TYPE = "commission"
 
@@ -492,12 +498,12 @@ class ShoeClosed(Event, frozen=True):
 
 
 class ShoeReconciled(Event, frozen=True):
-    """After a shoe had ended, somebody had the table read the cards that were still in it. `cards` is the number of
-    cards in its decks. `gone` cards had left the shoe: `burned` of them before the first round, `unnamed` of them
-    without a name. `rest` cards were still in it.
+    """The table read the cards that were still in an ended shoe, and compared all cards with the shoe's decks. The
+    decks have `cards` cards. `gone` cards had left the shoe: `burned` of them before the first round, and `unnamed` of
+    them without being read. `rest` cards were still in the shoe.
 
-    `missing` are the cards, by rank and suit, that neither left the shoe under their name nor were in it at the end.
-    `extra` are the cards of which there were more than the decks have. `complete` is True where no card is extra and
+    `missing` are the cards, by rank and suit, that were neither read when they left nor found in the shoe at the end.
+    `extra` are the cards of which there were more than the decks have. `complete` is True if no card is extra and
     exactly `unnamed` cards are missing.
     """
 
@@ -525,7 +531,7 @@ class ShoeInspected(Event, frozen=True):
 
 
 class Fault(Event, frozen=True):
-    """The table stopped because of a fault. `exits` are the acts by which a person may clear the fault."""
+    """The table stopped because of a fault. `exits` are the acts by which a person may clear the fault and go on."""
 
     TYPE = "fault"
 
@@ -535,7 +541,7 @@ class Fault(Event, frozen=True):
 
 
 class FaultCleared(Event, frozen=True):
-    """A person cleared the fault by one of the acts that its `exits` allowed."""
+    """A person cleared a fault, so the table goes on. `exit` is the act by which the person cleared it."""
 
     TYPE = "fault_cleared"
 
@@ -545,7 +551,8 @@ class FaultCleared(Event, frozen=True):
     cards_unheard: int | None = None  # cards that left the shoe without a report; only a count finds them
 
     def body(self) -> dict[str, object]:
-        """Return the event's type and fields as JSON values. The field `cards_unheard` is left out where it is None."""
+        """Return the event as a JSON object: its type and fields. The field `cards_unheard` is left out if its value is
+        None."""
         body = Event.body(self)
         if self.cards_unheard is None:
             del body["cards_unheard"]
@@ -553,7 +560,7 @@ class FaultCleared(Event, frozen=True):
 
 
 class Alarm(Event, frozen=True):
-    """A problem that the pit or the house must look at while the table goes on."""
+    """A problem that the pit or the house must look into. The table does not stop for it."""
 
     TYPE = "alarm"
 

@@ -1,7 +1,7 @@
 """The Ed25519 signing keys of tables and pits. A key is made once and kept in a file that only its own user can read.
 
-A table's key lies beside its journal, the pit's key beside its ledger. The pit's key may be rotated: the former key
-signs the new key. The file `KEY.rotations` keeps these signatures for tables that know the former key.
+A table's key lies beside its journal, and the pit's key lies beside its ledger. The pit's key may be rotated: the
+former key signs the new key. The file `KEY.rotations` keeps these signatures for tables that know the former key.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _SIZE = 32
 
 
 class SigningKey:
-    """An Ed25519 signing key. `public` is its public half, 32 bytes: the pit adopts a table's, and a table pins the
-    pit's."""
+    """An Ed25519 signing key of a table or a pit. `public` is the public key, 32 bytes, by which others know its
+    signatures."""
 
     def __init__(self, private: bytes) -> None:
         self._key = Ed25519PrivateKey.from_private_bytes(private)
@@ -39,8 +39,8 @@ class SigningKey:
 
 
 def signature_holds(message: Mapping[str, object], public_key: bytes) -> bool:
-    """Tell whether this key signed the message. The signature is Ed25519 over the message's canonical JSON without the
-    field `signature`."""
+    """Tell whether the message has a valid signature of the key `public_key`. The signature is Ed25519 over the
+    message's canonical JSON without the field `signature`."""
     try:
         signature, unsigned = signed_part(message)
         Ed25519PublicKey.from_public_bytes(public_key).verify(signature, unsigned)
@@ -50,10 +50,10 @@ def signature_holds(message: Mapping[str, object], public_key: bytes) -> bool:
 
 
 def load_or_make_key(path: Path) -> SigningKey:
-    """Load the signing key from the file at `path`, 32 raw bytes. Where there is no file, make a new key and write it
-    there.
+    """Load the signing key from the file at `path`, 32 raw bytes. If there is no such file, make a new key and write it
+    to `path`.
 
-    Raises TableError `signing_key_unusable` where the file is not a key, is open to others, or cannot be made.
+    Raises TableError `signing_key_unusable` if the file is not a key, can be read by others, or cannot be read or made.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -75,10 +75,10 @@ def load_or_make_key(path: Path) -> SigningKey:
 
 
 def rotations_of(path: Path, public_key: bytes) -> tuple[Rotation, ...]:
-    """Return the rotations that led to the key in the file at `path`, the oldest first. `public_key` is that key's
-    public half.
+    """Return the key rotations that led to the present key in the file at `path`, the oldest first. In each rotation a
+    former key signed its successor. `public_key` is the public half of the present key.
 
-    Raises TableError `signing_key_unusable` where the file of rotations beside the key cannot be read.
+    Raises TableError `signing_key_unusable` if the file of rotations beside the key cannot be read.
     """
     beside = _rotations_file(path)
     try:
@@ -98,10 +98,10 @@ def rotations_of(path: Path, public_key: bytes) -> tuple[Rotation, ...]:
 
 
 def rotate_key(path: Path) -> SigningKey:
-    """Replace the key at `path` by a new key, and return the new key. The former key signs the new key, and is then
-    deleted.
+    """Replace the signing key in the file at `path` by a new key, and return the new key. The former key signs the new
+    key, and is then deleted.
 
-    Raises TableError `signing_key_unusable`.
+    Raises TableError `signing_key_unusable` if the key or its file of rotations cannot be read or written.
     """
     former = load_or_make_key(path)
     private = os.urandom(_SIZE)
@@ -130,7 +130,7 @@ def _unusable(path: Path, error: OSError) -> TableError:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write the file at `path` atomically, readable by its user alone, and sync it to the disk. Raises OSError."""
+    """Write the file at `path` atomically, readable only by its owner, and sync it to the disk. Raises OSError."""
     half = path.with_name(path.name + ".new")
     half.unlink(missing_ok=True)
     handle = os.open(half, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -143,7 +143,8 @@ def write_whole(path: Path, content: bytes) -> None:
 
 
 def for_owner(path: Path, folder: Path) -> None:
-    """Give the file at `path` to the owner of `folder`, where the program runs as root. Raises OSError."""
+    """Change the owner and group of the file at `path` to those of `folder`. Does nothing unless the program runs as
+    root. Raises OSError."""
     if os.geteuid() == 0:
         of = folder.stat()
         os.chown(path, of.st_uid, of.st_gid)

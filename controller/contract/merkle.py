@@ -1,4 +1,5 @@
-"""A Merkle tree after RFC 6962: its hashes, proofs that a leaf is in it, and proofs that it only grew. Pure functions.
+"""A Merkle tree after RFC 6962: its hashes, proofs that a leaf is in the tree, and proofs that the tree only grew. Pure
+functions.
 
 A tree of n leaves is split at the largest power of two below n. A *whole* subtree has 2 to the power of `level` leaves,
 and `place` is its number among the subtrees of that size, from 0. A whole subtree never changes when the tree grows.
@@ -29,7 +30,8 @@ def node_hash(left: bytes, right: bytes) -> bytes:
 
 
 class Node(Struct, frozen=True):
-    """A whole subtree: 2 to the power of `level` leaves, the `place`-th of its size from 0, and its hash."""
+    """A subtree of a Merkle tree with exactly 2 to the power of `level` leaves, and its hash. `place` numbers the
+    subtrees of this size from the left, from 0."""
 
     level: int
     place: int
@@ -37,14 +39,15 @@ class Node(Struct, frozen=True):
 
 
 class Edge(Struct, frozen=True):
-    """The part of a Merkle tree that is needed to add leaves: the number of leaves, and the hashes of the whole
-    subtrees of which the tree consists, the largest first. There is at most one hash for each level."""
+    """All that is needed of a Merkle tree to add leaves: the number of leaves, and the hashes of its largest complete
+    subtrees, from left to right. Each of these subtrees has a power of two of leaves, and no two have the same size."""
 
     size: int = 0
     hashes: tuple[bytes, ...] = ()
 
     def grown(self, leaf: bytes) -> tuple[Edge, list[Node]]:
-        """Return the tree with one more leaf, and the subtrees above that leaf which the leaf completed."""
+        """Add a leaf with the hash `leaf`. Returns the edge (size and subtree hashes) of the larger tree, and the
+        subtrees that the new leaf completed."""
         hashes, node, made = [*self.hashes], Node(0, self.size, leaf), []
         while node.place & 1:
             node = Node(node.level + 1, node.place >> 1, node_hash(hashes.pop(), node.hash))
@@ -62,13 +65,14 @@ class Edge(Struct, frozen=True):
 
 
 def edge_of(size: int, whole: Whole) -> Edge:
-    """Return the edge of a tree with `size` leaves. `whole` gives the hash of each whole subtree."""
+    """Return the size and the subtree hashes of a Merkle tree with `size` leaves, to which more leaves can be added.
+    `whole` is a function that returns the hash of a complete subtree, by its level and its place."""
     return Edge(size, tuple(whole(level, place) for level, place in wholes(0, size)))
 
 
 def consistency_proof(old: int, size: int, whole: Whole) -> list[bytes]:
-    """Return the proof that the tree of `size` leaves begins with the tree of its first `old` leaves (RFC 6962,
-    2.1.2)."""
+    """Return the hashes that prove that a Merkle tree of `size` leaves begins with the tree of its first `old` leaves
+    (RFC 6962, 2.1.2). `whole` is a function that returns the hash of a complete subtree, by its level and its place."""
 
     def proof(old: int, first: int, size: int, known: bool) -> Iterator[bytes]:
         if old == size:
@@ -87,7 +91,8 @@ def consistency_proof(old: int, size: int, whole: Whole) -> list[bytes]:
 
 
 def is_consistent(old: int, old_root: bytes, size: int, root: bytes, proof: Sequence[bytes]) -> bool:
-    """Tell whether the proof shows that the tree of `size` leaves begins with the tree of its first `old` leaves."""
+    """Tell whether `proof` shows that a Merkle tree only grew: the tree with `size` leaves and the root hash `root`
+    begins with the tree of `old` leaves and the root hash `old_root`."""
     if not 0 < old <= size:
         return old == 0 <= size and old_root == EMPTY and not proof
     rest = iter(proof)
@@ -112,9 +117,9 @@ def is_consistent(old: int, old_root: bytes, size: int, root: bytes, proof: Sequ
 
 
 def opening_proof(opened: Collection[int], size: int, whole: Whole) -> list[bytes]:
-    """Return the hashes that prove that the leaves numbered `opened`, from 0, stand in the tree: those of the largest
-    subtrees that contain none of these leaves, from left to right. For one leaf they are its inclusion proof (RFC 6962,
-    2.1.1)."""
+    """Return the hashes that prove that the leaves with the numbers `opened`, from 0, are in a Merkle tree of `size`
+    leaves. The hashes are those of the largest subtrees without any of these leaves, from left to right. For a single
+    leaf, the result is its inclusion proof (RFC 6962, 2.1.1)."""
 
     def proof(first: int, size: int) -> Iterator[bytes]:
         if not any(first <= each < first + size for each in opened):
@@ -128,18 +133,20 @@ def opening_proof(opened: Collection[int], size: int, whole: Whole) -> list[byte
 
 
 def _left(size: int) -> int:
-    """Return how many leaves stand left of the tree's split: the largest power of two below `size`."""
+    """Return the number of leaves in the left part of a Merkle tree of `size` leaves: the largest power of two below
+    `size`."""
     return 1 << (size - 1).bit_length() - 1
 
 
 def _range(first: int, size: int, whole: Whole) -> bytes:
-    """Return the root hash over the `size` leaves from number `first` on."""
+    """Return the root hash of the part of a Merkle tree that has `size` leaves, starting at leaf number `first`."""
     return Edge(size, tuple(whole(level, place) for level, place in wholes(first, size))).root()
 
 
 def wholes(first: int, size: int) -> Iterator[tuple[int, int]]:
-    """Yield the level and the place of each whole subtree among the `size` leaves from number `first` on, the largest
-    first. `first` must be a place at which the tree is split."""
+    """Yield the complete subtrees that together cover `size` leaves, starting at leaf number `first`, the largest
+    first. Each is a pair of its level (it has 2 to the power of the level leaves) and its place among the subtrees of
+    that size. `first` must be a point at which a Merkle tree is split."""
     while size:
         level = size.bit_length() - 1
         yield level, first >> level

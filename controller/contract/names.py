@@ -1,4 +1,4 @@
-"""Compares the names of two people. Where two people must agree, the second must be another person than the first."""
+"""Compares the names of two people. If an act needs two people, the second person must not be the first one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from unicodedata import normalize
 
 
 def same_name(one: str, other: str) -> bool:
-    """Tell whether two names belong to one person, however they are written. Example: "Ann" and "ann." do."""
+    """Tell whether two names belong to one person, even if they are written differently. Example: "Ann" and "ann."
+    belong to one person."""
     return _folded(one) == _folded(other)
 
 

@@ -2,10 +2,10 @@
 tlog-cosignature.
 
 A note is a text, an empty line, and a line for each signature. A checkpoint's text names the log (its *origin*), the
-number of leaves in the log's Merkle tree, and the tree's root. The table signs the text. A witness signs that this is
-the largest consistent tree of this origin that it has seen by that time.
+number of leaves in the log's Merkle tree, and the tree's root. The table signs the text. A witness signs the text with
+a time, and thereby states that it has seen no larger consistent tree of this origin by that time.
 
-The id of a key depends on the signature's type too. So signatures of other types than Ed25519 can be added later.
+The id of a key depends on the type of signature too. So types other than Ed25519 can be added later.
 """
 
 from __future__ import annotations
@@ -37,20 +37,21 @@ _SIZE = re.compile(r"0|[1-9][0-9]{0,17}")
 
 
 class Checkpoint(Struct, frozen=True):
-    """The statement that the log `origin` has `size` leaves, and that its Merkle tree has this root hash."""
+    """The statement that the log `origin` has `size` entries, and that the Merkle tree over these entries has the hash
+    `root`."""
 
     origin: str
     size: int
     root: bytes
 
     def text(self) -> str:
-        """Return the checkpoint's text, which is what gets signed."""
+        """Return the checkpoint as the text that a table and its witnesses sign."""
         return f"{self.origin}\n{self.size}\n{base64.b64encode(self.root).decode()}\n"
 
 
 class Note(Struct, frozen=True):
-    """A text and its signatures. Each signature is the name of its key, and the bytes in its line: the key's id comes
-    first."""
+    """A text and its signatures. Each signature is a pair: the name of the signing key, and the bytes of the signature
+    line, which begin with the key's id."""
 
     text: str
     signatures: tuple[tuple[str, bytes], ...]
@@ -60,8 +61,8 @@ class Note(Struct, frozen=True):
         return f"{self.text}\n{lines}"
 
     def framed(self) -> str:
-        """Return the text and the first signature in one line, as the screen shows them to a camera. `read_frame` reads
-        the line."""
+        """Return the note's text and its first signature as a single line, which a screen shows to a camera. The
+        function `read_frame` parses such a line."""
         return " ".join((*self.text.split(), base64.b64encode(self.signatures[0][1]).decode()))
 
     def checkpoint(self) -> Checkpoint | None:
@@ -74,15 +75,14 @@ class Note(Struct, frozen=True):
                 return None
 
     def signed_by(self, name: str, key: bytes) -> bool:
-        """Tell whether the key of this name signed the text. Return False too where a line of that key has an invalid
-        signature."""
+        """Return True if the key with this name has signed the text, and if no signature in its name is invalid."""
         own = key_id(name, ED25519, key)
         lines = [line[4:] for named, line in self.signatures if named == name and line[:4] == own]
         return bool(lines) and all(_holds(key, line, self.text.encode()) for line in lines)
 
     def cosigned_at_s(self, name: str, key: bytes) -> int | None:
-        """Return the time at which the witness of this name and key cosigned, in seconds since 1970. Returns None where
-        there is no valid cosignature of this witness."""
+        """Return the time at which a witness cosigned this note, in seconds since 1970. `name` and `key` identify the
+        witness. Returns None if the witness has no valid cosignature in the note."""
         own = key_id(name, COSIGNATURE, key)
         lines = [line[4:] for named, line in self.signatures if named == name and line[:4] == own]
         if not lines or not all(len(line) == 72 and _holds(key, line[8:], self._seen(line[:8])) for line in lines):
@@ -90,12 +90,14 @@ class Note(Struct, frozen=True):
         return int.from_bytes(lines[-1][:8], "big")
 
     def signed(self, name: str, signer: Signer, key: bytes) -> Note:
-        """Return this note with one more signature, made by `signer` with this key."""
+        """Return this note with one more signature, made by `signer`. `name` and `key` are the name and the public key
+        of that signer."""
         line = key_id(name, ED25519, key) + signer.sign(self.text.encode())
         return Note(self.text, (*self.signatures, (name, line)))
 
     def cosigned(self, name: str, signer: Signer, key: bytes, at_s: int) -> Note:
-        """Return this note with the cosignature of a witness, who saw it at the time `at_s`, in seconds since 1970."""
+        """Return this note with the cosignature of a witness. `name` and `key` are the witness's name and public key.
+        `at_s` is the time of the cosignature, in seconds since 1970."""
         at = struct.pack(">Q", at_s)
         line = key_id(name, COSIGNATURE, key) + at + signer.sign(self._seen(at))
         return Note(self.text, (*self.signatures, (name, line)))
@@ -106,13 +108,13 @@ class Note(Struct, frozen=True):
 
 
 def key_id(name: str, type_: bytes, key: bytes) -> bytes:
-    """Return the four bytes that identify a signing key in a line of a note: a hash of the key's name, type and
-    value."""
+    """Return the four bytes that identify a signing key in the signature lines of a note: a hash of the key's name, of
+    the signature's type and of the public key."""
     return sha256(name.encode() + b"\n" + type_ + key).digest()[:4]
 
 
 def read_note(text: str) -> Note | None:
-    """Parse a note. Returns None where the text is not a note, or not spelt exactly as a note must be."""
+    """Parse a signed note. Returns None if `text` is not a note, or is not spelt exactly as a note must be."""
     body, gap, rest = text.rpartition("\n\n")
     lines = rest.split("\n")
     if not gap or len(text) > MOST_NOTE_BYTES or lines.pop() or not 1 <= len(lines) <= _SIGNATURES:
@@ -124,7 +126,8 @@ def read_note(text: str) -> Note | None:
 
 
 def read_frame(frame: str) -> Note | None:
-    """Parse the line that `Note.framed` made. Returns None where the text is no such line."""
+    """Parse a note from the single line that a table's screen shows (made by `Note.framed`). Returns None if the line
+    is not of this form."""
     match frame.split(" "):
         case [origin, size, root, line]:
             return read_note(f"{origin}\n{size}\n{root}\n\n— {origin} {line}\n")
@@ -133,7 +136,7 @@ def read_frame(frame: str) -> Note | None:
 
 
 def _unspelt(text: str) -> bytes | None:
-    """Decode a text in Base64. Returns None where the text is not the one standard spelling of its bytes."""
+    """Decode a Base64 text. Returns None if `text` is not Base64, or not the one standard spelling of its bytes."""
     try:
         value = base64.b64decode(text, validate=True)
     except ValueError:

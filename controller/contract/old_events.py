@@ -1,9 +1,9 @@
-"""Translates events of earlier contract versions into the words of this version.
+"""Translates events of earlier contract versions into the field names and words of the present version.
 
-Until version 2 the only progressive bet was Royal 9, and fields were named after that bet. A journal or a ledger keeps
-an event as it was signed at the time. Whoever reads an event reads it through `as_now`. Version 4 added fields, and
-writes "round" where earlier versions wrote "hand". An older event is read as if it had the added fields, with the
-values of `NEW_IN_4`.
+A journal or a ledger keeps an event as it was signed at the time. So every program passes an event through `as_now`
+before use. Until version 2 the only progressive bet was Royal 9, and fields were named after that bet. Version 4 added
+fields, and writes "round" where earlier versions wrote "hand". An older event is read as if it had the added fields,
+with the values of `NEW_IN_4`.
 """
 
 from __future__ import annotations
@@ -27,10 +27,12 @@ _CODES = {"royal9_wagers_differ": "wagers_differ"}
 
 
 def as_now(event: Mapping[str, Any], meters: Sequence[str] = ()) -> dict[str, Any]:
-    """Return the event in the words of this contract version. An event of this version stays as it is.
+    """Return the event with the field names and words of the present contract version. An event of the present version
+    stays as it is.
 
-    `meters` are the meters to which the wagers added their parts. An old event did not name these meters: a table gives
-    the meters of its bet, and the pit gives all meters. A message that is no event of the contract raises no error.
+    `meters` names the progressive meters to which wagers added money, because the oldest events do not name them. A
+    table gives the meters of its bet, and the pit gives all meters. A message that is no event of the contract raises
+    no error.
     """
     contract = event.get("contract")
     named_spots = type(contract) is int and contract >= _NAMED_SPOTS_SINCE
@@ -43,8 +45,8 @@ _ROUNDS = {"last_hand": "final_round", "wagered_hands": "wagered_rounds"}
 
 
 def _of_rounds(event: dict[str, Any]) -> dict[str, Any]:
-    """Return the event with the word "round" where contract versions before 4 wrote "hand", in the events `round` and
-    `shoe_closed`."""
+    """Return the event with the word "round" in place of "hand", which contract versions before 4 wrote in the events
+    `round` and `shoe_closed`."""
     if event.get("type") not in ("round", "shoe_closed"):
         return event
     now = {_ROUNDS.get(name, name): value for name, value in event.items()}

@@ -1,8 +1,8 @@
-"""The signed messages of a pit: its key, its acknowledgements, the steps of awards, the meters, and what it has
-cosigned.
+"""The signed messages of a pit: its key, its acknowledgements, the steps of awards, the levels of the meters, and the
+checkpoints that it has cosigned.
 
-Each type here writes and reads one kind of message. `payload` makes the bytes that are published. `read` takes a
-received JSON object, and returns None where the object is no such message (`schemas/` has the same rules). Neither
+Each type writes and parses one kind of message. `payload` makes the bytes that are published. `read` parses a received
+JSON object, and returns None if the object is not a message of this kind (`schemas/` has the same rules). Neither
 proves who sent the message: `signature_holds` (`keys.py`) does.
 """
 
@@ -45,8 +45,8 @@ _LONGEST_NAME_OF_A_PERSON = 200
 
 
 def moment_ms(at: str) -> int | None:
-    """Parse the time of a message (RFC 3339, UTC, to the millisecond) into milliseconds since 1970. Returns None where
-    the text is no such time."""
+    """Parse the time of a message (RFC 3339, UTC, to the millisecond) into milliseconds since 1970. Returns None if the
+    text is not such a time."""
     try:
         return round(datetime.fromisoformat(at).timestamp() * 1000) if _AT.fullmatch(at) else None
     except ValueError:
@@ -57,8 +57,8 @@ _Count = Annotated[int, Meta(ge=0, le=MOST_SEQ)]
 
 
 class Word(Struct, frozen=True, forbid_unknown_fields=True):
-    """The base of the messages that their sender signs: the pit or a bet-recognition system. Every message has `at`,
-    the time at which it was sent, by the sender's clock."""
+    """The base of the messages that a pit or a bet-recognition system signs. Every message has `at`, the time at which
+    it was sent, by the sender's clock."""
 
     @classmethod
     def read(cls, message: Mapping[str, object]) -> Self | None:
@@ -73,17 +73,18 @@ class Word(Struct, frozen=True, forbid_unknown_fields=True):
         return word if word._fits() else None
 
     def _fits(self) -> bool:
-        """Tell whether the message keeps the rules that its field types cannot express. The base has no such rules."""
+        """Return True if the message keeps the rules that its field types cannot express. This base class has no such
+        rules."""
         return True
 
     def payload(self, signer: Signer) -> bytes:
-        """Return the bytes to publish: the message with the signature of `signer`."""
+        """Return the bytes to publish: the message, with a signature made by `signer`."""
         return signed(to_builtins(self), signer)
 
 
 class AckWord(Word, frozen=True):
-    """The pit's acknowledgement that it has committed this table's events up to number `seq`. `chain` is the chain
-    value of that event, or 64 zeros where `seq` is 0."""
+    """The pit's message that it has stored this table's events up to the number `seq`. `chain` is the hash chain's
+    value in that event, or 64 zeros if `seq` is 0."""
 
     table: TableId
     epoch: EpochName
@@ -93,12 +94,12 @@ class AckWord(Word, frozen=True):
 
 
 class CosignedWord(Word, frozen=True):
-    """The pit's message that the last checkpoint of this journal which it has cosigned has `size` leaves, or 0 for
-    none.
+    """The pit's message about the last checkpoint of a table's journal that the pit has cosigned. That checkpoint
+    covers `size` rows of the journal; 0 means that there is none.
 
-    `cosignature` is the pit's signature line in the note, in Base64; it is empty at size 0. `refused` is the reason why
-    the pit has not cosigned the checkpoint that the table showed last, a code of REFUSED_CHECKPOINTS; None where it
-    refuses nothing.
+    `cosignature` is the pit's signature line in the checkpoint's note, in Base64. It is empty if `size` is 0. `refused`
+    is a code of REFUSED_CHECKPOINTS: why the pit has not cosigned the checkpoint that the table showed last. It is None
+    if the pit refuses nothing.
     """
 
     table: TableId
@@ -113,8 +114,8 @@ class CosignedWord(Word, frozen=True):
 
 
 class MeasureWord(Word, frozen=True):
-    """The pit's question which program runs at this table. The table answers by hashing its program's files afresh. The
-    `nonce` is 64 random hexadecimal digits, which no earlier question had."""
+    """The pit's question about the program that runs at a table. The table answers by hashing its program's files
+    again, together with the `nonce`: 64 random hexadecimal digits, which no earlier question had."""
 
     table: TableId
     epoch: EpochName
@@ -123,8 +124,8 @@ class MeasureWord(Word, frozen=True):
 
 
 class AwardStep(Word, frozen=True):
-    """The pit's message that an award has reached a step. `seq` numbers the steps of all awards of one table. `hit` is
-    the id of the hit's event."""
+    """The pit's message that an award has reached a step, such as "paid". `seq` numbers the steps of all awards of one
+    table. `hit` is the id of the event in which the table reported the winning wager."""
 
     award: AwardName
     hit: Annotated[str, whole(EVENT_ID)]
@@ -143,18 +144,18 @@ class AwardStep(Word, frozen=True):
 
     @property
     def epoch(self) -> str:
-        """The epoch of the hit's event: the name of the journal that holds the event."""
+        """The epoch (the random name of a journal) in the id of the event that reported the winning wager."""
         return self.hit.split("/")[1]
 
     @property
     def hit_seq(self) -> int:
-        """The number (`seq`) of the hit's event."""
+        """The number, within its journal, of the event that reported the winning wager."""
         return int(self.hit.split("/")[2])
 
 
 class MetersWord(Word, frozen=True):
-    """The pit's message to all tables with the levels of all meters in cents, and the last win of a meter that the pit
-    announces. A pit of an earlier version names no win."""
+    """The pit's message to all tables with the levels of all progressive meters in cents. `win` is the last win of a
+    meter that the pit announces. A pit of an earlier version names no win."""
 
     seq: Number
     at: str
@@ -166,8 +167,8 @@ class MetersWord(Word, frozen=True):
 
 
 class Rotation(Struct, frozen=True, forbid_unknown_fields=True):
-    """The replacement of a former key by the key `public_key`, signed by the former key. Both are public keys,
-    in hex."""
+    """The replacement of a pit's former key by the key `public_key`, signed by the former key. `former` and
+    `public_key` are public keys, in hex."""
 
     former: Hash
     public_key: Hash
@@ -175,13 +176,14 @@ class Rotation(Struct, frozen=True, forbid_unknown_fields=True):
 
     @classmethod
     def by(cls, former: str, signer: Signer, public_key: str) -> Self:
-        """Make the rotation by which the former key hands over to `public_key`. `signer` signs with the former key."""
+        """Make the rotation that replaces the key `former` by the key `public_key`. `signer` holds the former key and
+        signs with it."""
         handed_over: dict[str, object] = {"former": former, "public_key": public_key}
         return cls(former, public_key, signature_of(handed_over, signer))
 
     @classmethod
     def read(cls, message: object) -> Self | None:
-        """Parse a received rotation. Returns None where the message is not a rotation."""
+        """Parse a received key rotation. Returns None if the message is not a rotation."""
         try:
             return convert(message, cls)
         except (ValidationError, ValueError):
@@ -189,8 +191,8 @@ class Rotation(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class PitKeyWord(Word, frozen=True):
-    """The pit's message with its public key in hex, signed by that key, and the rotations that led to it, the oldest
-    first."""
+    """The pit's message with its public key in hex, signed by that key. `rotations` are the earlier replacements of the
+    pit's key, the oldest first; each is signed by the key that it replaced."""
 
     public_key: Hash
     at: str
@@ -198,6 +200,5 @@ class PitKeyWord(Word, frozen=True):
 
 
 def is_name_of_a_person(by: str) -> bool:
-    """Tell whether a message may hold this text as a person's name: printable, not blank, and at most 200
-    characters."""
+    """Return True if a message may give this text as a person's name: printable, not blank, and at most 200 characters."""
     return by.isprintable() and bool(by.strip()) and len(by) <= _LONGEST_NAME_OF_A_PERSON

@@ -1,7 +1,7 @@
-"""A page to print that needs no other file. A signature covers every byte of the page.
+"""A page for printing that needs no other file. A signature covers every byte of the page.
 
-The page holds its content a second time, as JSON. The signature is in that JSON and covers all of it. The JSON also has
-the digest of the rest of the page, so a changed title, style or cell is found too.
+The page holds its content a second time, as JSON. The signature is in that JSON and covers all of it. The JSON has the
+digest of the rest of the page too, so a changed title, style or cell is found.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ HELD = f"{_BEGIN}{_END}"
 
 
 def signed_page(page: str, content: Mapping[str, Any], key: SigningKey | None) -> str:
-    """Return the page with `content` in it as JSON, signed with `key`. Without a key the page is not signed."""
+    """Return the page with `content` added to it as JSON, and signed with `key`. If `key` is None, the page is not
+    signed."""
     before, after = page.split(HELD)
     whole = {**content, "page_sha256": _digest(before, after)}
     if key is not None:
@@ -32,10 +33,11 @@ def signed_page(page: str, content: Mapping[str, Any], key: SigningKey | None) -
 
 
 def said_by(path: Path, written_by: str) -> dict[str, Any]:
-    """Check the signature of the page at `path`, and return the JSON that it holds. `public_key` in that JSON is the
-    signer's key, in hex.
+    """Check the signature of the page at `path`, and return the JSON object that the page holds. Its field `public_key`
+    is the signer's key, in hex.
 
-    `written_by` is the command that writes such pages. Raises TableError `report_unreadable`, `report_altered`.
+    `written_by` is the command that writes such pages, for the error. Raises TableError `report_unreadable` if the file
+    holds no signed page, and `report_altered` if the signature is not valid.
     """
     try:
         before, _, rest = path.read_bytes().decode("utf-8").partition(_BEGIN)
@@ -57,6 +59,6 @@ def _as_held(content: Mapping[str, Any]) -> str:
 
 
 def _digest(before: str, after: str) -> str:
-    """Return the SHA-256 of the whole page except the JSON in it, in hex. The page is `before`, the JSON, and
-    `after`."""
+    """Return the SHA-256 of a page without the JSON in it, in hex. `before` and `after` are the parts of the page
+    around the JSON."""
     return hashlib.sha256(f"{before}{HELD}{after}".encode()).hexdigest()

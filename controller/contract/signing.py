@@ -1,7 +1,8 @@
-"""How a message is signed: Ed25519 over its canonical JSON without `signature`, which is then added in Base64.
+"""How a message is signed: Ed25519 over its canonical JSON without the field `signature`, which is then added in
+Base64.
 
-Both sides sign in this way: a table signs its events, and the pit signs its messages. Each kind of message has an exact
-set of fields, and no two kinds have the same set. So the signature of one kind is not valid for another kind.
+A table signs its events in this way, and the pit signs its messages. Each kind of message has an exact set of fields,
+and no two kinds have the same set. So a signature of one kind is never valid for another kind.
 """
 
 from __future__ import annotations
@@ -21,20 +22,20 @@ class Signer(Protocol):
 
 
 def signed(message: Mapping[str, object], signer: Signer) -> bytes:
-    """Return the message's canonical bytes with its signature in them."""
+    """Sign the message, and return its canonical bytes with the signature in them."""
     return canonical({**message, "signature": signature_of(message, signer)})
 
 
 def signature_of(message: Mapping[str, object], signer: Signer) -> str:
-    """Return the signature of the message in Base64, to be put into the message as `signature`."""
+    """Return the signature of the message in Base64, as the field `signature` of the message has it."""
     return base64.b64encode(signer.sign(canonical(message))).decode()
 
 
 def signed_part(message: Mapping[str, object]) -> tuple[bytes, bytes]:
-    """Return the signature of a received message, and the bytes that it signs. Raises ValueError where the message has
-    no signature, or a signature that is not spelt in the one valid way.
+    """Return two values from a received message: its signature, and the bytes over which the signature is made. Raises
+    ValueError if the message has no signature, or if the signature is not in the one standard Base64 spelling.
 
-    Base64 leaves the last letter's four low bits unused; here they must be zero.
+    In that spelling, the low four bits of the last letter, which Base64 leaves unused, are zero.
     """
     text = message.get("signature")
     if not isinstance(text, str):

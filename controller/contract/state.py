@@ -1,5 +1,5 @@
-"""The two retained states of a table at the broker: its state while its program is connected, and the notice that the
-program is gone."""
+"""The two messages that the MQTT broker retains about a table: its state while its program is connected, and the notice
+that the program is gone."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def online_state(state: State) -> bytes:
 
 
 def offline_state(table: str, epoch: str, boot: int) -> bytes:
-    """Return the bytes that say that a table is disconnected. The table publishes them as its last message, or the
-    broker does as the table's MQTT will. `boot` numbers the run of the program."""
+    """Return the bytes of the message that a table is disconnected. The table publishes it as its last message, or the
+    broker publishes it for the table, as the MQTT will. `boot` numbers the run of the program."""
     gone = Presence(online=False, table=table, epoch=epoch, boot=boot, contract=CONTRACT_VERSION)
     return canonical(to_builtins(gone))

@@ -1,4 +1,4 @@
-"""The MQTT topics of one table. All lie below a root that table and pit are configured with (default `pit/v1`)."""
+"""The MQTT topics of one table. All topics begin with a root that table and pit are configured with (default `pit/v1`)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Topics(Struct, frozen=True):
 
     @property
     def wager(self) -> str:
-        """The topic on which bet recognition reports the wagers at this table's seats before the lock; never
+        """The topic on which bet recognition reports the wagers at this table's seats before betting ends; never
         retained."""
         return f"{self.root}/{self.table}/wager"
 
@@ -49,12 +49,13 @@ class Topics(Struct, frozen=True):
 
     @property
     def cosigned(self) -> str:
-        """The topic on which the pit publishes the last checkpoint of this table that it has cosigned; retained."""
+        """The topic on which the pit publishes the last checkpoint of this table's journal that it has cosigned;
+        retained."""
         return f"{self.root}/{self.table}/cosigned"
 
     @property
     def measure(self) -> str:
-        """The topic on which the pit asks which program runs at this table; never retained."""
+        """The topic on which the pit asks the table which program runs on it; never retained."""
         return f"{self.root}/{self.table}/measure"
 
     @property

@@ -1,5 +1,5 @@
 """The message in which a bet-recognition system reports a seat's chips, on the table's `wager` topic, and the message
-in which the table refuses them."""
+in which the table refuses such a report."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ BET_RECOGNITION = "bet recognition"
 
 
 class WagerWord(Word, frozen=True):
-    """A bet-recognition system's report of chips at one table, in one epoch of its journal, for one round of one shoe.
+    """A bet-recognition system's report of the chips on one spot at a seat. The report counts only for the round that
+    it names: otherwise a report that the network delayed would count in the next round.
 
-    The report counts in that round alone: otherwise a report that the network delayed would play in the next round.
-    `seq` is higher in each report than in every earlier one: otherwise an earlier report that arrives twice would put
-    back chips that were taken away since. `at` is the time of the report, by the recognition system's clock.
+    `seq` is higher in each report than in every earlier one. Otherwise an earlier report that arrives twice would put
+    back chips that were taken away since. `at` is the time of the report, by the recognition system's clock. `epoch` is
+    the random name of the table's journal.
 
     `read` does not prove who sent the report: `signature_holds` (`controller/contract/keys.py`) does.
     """
@@ -39,12 +40,12 @@ class WagerWord(Word, frozen=True):
 
     @property
     def wager(self) -> Wager:
-        """The wager that was seen. 0 cents mean that the chips were taken away. The table checks whether it has such a
-        spot."""
+        """The wager that bet recognition saw. 0 cents mean that the chips were taken away. The table has yet to check
+        whether it has such a spot."""
         return Wager(self.seat, self.spot, self.cents, self.back)
 
 
 def refused_wager(wager: Wager, seq: int, code: str) -> bytes:
-    """Return the bytes of the table's answer that it refuses this wager. `seq` is the number of the report that named
-    the wager, and `code` is the reason."""
+    """Return the bytes of the message in which the table refuses a wager that bet recognition reported. `seq` is the
+    number of that report, and `code` is the reason."""
     return canonical(to_builtins(wager) | {"seq": seq, "code": code})

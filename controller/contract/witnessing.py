@@ -1,8 +1,8 @@
-"""The message in which a table shows its pit a checkpoint of its journal, with the proof that the journal only grew
-since the last cosigned checkpoint.
+"""The message in which a table shows its pit a checkpoint of its journal. The message has a proof that the journal only
+grew since the last cosigned checkpoint.
 
-The pit cosigns only a checkpoint that extends everything it has cosigned of this journal before. So a table with two
-histories has at most one of them cosigned.
+The pit cosigns a checkpoint only if it extends everything that the pit has cosigned of this journal before. So if a
+table has two histories, at most one of them is cosigned.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ _HASH_BYTES = 32
 
 
 class ShownCheckpoint(Struct, frozen=True):
-    """A checkpoint that the table has signed, as a note, and the proof that its tree begins with the tree of its first
-    `old` leaves.
+    """A checkpoint of a table's journal, as a signed note, and the proof that the journal's Merkle tree begins with the
+    tree of its first `old` rows.
 
-    The proof's hashes are in Base64. The note has the table's signature, so the message needs none.
+    The proof's hashes are in Base64. The note has the table's signature, so the message itself needs none.
     """
 
     note: str
@@ -38,7 +38,8 @@ class ShownCheckpoint(Struct, frozen=True):
 
     @classmethod
     def of(cls, note: Note, old: int, proof: Sequence[bytes]) -> Self:
-        """Make the message that shows this note and this proof to the pit."""
+        """Make the message for the pit from a checkpoint's note, and from the proof that the journal still begins with
+        its first `old` rows."""
         return cls(str(note), old, tuple(base64.b64encode(each).decode() for each in proof))
 
     def payload(self) -> bytes:
@@ -47,7 +48,7 @@ class ShownCheckpoint(Struct, frozen=True):
 
     @classmethod
     def read(cls, message: Mapping[str, object]) -> Self | None:
-        """Parse a received message. Returns None where the message does not show a checkpoint."""
+        """Parse a received message that shows a checkpoint. Returns None if the message does not have this form."""
         match message:
             case {"note": str(note), "old": int(old), "proof": list(proof), **others} if (
                 not others
@@ -61,14 +62,14 @@ class ShownCheckpoint(Struct, frozen=True):
                 return None
 
     def read_note(self) -> tuple[Note, Checkpoint] | None:
-        """Return the note and the checkpoint in it, or None where the text is not a checkpoint."""
+        """Return the note and the checkpoint in it, or None if the message's note does not hold a checkpoint."""
         note = read_note(self.note)
         point = None if note is None else note.checkpoint()
         return None if note is None or point is None else (note, point)
 
     def extends(self, before: Checkpoint | None, point: Checkpoint) -> bool:
-        """Tell whether the proof shows that the tree of `point` begins with the tree of the earlier checkpoint
-        `before`."""
+        """Return True if this message's proof shows that the journal at the checkpoint `point` begins with the journal
+        at the earlier checkpoint `before`. If `before` is None, the proof must be empty."""
         hashes = [base64.b64decode(each) for each in self.proof]
         if before is None:
             return self.old == 0 and not hashes
@@ -76,7 +77,7 @@ class ShownCheckpoint(Struct, frozen=True):
 
 
 def _is_hash(text: object) -> bool:
-    """Tell whether the text is 32 bytes in Base64, in the one standard spelling."""
+    """Return True if the text is 32 bytes in the one standard Base64 spelling."""
     if not isinstance(text, str):
         return False
     try:

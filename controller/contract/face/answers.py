@@ -11,8 +11,8 @@ from controller.contract.face.status import Status, Waits
 
 
 class Answer(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """A table's answer to a request on its control socket. Its JSON has `ok`, and the fields that belong to the
-    request."""
+    """A table's answer to a request on its control socket. The JSON has the field `ok`, and further fields that depend
+    on the request."""
 
     ok: bool
     """Whether the table did it, or told it. False: `code`, `what` and `do` say why not."""

@@ -1,5 +1,5 @@
-"""Derives from a table's public face what the table waits for, as a code: the table's next step, and who is asked for
-it. Each page has its own text for the code."""
+"""Tells, as a code, what a table waits for: the table's next step, and who has to act. The code is derived from the
+table's public face (what everybody may see of the table). Each page has its own text for the code."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from controller.contract.face.table import Public
 
 
 def awaited(face: Public) -> str:
-    """Return the code of what the table waits for. The code is a key in the sections `waiting` and `waits` of the
-    language files; `waits` is the section for players.
+    """Return the code of what the table waits for, such as "card". The code is a key in the sections `waiting` and
+    `waits` of the language files; `waits` is the section for players.
 
-    While a fault stands, the table waits for a supervisor. The code then says what the table would wait for without the
-    fault.
+    While the table stands still because of a fault, it waits for a supervisor. The code then says what the table would
+    wait for without the fault.
     """
     if face.choice is not None:
         return "choice"

@@ -1,5 +1,5 @@
-"""The lines of a table's feed, which everybody on the table's machine may read. `controller/daemon/control/feed.py`
-makes them."""
+"""The types of the lines in a table's feed, the stream of JSON lines that everybody on the table's machine may read.
+`controller/daemon/control/feed.py` makes the lines."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from controller.contract.face.table import PublicRound
 
 
 class Rounds(msgspec.Struct, frozen=True):
-    """The finished rounds of the open shoe."""
+    """The finished rounds of the shoe that is being dealt, and the number of that shoe."""
 
     shoe: int
     """How many shoes the table has opened."""
@@ -20,8 +20,8 @@ class Rounds(msgspec.Struct, frozen=True):
 
 
 class Wiring(msgspec.Struct, frozen=True):
-    """The BCM number and the header pin of each lamp and input. The header pin is None for a pin that is not on the
-    header."""
+    """The BCM number and the pin on the GPIO header, for each lamp and input of the table. The pin is None if the
+    number has no pin on the header."""
 
     digest: str
     """SHA-256 of the configuration."""
@@ -31,8 +31,8 @@ class Wiring(msgspec.Struct, frozen=True):
 
 
 class FeedLine(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """A line of the feed. Each line has exactly one of these fields, and is sent when that field's value has
-    changed."""
+    """A line of the table's feed. Each line has exactly one of these fields. A line is sent when the value of its field
+    has changed."""
 
     placard: Placard | None = None
     rounds: Rounds | None = None

@@ -1,5 +1,5 @@
-"""The consequences of an act, as a person reads them before confirming the act. `controller/table/foreseen.py` derives
-them from the event that the act would make."""
+"""The types that describe what an act would change, so that a person can read it before confirming the act.
+`controller/table/foreseen.py` derives these values from the event that the act would make."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from controller.contract.face.table import PublicHand
 
 
 class Worth(msgspec.Struct, frozen=True):
-    """The value of an award of a progressive bet: an amount in cents, or a share of a meter."""
+    """The value of an award of a progressive bet: an amount in cents, or a share of a meter, such as "1:10"."""
 
     cents: int | None
     meter: str | None
@@ -42,7 +42,7 @@ class WouldCorrect(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", 
 
 
 class WouldVoid(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="void"):
-    """What would happen if the round ended without a result."""
+    """What would follow if the round in play were ended without a result."""
 
     shoe: int
     round: int
@@ -54,7 +54,8 @@ class WouldVoid(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag
 
 
 class WouldClose(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="shoe_closed"):
-    """What the end of the shoe would leave: its rounds, the cards in it, and the commission owed."""
+    """What would be left if the shoe were ended now: the number of its rounds, the number of cards in it, and the
+    commission owed."""
 
     shoe: int
     rounds: int
@@ -66,6 +67,6 @@ Would = WouldCorrect | WouldVoid | WouldClose
 
 
 def would(answer: dict[str, Any]) -> Would | None:
-    """Parse `Answer.would`. Returns None for an act that has no consequences to show. Raises ValueError for an answer
-    of another version."""
+    """Parse the field `would` of an answer: what the requested act would change. Returns None for an act that has
+    nothing to show. Raises ValueError for an answer of another version."""
     return msgspec.convert(answer, Would) if answer else None

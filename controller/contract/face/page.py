@@ -1,4 +1,4 @@
-"""What the screen of a table reports about its players' page to the programs on its machine."""
+"""What the program that drives a table's screen reports to other programs on the machine about its players' page."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ PAGE_STANDING = "/standing"
 
 
 class PageStanding(Struct, frozen=True):
-    """Who sees the players' page of this table, as a code, and for how many seconds, as far as the screen knows."""
+    """Where the players' page of this table can be seen, as a code such as "page_on_monitor", and for how many seconds
+    this has been so."""
 
     table: str
     code: PageCode

@@ -1,4 +1,5 @@
-"""The types of a table's placard: its game, limits, bets and pays. `controller/table/placard.py` makes the placard."""
+"""The types of a table's placard (what holds for the whole shoe): its game, seats, limits, bets and pays.
+`controller/table/placard.py` makes the placard."""
 
 from __future__ import annotations
 
@@ -11,15 +12,15 @@ When = dict[str, Any]
 
 
 class SeatK9(msgspec.Struct, frozen=True):
-    """A seat, and the text of the King and 9 that are printed at that seat. `k9` is None where no bet of the game needs
-    them."""
+    """A seat of the table, and the King and the 9 that are printed at that seat, as text. `k9` is None if no bet of the
+    game needs the two printed cards."""
 
     seat: int
     k9: str | None
 
 
 class Limits(msgspec.Struct, frozen=True):
-    """The limits of all wagers, as the game file states them."""
+    """The limits on wagers that the game file sets for all bets of a table."""
 
     circle_minimum_cents: int
     circle_maximum_cents: int
@@ -41,7 +42,8 @@ class Limits(msgspec.Struct, frozen=True):
 
 
 class BankerDraws(msgspec.Struct, frozen=True):
-    """What Banker does on one total of Banker's first two cards: "draw", "stand" or "choose"."""
+    """What Banker does ("draw", "stand" or "choose") on one total of Banker's first two cards: if Player stood, and
+    after each value of Player's third card."""
 
     player_stood: str
     on_third_card: tuple[str, ...]
@@ -49,8 +51,8 @@ class BankerDraws(msgspec.Struct, frozen=True):
 
 
 class Drawing(msgspec.Struct, frozen=True):
-    """The rules for third cards. Each field lists what one hand does, by the hand's total from 0 up. The totals after
-    the last entry are naturals. The field is empty for a hand that the game does not have, or that its player plays
+    """The rules for third cards. Each field lists what one hand does on a total of 0, of 1, and so on. Totals beyond
+    the end of a list are naturals. A list is empty if the game does not have that hand, or if the hand's player chooses
     freely."""
 
     player: tuple[str, ...] = ()
@@ -59,8 +61,8 @@ class Drawing(msgspec.Struct, frozen=True):
 
 
 class PlacardRow(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A row of a bet: a condition, and the result of the wager where the condition holds. The JSON leaves out the
-    fields that the row does not have."""
+    """One rule of a bet: a condition on the finished round, and the result of a wager if the condition holds. Fields
+    that the rule does not have are left out of the JSON."""
 
     when: When
     pays: str | None = None
@@ -90,7 +92,7 @@ class PlacardRow(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class PlacardBet(msgspec.Struct, frozen=True):
-    """A bet of the game: its spot on the layout, its limits, and the rows that decide it."""
+    """A bet of the game: its spot on the layout, its limits, and the rules that decide a wager on it."""
 
     spot: str
     limits: str
@@ -130,7 +132,8 @@ class PlacardBet(msgspec.Struct, frozen=True):
 
 
 class Placard(msgspec.Struct, frozen=True):
-    """The rules of a table that its players may read. Money is cents, odds are text."""
+    """What a table's players may read of its rules: the game, the seats, the limits and the bets. Money is in cents,
+    and odds are text."""
 
     name: str
     """What people call the table."""

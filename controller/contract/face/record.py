@@ -1,5 +1,5 @@
-"""The record of a finished round from the journal, step by step. `controller/daemon/round_record.py` makes the
-record."""
+"""The types of a round's record: how a finished round went, step by step, by the table's journal.
+`controller/daemon/round_record.py` makes the record."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from controller.contract.face.table import PublicHand, PublicWager
 
 
 class RowTold(msgspec.Struct, frozen=True, kw_only=True):
-    """A row of the journal, for people: its time, its source, its fact in words, and its events."""
+    """A row of the journal, for people: its time, its source, its fact in words, and the events that the fact caused."""
 
     row: int
     at: str
@@ -31,7 +31,7 @@ class RowTold(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Step(RowTold, frozen=True, kw_only=True, omit_defaults=True):
-    """A row of the journal in the round, and how the table stood after that row."""
+    """A row of the journal that belongs to the round, and the state of the table after that row."""
 
     failed: bool
     """Whether the program failed on this row."""
@@ -52,7 +52,8 @@ class Step(RowTold, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class RoundRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """The record of one finished round: its rows in the journal, its events, and its corrections."""
+    """The record of one finished round: its rows in the journal, the events that they caused, and the round's
+    corrections."""
 
     round: str
     """The shoe and the round: "3/12"."""

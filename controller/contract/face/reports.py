@@ -18,7 +18,8 @@ class CheckMistake(msgspec.Struct, frozen=True):
 
 
 class CheckReport(msgspec.Struct, frozen=True, kw_only=True):
-    """The report of `tablectl check --json`. The exit code is the same as without `--json`."""
+    """The report of `tablectl check --json`, which checks a configuration file. The exit code is the same as without
+    `--json`."""
 
     file: str
     is_right: bool
@@ -31,7 +32,8 @@ class CheckReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DigestReport(msgspec.Struct, frozen=True):
-    """The report of `tablectl digest --json`: SHA-256 digests in hex."""
+    """The report of `tablectl digest --json`: the SHA-256 digests of the installed program and of its configuration, in
+    hex."""
 
     version: str
     program: str
@@ -41,14 +43,15 @@ class DigestReport(msgspec.Struct, frozen=True):
 
 
 class RoundsReport(msgspec.Struct, frozen=True):
-    """The report of `tablectl rounds --json`."""
+    """The report of `tablectl rounds --json`: the events about rounds in the table's journal."""
 
     events: tuple[dict[str, Any], ...]
     """The events `round`, `void` and `correction` of the journal and its archives, in order, as in the contract."""
 
 
 class VerifyReport(msgspec.Struct, frozen=True, kw_only=True):
-    """The report of `tablectl verify --json` on a sound journal. A bad row is an error, with or without `--json`."""
+    """The report of `tablectl verify --json` on a sound journal. For a journal with a bad row, an error is printed
+    instead, with or without `--json`."""
 
     table: str
     epoch: str
@@ -90,7 +93,7 @@ class BackupReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class VersionTold(msgspec.Struct, frozen=True, kw_only=True):
-    """An installed version of the program, with or without a request to run it."""
+    """A version of the program that is installed, whether it runs now, and whether somebody requested that it run."""
 
     version: str
     runs: bool
@@ -102,7 +105,8 @@ class VersionTold(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class VersionsReport(msgspec.Struct, frozen=True, kw_only=True):
-    """The report of `tablectl versions --json`."""
+    """The report of `tablectl versions --json`: the program's installed versions, and how the last switch between
+    versions ended."""
 
     this_program: str
     """The version of the program that tells this."""

@@ -1,5 +1,5 @@
-"""The types of the state that a table has retained at the broker. `contract/schemas` has its JSON schema, and
-`contract/state.py` makes its bytes."""
+"""The types of the state that a table publishes, and that the MQTT broker retains. `contract/schemas` has the JSON
+schema, and `contract/state.py` makes the bytes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import msgspec
 
 
 class Links(msgspec.Struct, frozen=True):
-    """Which of the table's links work: to the shoe, and to the journal on the disk."""
+    """Whether the table is connected to its card shoe, and whether it can write its journal to the disk."""
 
     shoe: bool
     journal: bool
@@ -15,7 +15,8 @@ class Links(msgspec.Struct, frozen=True):
 
 
 class TableState(msgspec.Struct, frozen=True, kw_only=True):
-    """The part of the retained state that describes the table itself, and not its link to the pit."""
+    """The part of a table's published state that describes the table itself: its program, its game, its shoe and its
+    fault. Its link to the pit is not in it."""
 
     version: str
     program_digest: str
@@ -33,7 +34,7 @@ class TableState(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class State(TableState, frozen=True, kw_only=True):
-    """The state that the broker retains for a connected table."""
+    """The whole state that a connected table publishes, and that the MQTT broker retains."""
 
     online: bool
     table: str
@@ -48,8 +49,8 @@ class State(TableState, frozen=True, kw_only=True):
 
 
 class Presence(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether a table is connected, and the number of its program's run. This is the whole state of a disconnected
-    table."""
+    """Whether a table is connected, and the number of its program's run (`boot`). This is all that the broker retains
+    for a disconnected table."""
 
     online: bool
     table: str

@@ -12,7 +12,7 @@ from controller.contract.face.table import Public
 
 
 class Waits(msgspec.Struct, frozen=True):
-    """An act that waits until a second person confirms it."""
+    """An act that a person asked for, and that a second person has yet to confirm."""
 
     id: int
     """The number by which that person confirms it."""
@@ -48,7 +48,7 @@ class ShoeLine(msgspec.Struct, frozen=True):
 
 
 class Standing(msgspec.Struct, frozen=True):
-    """The table's judgement of the pit, as a code with details."""
+    """What the table thinks of its pit and of the link to it: a code, and the values for that code's sentences."""
 
     code: str
     """A key of a language's section `pit`."""
@@ -58,7 +58,7 @@ class Standing(msgspec.Struct, frozen=True):
 
 
 class MetersRefused(msgspec.Struct, frozen=True):
-    """The last message about the meters that the pit sent, where the table refuses that message, and why."""
+    """The pit's last message about the meters, if the table refuses to use that message, and the reason."""
 
     seq: int
     at: str
@@ -67,7 +67,8 @@ class MetersRefused(msgspec.Struct, frozen=True):
 
 
 class PitKeys(msgspec.Struct, frozen=True):
-    """The pit's pinned and offered keys, as fingerprints that people can compare."""
+    """The fingerprints of two keys of the pit, for people to compare: the key that the table trusts (`pinned`) and the
+    key that the pit offers (`offered`)."""
 
     pinned: str | None
     offered: str | None
@@ -97,7 +98,7 @@ class WinShown(msgspec.Struct, frozen=True):
 
 
 class PitLink(msgspec.Struct, frozen=True):
-    """The state of the link to the pit: how far the stream of events has got, and what the pit has said."""
+    """The state of the link to the pit: the table's events on their way to the pit, and the pit's last messages."""
 
     connected: bool
     """Whether the broker is."""
@@ -137,7 +138,8 @@ class PitLink(msgspec.Struct, frozen=True):
 
 
 class Recognition(msgspec.Struct, frozen=True):
-    """The state of the link to the bet-recognition system: which key the table trusts, and what it did not believe."""
+    """The state of the link to the bet-recognition system: the key that the table trusts, and how many messages the
+    table refused to believe."""
 
     expected: bool
     """Whether the table's file expects bet recognition."""
@@ -164,7 +166,7 @@ class Journal(msgspec.Struct, frozen=True):
 
 
 class Status(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything that a person may know about the running table."""
+    """Everything about the running table that people and programs on its machine may know."""
 
     version: str
     """The version of the program."""

@@ -1,7 +1,8 @@
-"""The table's public face: everything that lamps, status, screen, log lines and the pit's `state` may see of the table.
+"""The table's public face: everything that lamps, status, screen, log lines and the pit's `state` may show of the
+table.
 
 The face holds no card that lies face down, and nothing from which such a card could be worked out. Of the cards that
-are put away before the first round, the face shows only the first one, and the numbers of the others.
+are put away before the first round, the face shows only the first one, and how many the others are.
 `controller/table/public.py` makes the face.
 """
 
@@ -24,7 +25,7 @@ class PublicHand(msgspec.Struct, frozen=True):
 
 
 class PublicResult(msgspec.Struct, frozen=True):
-    """The result of a hand that a seat played, once its wager was settled."""
+    """The result of a hand that a seat played, after the seat's wager on the hand was settled."""
 
     seat: int
     hand: str
@@ -33,7 +34,7 @@ class PublicResult(msgspec.Struct, frozen=True):
 
 
 class PublicSettled(msgspec.Struct, frozen=True):
-    """The result of all wagers of one seated player, taken together."""
+    """The result of a round for one seat, with all its wagers taken together: "won", "lost" or "even"."""
 
     result: str
     """One of "won", "lost" and "even". A progressive award is won, whatever its amount."""
@@ -52,7 +53,7 @@ class PublicChoice(msgspec.Struct, frozen=True):
 
 
 class PublicFault(msgspec.Struct, frozen=True):
-    """The fault for which the table stands still, without anything that players must not see."""
+    """The fault for which the table stands still. Nothing that players must not see is in it."""
 
     id: str
     """The name of this one stop, such as "3-2": an act that leaves the fault names it."""
@@ -67,7 +68,7 @@ class PublicFault(msgspec.Struct, frozen=True):
 
 
 class PublicHit(msgspec.Struct, frozen=True):
-    """A seat's winning wager on a progressive bet, and the last step of its award at the pit."""
+    """A seat's winning wager on a progressive bet, and the last step of its award at the pit, such as "verified"."""
 
     shoe: int
     round: int
@@ -107,7 +108,8 @@ class PublicWager(msgspec.Struct, frozen=True):
 
 
 class PublicProgressive(msgspec.Struct, frozen=True):
-    """One progressive bet once wagers are locked: the seats whose wagers play, the refused seats, and the reason."""
+    """One progressive bet of the game. After betting has ended: the seats whose wagers count, and the seats whose
+    wagers were refused."""
 
     spot: str
     seats: tuple[int, ...] = ()
@@ -202,8 +204,8 @@ class Public(msgspec.Struct, frozen=True):
 
 
 class PublicRound(msgspec.Struct, frozen=True):
-    """A finished round of the open shoe, with any correction applied. `outcome`, `natural` and the pairs exist only in
-    games of two hands."""
+    """A finished round of the shoe that is being dealt, as corrected if it was corrected. `outcome`, `natural` and the
+    pairs have a meaning only in games of two hands."""
 
     number: int
     simulated: bool

@@ -1,8 +1,9 @@
-"""Packs several files into one compressed file with a signed head, which is the form of a table's and a pit's backups.
+"""Packs several files into one compressed file, the form of a table's and a pit's backups. The first file in the pack
+is a signed description of it.
 
-The first member is the head, `backup.json`. It describes the packed file, and gives the name and the SHA-256 of each
-further member. The reader trusts nothing in such a file. The unpacked size is bounded before anything is unpacked. Each
-member must be an ordinary file, in the order of the head, and its SHA-256 is compared.
+This first file, the head, is `backup.json`. It names every other file in the pack, with its SHA-256. The code that
+unpacks trusts nothing in the pack. It bounds the unpacked size before it unpacks anything. Each member must be an
+ordinary file, in the order of the head, and must have the SHA-256 that the head names.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _PIECE = 1 << 20
 
 
 class Member(NamedTuple):
-    """A file inside a packed file: its name in the pack, and its SHA-256."""
+    """A file inside a backup's packed file: its name in the pack, and its SHA-256."""
 
     name: str
     sha256: str
@@ -43,7 +44,8 @@ Content = Path | bytes
 
 
 def member_of(name: str, content: Content) -> Member:
-    """Return the member with this name, with the SHA-256 of the content. Raises OSError."""
+    """Return the entry for a file to be packed: its name, and the SHA-256 of its content. Raises OSError if the content
+    is a file that cannot be read."""
     if isinstance(content, bytes):
         return Member(name, hashlib.sha256(content).hexdigest())
     with content.open("rb") as file:
@@ -51,11 +53,12 @@ def member_of(name: str, content: Content) -> Member:
 
 
 def write_packed(to: Path, says: Mapping[str, object], files: Mapping[str, Content], signer: Signer) -> None:
-    """Pack `files` under their names into the new file `to`, sync it to the disk, and read it back to compare. Only its
-    user may read it.
+    """Pack `files` under their names into the new file `to`, write it through to the disk, and read it back to compare.
+    Only the user of this program may read the new file.
 
-    `says` is the rest of the head. Where anything fails, no file `to` is left. Raises OSError (FileExistsError where
-    `to` exists), and TableError `backup_damaged` where the disk holds something else than was written.
+    `says` holds further fields for the pack's description of itself. If anything fails, no file `to` is left. Raises
+    OSError (FileExistsError if `to` exists), and TableError `backup_damaged` if the disk holds something else than was
+    written.
     """
     handle = os.open(to, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
@@ -92,12 +95,13 @@ def _add(tar: tarfile.TarFile, name: str, content: Content) -> None:
 def read_packed(
     path: Path, read: Callable[[dict[str, Any]], tuple[_T, Sequence[Member]]], into: Path | None
 ) -> tuple[_T, list[Path]]:
-    """Check a packed file, and unpack its members into the folder `into`, each named by its number. Returns what `read`
-    made of the head, and the path of each member.
+    """Check the packed file at `path`, and unpack its members into the folder `into`. The members get the file names
+    "0", "1" and so on. Returns a pair: what `read` made of the pack's head (the JSON object that describes it), and the
+    paths of the unpacked members.
 
-    With None as `into`, the members are only compared with their SHA-256. `read` takes the head, and also returns the
-    members that there must be. It may raise ValueError, LookupError or TypeError. Raises TableError `backup_damaged`,
-    and OSError where `path` cannot be read or `into` cannot be written.
+    If `into` is None, the members are only compared with their SHA-256. `read` is called with the head. It returns any
+    value, and the members that the pack must hold. It may raise ValueError, LookupError or TypeError. Raises TableError
+    `backup_damaged`, and OSError if `path` cannot be read or `into` cannot be written.
     """
     with _explained(path):
         _check_bounds(path)
@@ -120,14 +124,14 @@ def read_packed(
 
 
 def damaged(path: Path, why: str) -> TableError:
-    """Make the error for a backup that must not be used, and why."""
+    """Make the error that says that the backup at `path` must not be used, and why."""
     do = "Use another backup. Where there is none, keep this one, and ask where it lay and who could change it."
     return TableError("backup_damaged", f"The backup {path} cannot be used: {why}.", do)
 
 
 def _check_bounds(path: Path) -> None:
-    """Read the packed file to the checksum at its end, so that no member is taken from a damaged backup. Raises
-    ValueError where it would unpack to more than such files can be."""
+    """Read the packed file through to the checksum at its end, because no member may be taken from a damaged backup.
+    Raises ValueError if the file would unpack to far more bytes than a backup of its size can have."""
     most, unpacked = path.stat().st_size * _MOST_TIMES + _AND_BYTES, 0
     with gzip.open(path) as packed:
         while data := packed.read(_PIECE):
@@ -136,8 +140,8 @@ def _check_bounds(path: Path) -> None:
 
 
 def _ordinary(tar: tarfile.TarFile, member: tarfile.TarInfo | None, name: str) -> tuple[Any, int]:
-    """Return the open file and the size of the member `name`. Raises ValueError where it is not an ordinary file, or
-    where it is sparse, because a sparse file is larger than what is read of the packed file."""
+    """Return the opened file and the size in bytes of a member of the pack. Raises ValueError if the member is not an
+    ordinary file called `name`, or if it is sparse, because a sparse file can be larger than the bytes in the pack."""
     good = member is not None and member.name == name and member.type in (tarfile.REGTYPE, tarfile.AREGTYPE)
     file = tar.extractfile(member) if member is not None and good and not member.issparse() else None
     if member is None or file is None:
@@ -146,7 +150,7 @@ def _ordinary(tar: tarfile.TarFile, member: tarfile.TarInfo | None, name: str) -
 
 
 def _unpacked(file: Any, to: Path | None) -> str:
-    """Write the file to `to`, or to nowhere where `to` is None, and return its SHA-256 in hex."""
+    """Copy the file to the path `to`, and return its SHA-256 in hex. If `to` is None, only compute the SHA-256."""
     digest = hashlib.sha256()
     handle = os.open(
         os.devnull if to is None else to, os.O_WRONLY | (0 if to is None else os.O_CREAT | os.O_EXCL), 0o600

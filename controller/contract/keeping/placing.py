@@ -1,4 +1,5 @@
-"""Puts several files in place, all of them or none: what a restore has changed is undone where the restore fails."""
+"""Puts several files in place, either all or none. If a restore of a backup fails, everything that it has changed is
+undone."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ _HALF, _BEFORE = ".restoring", ".before-restoring"  # a restore that was killed 
 
 
 class Placing:
-    """A context manager in whose block files are placed. Where the block ends with an error, every change is undone."""
+    """A context manager that undoes changes of files. If its block ends with an error, every change that was made
+    through it is undone."""
 
     def __init__(self) -> None:
         self._undo = ExitStack()
@@ -36,8 +38,8 @@ class Placing:
             each.unlink(missing_ok=True)
 
     def put(self, content: Content, to: Path, owner: Path | None, mode: int = 0o600) -> None:
-        """Write a file to `to`, safe from a power cut. The file belongs to the owner of the folder `owner`, or to this
-        user for None. Raises OSError."""
+        """Write a file to the path `to`, safe from a power cut. `content` is the bytes, or the file to copy. The new
+        file belongs to the owner of the folder `owner`, or to the current user if `owner` is None. Raises OSError."""
         self.make_folder(to.parent, owner)
         half, before = to.with_name(to.name + _HALF), to.with_name(to.name + _BEFORE)
         for each in (half, before):
@@ -65,8 +67,8 @@ class Placing:
         sync_folder(to)
 
     def make_folder(self, folder: Path, owner: Path | None) -> None:
-        """Make the folder, and its missing parents. The folders belong to the owner of `owner`, or to this user for
-        None. Raises OSError."""
+        """Make the folder, and its missing parents. New folders belong to the owner of the folder `owner`, or to the
+        current user if `owner` is None. Raises OSError."""
         missing = [each for each in (folder, *folder.parents) if not each.exists()]
         for each in reversed(missing):
             each.mkdir(mode=0o755 if owner is None else 0o700)
@@ -75,14 +77,15 @@ class Placing:
                 for_owner(each, owner)
 
     def may_be_made(self, *paths: Path) -> None:
-        """Register paths that the block may create. They are removed where the block fails."""
+        """Register paths that the `with` block may create. If the block ends with an error, the files at these paths
+        are deleted."""
         for path in paths:
             if not os.path.lexists(path):
                 self._undo.callback(path.unlink, missing_ok=True)
 
     def move(self, file: Path, to: Path) -> None:
-        """Rename the file, and the `-wal` and `-shm` files that SQLite keeps beside it, to the name `to`. Raises
-        OSError."""
+        """Rename an SQLite database to the path `to`, with the `-wal` and `-shm` files that SQLite keeps beside it.
+        Raises OSError."""
         for ending in _SQLITE:
             here, there = (each.with_name(each.name + ending) for each in (file, to))
             if here.exists():
@@ -90,8 +93,9 @@ class Placing:
                 self._undo.callback(there.rename, here)
 
     def set_aside(self, aside: Callable[[], Path | None], file: Path) -> Path | None:
-        """Call `aside`, which renames `file` and the files that SQLite keeps beside it, and returns the new path or
-        None. The renaming is undone where the block fails. Returns the new path."""
+        """Call the function `aside`, which renames the SQLite database `file` and the files beside it, and returns the
+        new path, or None if nothing was renamed. Return that path. If the `with` block ends with an error, the renaming
+        is undone."""
         to = aside()
         if to is not None:
             for ending in _SQLITE:

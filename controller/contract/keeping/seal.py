@@ -1,8 +1,8 @@
-"""Encrypts secrets under a passphrase (a seal), such as the private keys inside a backup.
+"""Encrypts secrets with a passphrase, such as the private keys inside a backup. Such an encryption is called a seal.
 
-The passphrase and a salt give a key by scrypt (RFC 7914), and ChaCha20-Poly1305 encrypts each secret with that key. The
-cost of scrypt is fixed here and written in no file. So a crafted file cannot ask for more memory than a seal needs,
-which is 64 MB.
+Scrypt (RFC 7914) derives a key from the passphrase and a salt. ChaCha20-Poly1305 encrypts each secret with that key.
+The cost of scrypt is fixed in this module and read from no file. So a crafted file cannot ask for more memory than the
+64 MB that a seal needs.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _LEAST_LETTERS, _MOST_BYTES = 12, 1024
 
 
 class Seal:
-    """Encrypts and decrypts the secrets of one file with a passphrase. `salt` stands in that file, and is not
+    """Encrypts and decrypts the secrets of one file with a passphrase. `salt` is stored in that file, and is not
     secret."""
 
     def __init__(self, passphrase: str, salt: bytes | None = None) -> None:
@@ -38,12 +38,14 @@ class Seal:
         self._cipher = ChaCha20Poly1305(derived)
 
     def close(self, secret: bytes, about: str) -> bytes:
-        """Return the encrypted secret. `about` says what the secret is, and must be given again to decrypt it."""
+        """Encrypt a secret with the passphrase, and return the result. `about` describes the secret, and must be given
+        again to decrypt it."""
         nonce = os.urandom(_NONCE_BYTES)
         return nonce + self._cipher.encrypt(nonce, secret, about.encode())
 
     def open(self, sealed: bytes, about: str) -> bytes:
-        """Return the decrypted secret. Raises TableError `passphrase_wrong`."""
+        """Decrypt a secret and return it. `about` is the description with which it was encrypted. Raises TableError
+        `passphrase_wrong` if the secret cannot be decrypted with this passphrase."""
         try:
             return self._cipher.decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], about.encode())
         except (InvalidTag, ValueError):
@@ -52,9 +54,11 @@ class Seal:
 
 
 def new_passphrase(file: Path | None) -> str:
-    """Ask for a new passphrase twice at the terminal, or read it from the first line of `file`.
+    """Ask for a new passphrase twice at the terminal. If `file` is given, read the passphrase from its first line
+    instead.
 
-    Raises TableError `passphrase_weak`, `passphrase_differs`, and the errors of `known_passphrase`.
+    Raises TableError `passphrase_weak`, `passphrase_differs`, `passphrase_missing` (no terminal) or
+    `passphrase_unreadable`.
     """
     passphrase = known_passphrase(file)
     if len(passphrase) < _LEAST_LETTERS:
@@ -66,10 +70,11 @@ def new_passphrase(file: Path | None) -> str:
 
 
 def known_passphrase(file: Path | None) -> str:
-    """Ask for a passphrase at the terminal, or read it from the first line of `file`, which others must not be able to
-    read.
+    """Ask for an existing passphrase at the terminal. If `file` is given, read the passphrase from its first line
+    instead.
 
-    Raises TableError `passphrase_missing` where there is no terminal, and `passphrase_unreadable`.
+    Raises TableError `passphrase_missing` if there is no terminal. Raises TableError `passphrase_unreadable` if the
+    file cannot be read, or if other users can read or write it.
     """
     if file is not None:
         return _in_file(file)
@@ -98,5 +103,5 @@ def _in_file(file: Path) -> str:
 
 
 def _normal(typed: str) -> str:
-    """Return the text in Unicode NFC. Keyboards may type an accented letter as one character or as two."""
+    """Return the passphrase in Unicode NFC, because keyboards may type an accented letter as one character or as two."""
     return unicodedata.normalize("NFC", typed)

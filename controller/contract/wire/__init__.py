@@ -1,2 +1,1 @@
-"""The connections of the programs: MQTT over TLS, with bounds on what a broker may do, and the callers of a control
-socket."""
+"""The connections of the programs: MQTT over TLS, with bounds on what a broker may do, and the local control sockets."""

@@ -1,5 +1,5 @@
-"""Command-line options that say where the broker is and which files mutual TLS uses. The pit and the conformance kit
-have these options."""
+"""Command-line options that say where the MQTT broker is and which files mutual TLS uses. The pit and the conformance
+kit have these options."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from controller.contract.wire.mqtt_tls import TlsFiles, client_context
 
 
 def add_broker(parser: ArgumentParser, whose: str, required: bool = True) -> None:
-    """Add the options for the broker, the root of the topics and the TLS files. `whose` names the owner of the
-    certificate, such as "the pit's"."""
+    """Add the options for the MQTT broker, the root of the topics and the TLS files. `whose` names the owner of the
+    certificate in the help text, such as "the pit's"."""
     parser.add_argument("--broker", type=host_and_port, required=required, metavar="HOST:PORT")
     parser.add_argument("--root", default="pit/v1", help="the topics' root, as in the tables' files (%(default)s)")
     for name, what in (("ca", "the house's CA"), ("certificate", f"{whose} own"), ("private-key", "and its key")):
@@ -21,7 +21,7 @@ def add_broker(parser: ArgumentParser, whose: str, required: bool = True) -> Non
 
 
 def host_and_port(text: str) -> tuple[str, int]:
-    """Parse `HOST:PORT` for argparse. Raises ArgumentTypeError."""
+    """Parse `HOST:PORT` for argparse. Raises ArgumentTypeError if the text does not have this form."""
     host, _, port = text.rpartition(":")
     if not host or not port.isdecimal() or not 0 < int(port) < 65536:
         raise ArgumentTypeError(f"{text!r} is not HOST:PORT")
@@ -29,7 +29,8 @@ def host_and_port(text: str) -> tuple[str, int]:
 
 
 def tls_files(options: Namespace) -> TlsFiles | None:
-    """Return the TLS files that the command line names, once they are checked. Returns None where it names none.
+    """Check the TLS files that the command line names, and return their paths. Returns None if the command line names
+    none.
 
     Raises TableError `tls_incomplete` or `tls_unusable`.
     """

@@ -1,9 +1,9 @@
-"""The control socket of a table or a pit: how it is made, and who may stay connected to it.
+"""The Unix control socket of a table or a pit: how it is made, and which callers may stay connected to it.
 
-Many silent callers cannot keep anybody else out, because places are limited: each user may have a number of
-connections, and all users together may have some more. Where a new caller finds no place, the connection that has been
-silent longest is ended. It is one of the caller's own, or one of the user with the most connections. A connection whose
-act is being done is never ended for a new caller.
+Connections are limited for each user, and for all users together. A caller that connects and stays silent cannot keep
+others out: if there is no room for a new caller, the connection that has been silent longest is ended. This is one of
+the new caller's own user, or one of the user with the most connections. A connection whose request is being carried out
+is never ended for a new caller.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ _WAITS_BYTES = 16_384
 def bound(path: Path, mode: int, setting: str, longest: int = LONGEST_PATH) -> socket.socket:
     """Make a Unix socket at `path` that does not listen yet. `mode` is its file mode, which says who may connect.
 
-    Raises TableError `control_socket` where the socket cannot be made. `setting` is the name of the path's setting, for
-    the error.
+    Raises TableError `control_socket` if the socket cannot be made. For this error, `setting` is the configuration key
+    of the path, and `longest` is the most characters that the path may have.
     """
     channel = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK | socket.SOCK_CLOEXEC)
     try:
@@ -67,9 +67,9 @@ def bound(path: Path, mode: int, setting: str, longest: int = LONGEST_PATH) -> s
 
 
 class Connection(Struct, eq=False):
-    """One caller on the control socket. `uid` is the user of the caller's process, as the kernel says. The caller has
-    been silent since `silent_since_s`. While `acting` is True, the caller's act is being done, and the connection is
-    not ended for a new caller."""
+    """One caller on the control socket. `uid` is the user of the caller's process, as the kernel reports it.
+    `silent_since_s` is the time since which the caller has been silent. `acting` is True while the caller's request is
+    carried out, and then the connection is not ended to make room for a new caller."""
 
     uid: int
     writer: asyncio.StreamWriter
@@ -78,19 +78,19 @@ class Connection(Struct, eq=False):
 
     @property
     def via(self) -> str:
-        """The caller's user, in the form of a journal row's `via`."""
+        """The caller's user, in the form in which the journal's rows name the source of a request."""
         return f"{SOCKET}{_user_name(self.uid)}({self.uid})"
 
     async def line(self, reader: asyncio.StreamReader) -> bytes:
-        """Read the next line; an empty one means that the caller is gone. Raises TimeoutError after `IDLE_S`, and
-        ValueError for a line that is too long."""
+        """Read the caller's next line. The result is empty if the caller has disconnected. Raises TimeoutError after
+        `IDLE_S` seconds, and ValueError for a line that is too long."""
         self.silent_since_s = asyncio.get_running_loop().time()
         async with asyncio.timeout(IDLE_S):  # wait_for of Python 3.11 can swallow a cancellation
             return await reader.readline()
 
     async def say(self, line: bytes) -> None:
-        """Send a line. Raises ConnectionAbortedError, and ends the connection, where the caller does not read within
-        `READS_WITHIN_S`. So little waits in memory."""
+        """Send a line to the caller. If the caller does not read it within `READS_WITHIN_S` seconds, end the connection
+        and raise ConnectionAbortedError. So only few bytes wait in memory."""
         self.writer.write(line)
         try:
             async with asyncio.timeout(READS_WITHIN_S):
@@ -100,7 +100,7 @@ class Connection(Struct, eq=False):
             raise ConnectionAbortedError("nobody reads the answers") from None
 
     def drop(self) -> None:
-        """End the connection at once, even where answers were not read yet."""
+        """End the connection at once, even if the caller has not read all answers yet."""
         self.writer.transport.abort()
 
 
@@ -112,8 +112,8 @@ class Connections:
 
     @contextlib.asynccontextmanager
     async def of(self, writer: asyncio.StreamWriter) -> AsyncIterator[Connection | None]:
-        """Give a new caller a place while the block runs. Yields None where no other connection may be ended to make
-        room."""
+        """Register a new caller while the `with` block runs, and yield its connection. If there is no room, end the
+        connection that has been silent longest. Yield None if no connection may be ended to make room."""
         writer.transport.set_write_buffer_limits(high=_WAITS_BYTES)
         newcomer = Connection(_peer_uid(writer), writer, asyncio.get_running_loop().time())
         place = newcomer if self._has_room_for(newcomer) else None
@@ -134,7 +134,8 @@ class Connections:
         return True
 
     def _gives_way(self, uid: int) -> bool:
-        """End the connection of this user that has been silent longest. Returns False where none may be ended."""
+        """End the connection of this user that has been silent longest. Returns False if none of the user's connections
+        may be ended."""
         theirs = [connection for connection in self._all if connection.uid == uid and not connection.acting]
         if not theirs:
             return False
@@ -147,7 +148,8 @@ class Connections:
 class Peer(Struct, frozen=True):
     """The process at the other end of a Unix socket, as the kernel noted it when the connection was made.
 
-    Whoever hands the open socket to another account lets that account act in the first one's name, as with a password.
+    If that process hands the open socket to another account, the other account acts under the first account's name, as
+    if it had been given a password.
     """
 
     pid: int
@@ -155,11 +157,11 @@ class Peer(Struct, frozen=True):
     groups: frozenset[int]
 
     def login(self) -> int | None:
-        """Return the account by which a person logged in, even where the process has changed its account since, as `su`
-        does.
+        """Return the user id with which the person behind the process logged in, even if the process has changed its
+        user since, as `su` does.
 
-        Returns None where the kernel keeps no logins, or where the process does not come from a login. Raises
-        ProcessLookupError where the process is gone or may not be inspected.
+        Returns None if the kernel keeps no logins, or if the process does not come from a login. Raises
+        ProcessLookupError if the process is gone or may not be inspected.
         """
         try:
             login = int(_login_of(self.pid).read_text("ascii"))
@@ -180,8 +182,8 @@ def _login_of(process: int | str) -> Path:
 
 
 def peer_of(channel: socket.socket) -> Peer:
-    """Return the process at the other end of a Unix socket. Where its account has more than 256 groups, only the
-    account's first group is given."""
+    """Return the process at the other end of a Unix socket. If its user is in more than 256 groups, only the user's
+    primary group is given."""
     pid, uid, gid = struct.unpack("iII", channel.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
     try:
         others = channel.getsockopt(socket.SOL_SOCKET, _SO_PEERGROUPS, 4 * _MOST_GROUPS)

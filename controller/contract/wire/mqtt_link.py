@@ -1,9 +1,8 @@
-"""One connection to an MQTT broker, made with paho, with bounds on the harm that a broker can do to its client.
+"""One connection to an MQTT broker, made with paho. The harm that a broker can do to its client is bounded.
 
 Without this module, paho takes a packet of 256 MB, and ends its thread at a string that is not UTF-8. One message that
-paho cannot read ends the connection, although the broker retains that message and sends it again on every new
-connection. The table and the pit both use this module. The broker is trusted with the link alone: whatever the broker
-sends can at most end the connection.
+paho cannot parse ends the connection; if the broker retains that message, it sends it again on every new connection.
+The table and the pit both use this module. Whatever the broker sends can at most end the connection.
 """
 
 from __future__ import annotations
@@ -46,25 +45,25 @@ RUN = "run"
 
 
 def await_thread(client: Client) -> None:
-    """Wait for the end of the paho thread of a client that has disconnected from the broker.
+    """Wait until the paho thread of a client that has disconnected from the broker ends.
 
-    AttributeError is ignored: paho's `loop_stop` raises it where the thread ends just while `loop_stop` looks at it.
+    AttributeError is ignored: paho's `loop_stop` raises it if the thread ends just while `loop_stop` looks at it.
     """
     with contextlib.suppress(AttributeError):
         client.loop_stop()
 
 
 class LinkBrokenError(Exception):
-    """The broker did something for which the connection is ended. The text of the error is read after the broker's
-    name."""
+    """The broker did something for which the client ends the connection. The error's text completes a sentence that
+    begins with the broker's name, such as "sends and does not read"."""
 
 
 class LinkListener(Protocol):
-    """The callbacks of a connection. They are called in the thread that runs the connection's loop, and may raise only
-    LinkBrokenError."""
+    """The callbacks of a connection to an MQTT broker. They are called in the thread that runs the connection's loop,
+    and may raise only LinkBrokenError."""
 
     def link_stands(self) -> None:
-        """Called when the broker has accepted the subscriptions, before any message that they bring."""
+        """Called when the broker has accepted the subscriptions to all topics."""
 
     def link_ended(self, why: str) -> None:
         """Called once, when the connection has ended. `why` is a sentence for people, without its full stop."""
@@ -73,24 +72,26 @@ class LinkListener(Protocol):
         """Called for each message on a subscribed topic."""
 
     def link_unreadable(self, topic: str, why: str) -> None:
-        """Called for a message that cannot be parsed. The broker has its acknowledgement nevertheless."""
+        """Called for a message that cannot be parsed. The message is acknowledged to the broker nevertheless."""
 
     def link_own_topic(self, ours: bool) -> None:
-        """Called for each message on the client's own topic. `ours` is True where this run of the program sent it."""
+        """Called for each message on the topic where only this client may publish. `ours` is True if this run of the
+        program sent the message."""
 
     def link_answered(self, token: int, reason_code: int) -> None:
-        """Called with the reason code of the broker's PUBACK for the message that was published under this token."""
+        """Called when the broker acknowledges a published message. `token` is the number under which the message was
+        published, and `reason_code` is the code in the broker's PUBACK."""
 
 
 class Link(Client):
-    """One connection to the broker at `host`, MQTT 5 at QoS 1. The object cannot be used again once the connection has
-    ended.
+    """One connection to the MQTT broker at `host`, MQTT 5 at QoS 1. The object cannot be used again after the
+    connection has ended.
 
-    `own_topic` is the topic on which only this client may publish. The client subscribes to that topic too: what the
-    broker retains on it shows whether the broker is the same as before, and whether another client published on it.
-    `run` is the name of this run, and stands in the client's messages on that topic. What the broker retains on the
-    topics in `first` arrives before any message on `topics`. Messages that the client publishes on `first` do not come
-    back.
+    `own_topic` is the topic on which only this client may publish. The client subscribes to that topic too, because the
+    message that the broker retains there shows whether the broker is still the same, and whether another client
+    published there. `run` is a name of this run of the program, and is in every message that the client sends there.
+    The topics in `first` are subscribed to before `topics`, so the messages that the broker retains on them arrive
+    first. The client does not receive its own messages on `first`.
     """
 
     def __init__(
@@ -133,7 +134,7 @@ class Link(Client):
         self._hear()
 
     def _hear(self) -> None:
-        """Set the timeout, the limit of messages in flight, and paho's callbacks."""
+        """Set the connection timeout, the limit of messages in flight, and the callbacks that paho calls."""
         self.connect_timeout = CONNECT_TIMEOUT_S
         self.max_inflight_messages_set(_IN_FLIGHT)
         self.on_socket_open = self._opened
@@ -144,8 +145,8 @@ class Link(Client):
         self.on_publish = self._answered
 
     def dial(self, tls: ssl.SSLContext | None) -> None:
-        """Connect to the broker, blocking. The broker's answer is read later, by the loop. Raises OSError or
-        ValueError."""
+        """Connect to the broker, and block until the connection is made. The network loop reads the broker's answer
+        later. Raises OSError or ValueError."""
         if tls is not None:
             self.in_clear = False
             self.tls_set_context(tls)
@@ -154,8 +155,8 @@ class Link(Client):
         self._heard_s = time.monotonic()
 
     def leave(self, patience_s: float) -> None:
-        """Send MQTT's DISCONNECT, and wait at most `patience_s` until it has been sent. Another thread must run the
-        loop."""
+        """Send MQTT's DISCONNECT, and wait at most `patience_s` seconds until it has been sent. Another thread must run
+        the network loop meanwhile."""
         self.disconnect()
         until_s = time.monotonic() + patience_s
         while self.socket() is not None and time.monotonic() < until_s:
@@ -173,8 +174,8 @@ class Link(Client):
     # them.
 
     def _loop(self, timeout: float = 1.0) -> MQTTErrorCode:
-        """Run one turn of paho's network loop. Whatever paho raises ends the connection, and the listener
-        learns why."""
+        """Run one turn of paho's network loop. Any exception that paho raises ends the connection, and the listener
+        gets the reason."""
         try:
             outcome = super()._loop(min(timeout, self._keepalive_s / 4))
             if outcome is MQTTErrorCode.MQTT_ERR_SUCCESS:
@@ -199,8 +200,8 @@ class Link(Client):
             raise LinkBrokenError(f"has not answered a message for {unanswered_s:g} s")
 
     def _sock_recv(self, bufsize: int) -> bytes:
-        """Return the bytes that have come. paho first asks for as many as a packet says it has, so this refuses packets
-        that are too long. Raises LinkBrokenError."""
+        """Read up to `bufsize` bytes from the broker. paho asks for a packet's whole length, so a packet that is too
+        long is refused here. Raises LinkBrokenError."""
         if bufsize > MOST_PACKET_BYTES:
             raise LinkBrokenError(f"sent a packet of {bufsize} bytes, and no message has more than {MOST_PACKET_BYTES}")
         if self._over:
@@ -219,8 +220,8 @@ class Link(Client):
         return super()._packet_handle()
 
     def _handle_publish(self) -> MQTTErrorCode:
-        """Parse a message from the broker. A message that paho cannot parse is reported and acknowledged, and does not
-        end the connection."""
+        """Parse a message from the broker. If paho cannot parse the message, report it to the listener and acknowledge
+        it, and keep the connection."""
         qos = (self._in_packet["command"] >> 1) & 3
         if qos > 1:
             raise LinkBrokenError(f"sent a message at QoS {qos}, which nobody subscribed to")
@@ -297,8 +298,8 @@ class Link(Client):
 
 
 def _without_ours() -> SubscribeOptions:
-    """Return the options of a subscription that brings other clients' messages and retained ones, but not this client's
-    own."""
+    """Return the options of an MQTT subscription that brings retained messages and other clients' messages, but not the
+    messages that this client publishes."""
     return SubscribeOptions(qos=1, noLocal=True)
 
 
@@ -313,8 +314,8 @@ def _properties(packet: int) -> Properties:
 
 
 def connect_properties() -> Properties:
-    """Return the MQTT properties with which a client connects. They ask the broker to send no packet that is longer
-    than any packet of the contract."""
+    """Return the MQTT properties with which a client connects. They ask the broker to send no packet longer than
+    `MOST_PACKET_BYTES`."""
     properties = _properties(PacketTypes.CONNECT)
     properties.MaximumPacketSize = MOST_PACKET_BYTES
     return properties
@@ -329,15 +330,16 @@ def user_properties(packet: int, **named: str) -> Properties:
 
 
 class Cuts:
-    """Counts how often working connections have ended in the last minutes. Times are seconds of a monotonic clock."""
+    """Counts how often connections to the broker have ended in the last ten minutes. Times are seconds of a monotonic
+    clock."""
 
     def __init__(self) -> None:
         self._at_s: deque[float] = deque()
         self._told_at_s: float | None = None
 
     def cut(self, now_s: float) -> bool:
-        """Count one more end of a connection. Returns whether people should be told now, which is at most once a
-        minute."""
+        """Count one more connection that ended. Returns True if people should be told about it now, which is at most
+        once a minute."""
         self._at_s.append(now_s)
         self._forget(now_s)
         if self._told_at_s is not None and now_s - self._told_at_s < _CUTS_TOLD_EVERY_S:
@@ -346,7 +348,7 @@ class Cuts:
         return True
 
     def often(self, now_s: float) -> str:
-        """Return a sentence for people where the link is cut often, or an empty string where it is not."""
+        """Return a sentence for people if the connection to the broker was cut often lately, or else an empty string."""
         self._forget(now_s)
         if len(self._at_s) < _OFTEN:
             return ""
@@ -360,14 +362,13 @@ class Cuts:
 
 
 class Rival:
-    """Finds out whether another client takes this client's place at the broker, by signs that only such a client
-    causes. Pure.
+    """Finds out whether another MQTT client keeps pushing this client off the broker by connecting in its name. Pure.
 
-    The number of cuts is no sign, because lines are cut for other reasons too. There are two signs. One is a message on
-    this client's own topic that it did not send, after the broker had accepted a message of this client there. The
-    other is a connection that the broker itself closed, over TLS and without a reason, while the next connection finds
-    everything still retained. In addition, MQTT 5 has a reason code for this case, which alone is enough. Mosquitto
-    sends that code from 2.0.15 on.
+    The number of cut connections is no sign, because lines are cut for other reasons too. Two things count as signs.
+    The first is a foreign message on this client's own topic, after the broker had accepted a message of this client on
+    that topic. The second is a connection that the broker itself closed, over TLS and without a reason, if the next
+    connection finds all retained messages still there. MQTT 5 has a reason code for this case too, and that code alone
+    is enough. Mosquitto sends it from 2.0.15 on.
     """
 
     def __init__(self) -> None:
@@ -380,15 +381,17 @@ class Rival:
         self._wrote = True
 
     def ended(self, taken_over: bool, closed_by_broker: bool, now_s: float) -> bool:
-        """Note that a working connection has ended. Returns whether another client takes this client's place."""
+        """Note that a working connection has ended. Returns True if another client seems to push this client off the
+        broker. `taken_over` is True if the broker gave that reason, and `closed_by_broker` if the broker closed the
+        connection without a reason."""
         self._closed = closed_by_broker
         if taken_over:
             self._signs_s.extend([now_s] * _SIGNS)
         return self.there(now_s)
 
     def own_topic(self, ours: bool, now_s: float) -> bool:
-        """Note that a message came on the client's own topic. `ours` is True where this run sent it. Returns whether
-        another client takes this client's place."""
+        """Note that a message arrived on the topic where only this client may publish. `ours` is True if this run of
+        the program sent it. Returns True if another client seems to push this client off the broker."""
         if not self._wrote:
             return False  # perhaps the message of an earlier run
         if not ours or self._closed:
@@ -397,7 +400,7 @@ class Rival:
         return self.there(now_s)
 
     def there(self, now_s: float) -> bool:
-        """Tell whether another client takes this client's place, by the signs of the last minutes."""
+        """Return True if, by the signs of the last ten minutes, another client pushes this client off the broker."""
         return len(self._signs_s) == _SIGNS and now_s - self._signs_s[0] <= _SIGNS_COUNT_FOR_S
 
 

@@ -1,4 +1,4 @@
-"""Mutual TLS with the broker: checks the PEM files, reports everything wrong with them, and makes the TLS context.
+"""Mutual TLS with the MQTT broker: checks the PEM files, reports everything wrong with them, and makes the TLS context.
 
 The table and the pit both use this module. The broker's access list knows each client by the common name (CN) of the
 client's certificate.
@@ -25,8 +25,8 @@ Wrong = tuple[str, str, str]
 
 
 class TlsFiles(Struct, frozen=True):
-    """The PEM files of mutual TLS: the trusted CA, this end's certificate (followed by its chain, if it has one) and
-    its key.
+    """The PEM files for mutual TLS: the trusted CA, this program's certificate (followed by its chain, if it has one)
+    and the certificate's private key.
 
     `crl` is the CA's list of revoked certificates. A broker whose certificate is on that list is refused.
     """
@@ -38,11 +38,11 @@ class TlsFiles(Struct, frozen=True):
 
 
 def client_context(files: TlsFiles, name: str | None = None) -> ssl.SSLContext:
-    """Return a TLS context that presents this end's certificate, and accepts only a broker whose certificate comes from
-    the CA and names the broker's host.
+    """Return a TLS context that presents this program's certificate. It accepts only a broker whose certificate comes
+    from the CA and names the broker's host.
 
-    The files are read now, so a renewed certificate needs no restart. `name` is the common name that this end's
-    certificate must have. Raises TableError `tls_unusable`.
+    The files are read at each call, so a renewed certificate needs no restart. `name` is the common name that this
+    program's certificate must have. Raises TableError `tls_unusable`.
     """
     for _, what, do in wrong_with(files, name):
         raise TableError("tls_unusable", what, do)
@@ -50,8 +50,8 @@ def client_context(files: TlsFiles, name: str | None = None) -> ssl.SSLContext:
 
 
 def wrong_with(files: TlsFiles, name: str | None = None) -> Iterator[Wrong]:
-    """Yield each reason why these files cannot be used now. `name` is the common name that the certificate must
-    have."""
+    """Yield each reason why these TLS files cannot be used now. `name` is the common name that this program's
+    certificate must have."""
     found = [*_unreadable(files)] or [*_unusable(files, name)]
     yield from found
     if not found:
@@ -116,7 +116,8 @@ def _unusable(files: TlsFiles, name: str | None) -> Iterator[Wrong]:
 def _unusable_certificate(
     files: TlsFiles, own: Certificate, revoked: CertificateRevocationList | None, name: str | None, now: datetime
 ) -> Iterator[Wrong]:
-    """Yield what is wrong with this end's certificate, which must have the common name `name`."""
+    """Yield each reason why this program's own certificate cannot be used now: its dates, its revocation, or a common
+    name other than `name`."""
     from cryptography.x509 import NameOID
 
     if now > own.not_valid_after_utc:
@@ -135,7 +136,8 @@ def _unusable_certificate(
 
 
 def _unusable_key(files: TlsFiles, own: Certificate) -> Iterator[Wrong]:
-    """Yield what is wrong with the private key that belongs to this end's certificate."""
+    """Yield the reason why the private key file cannot be used: it is no private key in the clear, or does not belong
+    to the certificate."""
     from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
@@ -150,8 +152,8 @@ def _unusable_key(files: TlsFiles, own: Certificate) -> Iterator[Wrong]:
 
 
 def _signing_key(certificate: Certificate) -> CertificateIssuerPublicKeyTypes | None:
-    """Return the certificate's public key if keys of its kind can sign, or else None. An X25519 key cannot: it only
-    agrees on keys."""
+    """Return the certificate's public key, or None if keys of its kind cannot sign. An X25519 key, for example, serves
+    only for key agreement."""
     from cryptography.exceptions import UnsupportedAlgorithm
 
     try:
@@ -164,7 +166,8 @@ def _signing_key(certificate: Certificate) -> CertificateIssuerPublicKeyTypes | 
 def _unusable_list(
     files: TlsFiles, revoked: CertificateRevocationList, trusted: Sequence[Certificate], now: datetime
 ) -> Iterator[Wrong]:
-    """Yield the reasons for which OpenSSL would refuse every broker's certificate because of this revocation list."""
+    """Yield each reason why this revocation list would make OpenSSL refuse every broker: it is not signed by the CA,
+    has expired, or is not valid yet."""
     keys = [key for ca in trusted if ca.subject == revoked.issuer and (key := _signing_key(ca))]
     if trusted and not any(revoked.is_signature_valid(key) for key in keys):
         yield "crl", f"{files.crl} is not signed by {files.ca}", "Name the list of the CA that signed the broker's."
