@@ -1,4 +1,5 @@
-"""Describes the commands of a program as entries. The parser, help, manual page and completion are made from them."""
+"""Describes each command of a program as an entry, from which the parser, the help, the manual page and the shell
+completion are made."""
 
 from __future__ import annotations
 
@@ -17,10 +18,11 @@ from controller.basics.near import meant
 
 
 class Command(NamedTuple):
-    """One command of a program. `name` may have two words, such as "sim shoe". `example` is what a person may type
+    """One command of a program. `name` may have two words, such as "sim shoe". `example` shows what a person may type
     after the name.
 
-    `add` adds the arguments to the command's parser. `run` runs the command and returns the exit code.
+    `says` is the line about the command in the help. `add` is a function that adds the arguments to the command's
+    parser. `run` is the function that runs the command and returns the exit code.
     """
 
     name: str
@@ -41,7 +43,8 @@ class Command(NamedTuple):
 
 
 class Program(NamedTuple):
-    """A program of several commands, with the further text of its help and its manual page."""
+    """A program of several commands: its name, and the texts of its help and its manual page that belong to no single
+    command."""
 
     name: str
     summary: str
@@ -58,8 +61,8 @@ class Program(NamedTuple):
     """Of commands with two words: by the first word its sentence, and what the second word is."""
 
     def parser(self, commands: Iterable[Command]) -> ArgumentParser:
-        """Return a parser for these commands. After parsing, `options.command` is the entry of the command that was
-        typed."""
+        """Return an argument parser for these commands. After parsing, `options.command` is the `Command` that the
+        person typed."""
         commands = tuple(commands)
         parser = _ProgramParser(prog=self.name)
         parser.program, parser.commands = self, commands
@@ -84,13 +87,14 @@ class Program(NamedTuple):
 
 
 def named(words: Sequence[str], commands: Iterable[Command]) -> Command | None:
-    """Return the command whose name is the first words of a command line, or None where there is no such command."""
+    """Return the command with whose name a command line begins, or None if there is no such command. `words` is the
+    command line."""
     return next((each for each in commands if [*words[: len(each.name.split())]] == each.name.split()), None)
 
 
 class OptionParser(ArgumentParser):
-    """An argument parser that accepts no shortened option. For an unknown word, its error suggests the word that may be
-    meant."""
+    """An argument parser that accepts no shortened options. For an unknown option or command, its error message
+    suggests the known name that is most like it."""
 
     def __init__(self, **given: Any) -> None:
         super().__init__(**{"allow_abbrev": False, **given})
@@ -110,7 +114,7 @@ class OptionParser(ArgumentParser):
 
 
 class _ProgramParser(OptionParser):
-    """The parser of a whole program, whose help lists the commands in groups."""
+    """The argument parser of a whole program. Its help lists the program's commands in groups."""
 
     program: Program
     commands: tuple[Command, ...] = ()

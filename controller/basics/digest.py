@@ -1,10 +1,11 @@
-"""Digests of the program and of the configuration that a table runs. Every honest copy of the same files has the same.
+"""Computes SHA-256 digests of the installed program and of a table's configuration. Equal files give equal digests on
+every machine.
 
 The program's digest is SHA-256 over a line for each file of the packages `controller` and `drivers`, in the order of
 their names: `SHA-256-of-the-file  controller/daemon/app.py`. What Python writes itself (`__pycache__`) is left out. The
 configuration's digest is over the values of the table's file and of its game's file. A third digest is over these two.
-The digests reveal an accident, a forgotten change and a clumsy forgery. They do not bind root, who can also make the
-program report a false digest.
+The digests reveal an accident, a forgotten change and a clumsy forgery. They are no defence against root, who can make
+the program report a false digest.
 """
 
 from __future__ import annotations
@@ -21,15 +22,16 @@ _PACKAGES = ("controller", "drivers")
 
 
 def program_digest(folder: Path = Path(__file__).parents[2]) -> str:
-    """Return the SHA-256 digest of the program in `folder`, in hex."""
+    """Return the SHA-256 digest of the program that is installed in `folder`, in hex."""
     return _sha256("".join(f"{_sha256_of(path)}  {name}\n" for name, path in _files(str(folder))))
 
 
 def proof(nonce: str, folder: Path = Path(__file__).parents[2]) -> str:
-    """Return SHA-256 over the line of the nonce, followed by the bytes of every file of the program in `folder`, in
-    hex.
+    """Return a proof that the program's files are at hand: SHA-256 over the nonce and a line feed, followed by the
+    bytes of every file of the program in `folder`, in hex.
 
-    Whoever knows only the program's digest cannot compute this: the files' bytes are needed after the nonce is known.
+    The program's digest alone is not enough to compute this, because the files' bytes come after a nonce that nobody
+    knew before.
     """
     whole = hashlib.sha256(f"{nonce}\n".encode())
     for _, path in _files(str(folder)):
@@ -38,13 +40,14 @@ def proof(nonce: str, folder: Path = Path(__file__).parents[2]) -> str:
 
 
 def digest(program: str, configuration: str) -> str:
-    """Return the single digest over the program's digest and the configuration's, in hex."""
+    """Return one digest for a program and its configuration together: SHA-256 over their two digests, in hex."""
     return _sha256(f"{program}\n{configuration}\n")
 
 
 def check_approved(program: str, approved: Collection[str], named_in: str) -> None:
-    """Raise TableError `program_not_approved` where this program digest is not among the approved ones. An empty
-    `approved` allows every program. `named_in` is the key, with its file, that lists the approved digests."""
+    """Raise TableError `program_not_approved` if the digest `program` is not among the approved ones. An empty
+    `approved` allows every program. `named_in` names the configuration key, and its file, that lists the approved
+    digests."""
     if approved and program not in approved:
         do = (
             f"Install the approved program again. Or have this program approved, and add its digest to {named_in}; keep"
@@ -55,14 +58,14 @@ def check_approved(program: str, approved: Collection[str], named_in: str) -> No
 
 
 def is_digest(text: object) -> bool:
-    """Tell whether the text is a digest: 64 hexadecimal digits in small letters."""
+    """Tell whether `text` is a SHA-256 digest in the form used here: 64 hexadecimal digits, in small letters."""
     return isinstance(text, str) and re.fullmatch("[0-9a-f]{64}", text) is not None
 
 
 def _files(folder: str) -> Iterator[tuple[str, str]]:
-    """Return the name and the path of each file of the program, in the order of the names' bytes.
+    """Return the name and the path of each file of the program, sorted by the bytes of the names.
 
-    The program's start waits for this function. So it does without `Path`, which takes four times as long.
+    The program's start waits for this function. For that reason it does not use `Path`, which takes four times as long.
     """
     paths: list[str] = []
     for package in _PACKAGES:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 class TableError(Exception):
     """An error that a person has to know about and can act on.
 
-    `code` is stable and never reworded, because scripts and documents name it. `what` says in one sentence what
+    `code` is stable and never reworded, because scripts and documents name it. `what` is one sentence that says what
     happened. `do` says what to do about it. `str()` gives all three, ready for a terminal.
     """
 
@@ -23,6 +23,6 @@ class TableError(Exception):
 
 
 def listed(names: Sequence[str], most: int) -> str:
-    """Join the first `most` of these names with commas, and say how many more there are."""
+    """Return the first `most` of these names, joined with commas, followed by how many more names there are."""
     more = len(names) - most
     return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")

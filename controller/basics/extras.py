@@ -1,4 +1,5 @@
-"""The optional dependencies (extras) of the package. A table runs without them; other uses install them."""
+"""The optional dependencies of the Python package, in groups called extras. A table runs without them; its demo and its
+test bench do not."""
 
 from __future__ import annotations
 
@@ -12,10 +13,11 @@ NEEDS = {
 
 
 def missing(extra: str) -> list[str]:
-    """Return the modules of this extra that are not installed."""
+    """Return the modules that are not installed, out of those that this extra (a group of optional
+    dependencies) needs."""
     return [name for name in NEEDS[extra] if importlib.util.find_spec(name) is None]
 
 
 def how_to_install(extra: str) -> str:
-    """Return the sentence that tells a person how to install this extra."""
+    """Return the sentence that tells a person how to install this extra (a group of optional dependencies)."""
     return f'Install them: pip install "table-controller[{extra}]"; in a copy of the project: tools/setup.sh.'

@@ -1,6 +1,6 @@
-"""Writes log lines for people: to systemd's journal with a priority and fields, and elsewhere as plain text.
+"""Writes log lines for people: to systemd's journal with a priority and fields, and otherwise as plain text.
 
-Where systemd connected a stream to its journal, a line goes there in journald's own protocol. So `journalctl -p err`
+If systemd connected the output stream to its journal, a line is sent in journald's own protocol. So `journalctl -p err`
 finds what is wrong, and a log shipper reads fields and need not parse a sentence.
 """
 
@@ -27,7 +27,7 @@ Fields = Mapping[str, object]
 
 
 class Priority(IntEnum):
-    """The priority of a log line, by syslog's numbers."""
+    """The priority of a log line, with the numbers that syslog uses."""
 
     CRITICAL = 2
     ERR = 3
@@ -37,7 +37,7 @@ class Priority(IntEnum):
 
 
 class Kind(Enum):
-    """The kinds of log lines that are not a table's events. The value names the kind in `message_id`."""
+    """The kinds of log lines that do not report an event of a table. Each value is a name that `message_id` accepts."""
 
     REFUSED = "refused"
     """A table refused an act."""
@@ -86,13 +86,13 @@ class Kind(Enum):
 
 
 def message_id(kind: str) -> str:
-    """Return the MESSAGE_ID for a kind of log line. `kind` is a `Kind`'s value, or the type of a table's event, such as
-    "fault"."""
+    """Return the MESSAGE_ID by which systemd's journal knows this kind of log line. `kind` is a value of `Kind`, or the
+    type of a table's event, such as "fault"."""
     return uuid5(NAMESPACE_URL, f"table-controller/log/{kind}").hex
 
 
 def is_journal(stream: TextIO) -> bool:
-    """Tell whether systemd connected this stream to its journal."""
+    """Tell whether systemd connected this output stream to its journal."""
     try:
         there = os.fstat(stream.fileno())
     except (OSError, ValueError):  # a stream without a file
@@ -101,12 +101,12 @@ def is_journal(stream: TextIO) -> bool:
 
 
 def new_socket() -> socket.socket:
-    """Return a datagram socket for journald on which no send ever waits."""
+    """Return a datagram socket for messages to journald. Sending on this socket never blocks."""
     return socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK | socket.SOCK_CLOEXEC)
 
 
 def datagram(fields: Iterable[tuple[str, str]]) -> bytes:
-    """Encode the fields of a log line in journald's protocol. A value of several lines is sent with its length."""
+    """Encode the fields of a log line in journald's protocol. A value of several lines is preceded by its length."""
     return b"".join(_sent(*field) for field in fields)
 
 
@@ -118,9 +118,10 @@ def tell(
     priority: Priority = Priority.INFO,
     fields: Fields | None = None,
 ) -> None:
-    """Write a log line in one piece. Never raises OSError: where nobody reads the lines, the program goes on.
+    """Write a log line in one piece. Never raises OSError: if nobody reads the log lines, the program goes on.
 
-    `program` is the SYSLOG_IDENTIFIER. Where `stream` is not systemd's journal, only the text is written.
+    `program` is the name of the program in the log (SYSLOG_IDENTIFIER). If `stream` is not systemd's journal, only the
+    text is written.
     """
     if is_journal(stream):
         of_line = {
@@ -140,7 +141,7 @@ def tell(
 
 
 def tell_error(error: TableError, stream: TextIO, program: str) -> None:
-    """Write the log line for the error that ends a program."""
+    """Write a log line about the error that makes this program exit."""
     tell(str(error), Kind.ERROR, stream, program, Priority.ERR, {"TABLE_CODE": error.code})
 
 

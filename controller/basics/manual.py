@@ -1,4 +1,4 @@
-"""Makes a program's manual page and the shells' completion from the entries of its commands."""
+"""Makes a program's manual page, and the completion for shells, from the entries of its commands."""
 
 from __future__ import annotations
 
@@ -15,21 +15,23 @@ _FOLDERS = ("FOLDER", "MODELS")
 
 
 def add_completion(parser: ArgumentParser) -> None:
-    """Add the option `--completion` to the parser of the command `manual`, so that it prints a shell's completion."""
+    """Add the option `--completion` to the parser of the command `manual`. With this option the command prints the
+    completion script for a shell."""
     shell = "print completion for this shell instead of the page"
     parser.add_argument("--completion", choices=("bash", "zsh", "fish"), help=shell)
 
 
 def manual(program: Program, commands: Sequence[Command], shell: str | None) -> int:
-    """Print the manual page of all commands for `man -l -`. Where `shell` is named, print the completion for that shell
-    instead."""
+    """Print the program's manual page in the form that `man -l -` reads. If `shell` is given, print the completion
+    script for that shell instead. Returns the exit code 0."""
     parser = program.parser(commands)
     print(_page(program, parser, commands) if shell is None else _completion(parser, shell), end="")
     return 0
 
 
 def parsers(parser: ArgumentParser) -> dict[str, ArgumentParser]:
-    """Return the parser of each command, by the command's name."""
+    """Return the argument parser of each command of a program, by the command's name. `parser` is the parser of the
+    whole program."""
     found: dict[str, ArgumentParser] = {}
     for action in parser._actions:
         if isinstance(action, _SubParsersAction):
@@ -78,7 +80,7 @@ def _sentence(text: str) -> str:
 
 
 def _roff(text: str) -> str:
-    """Escape a text so that troff takes it literally."""
+    """Escape a text so that troff prints every character of it literally."""
     text = text.replace("\\", "\\e").replace("-", "\\-").replace("'", "\\(aq")
     return f"\\&{text}" if text.startswith(".") else text
 
@@ -100,8 +102,8 @@ def _completion(parser: ArgumentParser, shell: str) -> str:
 
 
 def _fish(parser: ArgumentParser) -> Iterator[str]:
-    """Yield the completion lines for fish, which shtab cannot make: each command's name, and the command's options once
-    that name is typed."""
+    """Yield the lines of a completion script for the shell fish, which shtab cannot make: the name of each command, and
+    the options that may follow that name."""
     program, own = parser.prog, parsers(parser)
     seconds: dict[str, list[str]] = {}
     for name in own:

@@ -24,7 +24,8 @@ _KEYS = ("currency", "languages")
 
 
 class Currency(NamedTuple):
-    """The way in which a currency is written. `digits` is how many digits of an amount are minor units."""
+    """The way in which a currency is written. `digits` is how many digits follow the decimal point, 0 for a currency
+    without minor units."""
 
     code: str
     sign: str
@@ -50,14 +51,14 @@ CURRENCIES: Mapping[str, Currency] = MappingProxyType({each.code: each for each 
 
 
 def in_use() -> Currency:
-    """Return the currency of the house, from the house's file on this machine. Raises TableError `house_file` where
-    that file does not name a currency."""
+    """Return the currency that the house's file on this machine names, or US dollars if there is no such file. Raises
+    TableError `house_file` if the file names no known currency."""
     return _of(HOUSE)
 
 
 def house_file() -> Mapping[str, Any]:
-    """Return the content of the house's file on this machine, or an empty mapping where there is none. Raises
-    TableError `house_file`."""
+    """Return the content of the house's file on this machine, or an empty mapping if there is no such file. Raises
+    TableError `house_file` if the file cannot be read, names no currency, or has an unknown key."""
     return _read(HOUSE)
 
 
@@ -103,7 +104,7 @@ def amount(cents: int | Fraction, currency: Currency | None = None) -> str:
 
 
 def short(cents: int, currency: Currency | None = None) -> str:
-    """Format an amount for people, with minor units only where it has some: `$1,234`, `$12.50`."""
+    """Format an amount for people, without minor units if the amount is a whole number of units: `$1,234`, `$12.50`."""
     as_ = currency or in_use()
     said = figures(cents, as_)
     return _signed(said if cents % 10**as_.digits or not as_.digits else said.partition(as_.point)[0], as_)

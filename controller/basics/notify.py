@@ -10,9 +10,10 @@ _log = logging.getLogger(__name__)
 
 
 def notify(state: str) -> None:
-    """Send `READY=1`, `WATCHDOG=1`, `STOPPING=1` and the like to systemd, where systemd asked for such notices.
+    """Send a notice such as `READY=1`, `WATCHDOG=1` or `STOPPING=1` to systemd. Does nothing if systemd has not asked
+    for notices.
 
-    This never waits, because a table must not stop where nobody reads the datagrams.
+    This function never blocks, because a table must not stop when nobody reads the notices.
     """
     address = os.environ.get("NOTIFY_SOCKET")
     if not address:

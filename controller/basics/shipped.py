@@ -1,4 +1,4 @@
-"""The path of the `config` files that come with the program."""
+"""The path of the folder `config`, with the configuration files that come with the program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Shows progress to a person at a terminal: whatever takes longer than a second says what it does, and for how long."""
+"""Shows progress at a terminal: work that takes longer than a second shows what is being done, and for how many
+seconds."""
 
 from __future__ import annotations
 
@@ -14,9 +15,10 @@ _CLEARED = "\r\x1b[K"
 
 @contextmanager
 def waited_for(what: str) -> Iterator[None]:
-    """While the block runs, show `what` and the seconds gone on the terminal. This begins after one second.
+    """Show a progress line on the terminal while the `with` block runs: `what`, and the seconds passed. The line
+    appears after one second and is cleared at the end.
 
-    The line is cleared at the end. A pipe or a file gets nothing. Example of `what`: "Checking every row".
+    If standard error is a pipe or a file, nothing is shown. Example of `what`: "Checking every row".
     """
     if not sys.stderr.isatty():
         yield

@@ -66,7 +66,7 @@ class Note(Struct, frozen=True):
         return " ".join((*self.text.split(), base64.b64encode(self.signatures[0][1]).decode()))
 
     def checkpoint(self) -> Checkpoint | None:
-        """Parse the note's text as a checkpoint. Returns None where the text is not a checkpoint."""
+        """Parse the note's text as a checkpoint. Returns None if the text is not a checkpoint."""
         match self.text.split("\n"):
             case [origin, size, root, ""] if _NAME.fullmatch(origin) and _SIZE.fullmatch(size):
                 said = Checkpoint(origin, int(size), _unspelt(root) or b"")

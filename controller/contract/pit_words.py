@@ -62,7 +62,7 @@ class Word(Struct, frozen=True, forbid_unknown_fields=True):
 
     @classmethod
     def read(cls, message: Mapping[str, object]) -> Self | None:
-        """Parse a received message as this type. Returns None where the message is not of this type."""
+        """Parse a received message as this type. Returns None if the message is not of this type."""
         at = message.get("at")
         if not isinstance(at, str) or moment_ms(at) is None or not isinstance(message.get("signature"), str):
             return None
@@ -200,5 +200,6 @@ class PitKeyWord(Word, frozen=True):
 
 
 def is_name_of_a_person(by: str) -> bool:
-    """Return True if a message may give this text as a person's name: printable, not blank, and at most 200 characters."""
+    """Return True if a message may give this text as a person's name: it is printable, not blank, and has at most 200
+    characters."""
     return by.isprintable() and bool(by.strip()) and len(by) <= _LONGEST_NAME_OF_A_PERSON

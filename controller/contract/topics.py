@@ -1,4 +1,5 @@
-"""The MQTT topics of one table. All topics begin with a root that table and pit are configured with (default `pit/v1`)."""
+"""The MQTT topics of one table. All topics begin with the root that is configured in table and pit (default
+`pit/v1`)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Writes an amount of money in words, for the slips by which awards are paid. A figure alone is easily changed with a
-pen."""
+"""Writes an amount of money in words, for the slips by which awards are paid, because a number in figures is easily
+changed with a pen."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _GROUPS_VI = ((10**9, "tỷ"), (10**6, "triệu"), (10**3, "nghìn"))
 
 
 def in_words(cents: int, language: str, currency: Currency | None = None) -> str:
-    """Write an amount in words: "Two hundred dollars and five cents". For a language not in `IN_WORDS`, English is
-    used.
+    """Write an amount in words: "Two hundred dollars and five cents". Falls back to English if the language has no
+    number words in `IN_WORDS`.
 
     Raises ValueError for an amount below zero.
     """
@@ -56,8 +56,9 @@ def vietnamese(number: int) -> str:
 
 
 def _after(rest: int, group: int) -> str:
-    """Write in Vietnamese the part of a number that follows `group`, such as the thousands. Each part is read in full,
-    zero hundreds included: "không trăm lẻ năm" is five after the thousands."""
+    """Write in Vietnamese the rest of a number after a group such as the thousands. Zero hundreds are read aloud in this rest:
+    5 after the thousands is "không trăm lẻ năm".
+    """
     for each, name in _GROUPS_VI:
         if each < group and rest >= each:
             return _joined(f"{_below_a_thousand(rest // each, leading=False)} {name}", _after(rest % each, each))
@@ -121,8 +122,8 @@ _HUNDREDS_ES = (
 
 
 def spanish(number: int, feminine: bool = False) -> str:
-    """Write a whole number in Spanish words, as they stand before a noun: "veintiún mil doscientos",
-    "doscientas una"."""
+    """Write a whole number in Spanish words, in the form before a noun: "veintiún mil doscientos". If `feminine` is
+    True, the noun is feminine: "doscientas una"."""
     if number >= 10**12:
         ones, rest = divmod(number, 10**12)
         first = f"{_below_a_million(ones)} {'billón' if ones == 1 else 'billones'}"
@@ -212,8 +213,8 @@ def _vietnamese(units: int, minor: int, currency: Currency) -> str:
 
 
 def _chinese(units: int, minor: int, currency: Currency, script: str) -> str:
-    """Write an amount in Chinese as on a cheque: tenths are 角, hundredths are 分, and nothing can be added after its
-    end."""
+    """Write an amount in Chinese as on a cheque: a tenth of the unit is 角, and a hundredth is 分. The text ends in a way
+    that leaves no room to add digits."""
     tenths, hundredths = divmod(minor, 10)
     said = f"{_MONEY_ZH[currency.code][script]}{chinese(units, script)}元"
     if minor:

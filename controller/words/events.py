@@ -14,14 +14,14 @@ from controller.words.language import Language, language
 
 
 def event_line(event: Mapping[str, Any]) -> str:
-    """Return one line for people about an event of the table's stream."""
+    """Return one line of text about an event of a table: its number, its shoe and round, its type, and a sentence."""
     seq, type_, shoe, round_ = (event.get(name) for name in ("seq", "type", "shoe", "round"))
     return f"{seq:>5} shoe {shoe or '-'} round {round_ or '-'}  {type_:<13} {event_sentence(event)}"
 
 
 def event_sentence(event: Mapping[str, Any]) -> str:
-    """Return a sentence about an event, without the event's number, shoe and round. For a fault or an alarm, the
-    sentence begins with the code."""
+    """Return a sentence for people about an event of a table. It does not name the event's number, shoe or round. For a
+    fault or an alarm, the sentence begins with the code."""
     match read(event):
         case events.Round() as it:
             marks = ["natural"] * it.natural + ["simulated"] * it.simulated + ["final_round"] * it.final_round
@@ -63,7 +63,7 @@ def event_sentence(event: Mapping[str, Any]) -> str:
 
 
 def alarm_sentence(alarm: events.Alarm) -> str:
-    """Return the code of an alarm, followed by what happened, in a sentence."""
+    """Return the code of an alarm, followed by a sentence that says what happened."""
     return f"{alarm.code}: {language().alarm(alarm.code).what}"
 
 
@@ -88,7 +88,8 @@ def _looked_at(it: events.ShoeReconciled | events.ShoeInspected) -> str:
 
 
 def _void(it: events.Void) -> str:
-    """Return who ended the round without a result, the cards that were seen, and the awards that were won with them."""
+    """Return a text about a round that ended without a result: who ended it, the cards that people saw, and the awards
+    that these cards had already won."""
     hands = [f"{hand.hand.replace('_', ' ')} {' '.join(hand.cards)}" for hand in it.hands if hand.cards]
     held = [f"held {' '.join(it.held)}"] if it.held else []
     awards = [f"seat {won.seat} had won {won.spot} {won.tier}" for won in it.awards]
@@ -96,7 +97,8 @@ def _void(it: events.Void) -> str:
 
 
 def _typed(it: events.Round | events.SeatsRound | events.Hit) -> str:
-    """Return the cards that people typed because the shoe did not read them, each with the names of those people."""
+    """Return a text about the cards that people typed because the shoe did not read them, with the names of these
+    people."""
     return "".join(f"; card {each.drawn}, {each.card}, typed by {_people(each)}" for each in it.not_read)
 
 
@@ -111,26 +113,27 @@ def _progressive(bet: events.ProgressiveLocked) -> str:
 
 
 def of_meter(meter: str, share: str) -> str:
-    """Return what a hit wins of a meter, such as "meter royal" for all of it or "1:10 of meter royal"."""
+    """Return the part of a progressive meter that a winning wager gets, in words: "meter royal" for all of it, or "1:10
+    of meter royal"."""
     return f"meter {meter}" if share == "1:1" else f"{share} of meter {meter}"
 
 
 def commission_line(face: Public) -> str:
-    """Return a line with the commission that each seat owes, or an empty string where no seat owes any."""
+    """Return a line with the commission that each seat owes, or an empty string if no seat owes any."""
     owed = ", ".join(f"seat {seat} {amount(cents)}" for seat, cents in face.commission_owed.items())
     return f"commission owed: {owed}" if owed else ""
 
 
 def meters_line(pit: PitLink) -> str:
-    """Return a line with the levels of the progressive meters in a table's status, or an empty string where there are
-    none."""
+    """Return a line with the levels of the progressive meters that a table knows, or an empty string if it knows none.
+    The line says so if the levels are not fresh."""
     levels = ", ".join(f"{name.replace('_', ' ')} {amount(cents)}" for name, cents in pit.meters.items())
     return f"{levels}{'' if pit.meters_fresh else ' (not fresh)'}" if levels else ""
 
 
 def hit_line(hit: PublicHit) -> str:
-    """Return a line about a hit of a table's public face: its seat, bet and tier, its amount, and its step at the pit.
-    The amount is the pit's, or what the meter showed while the pit has named none."""
+    """Return a line about a seat's winning wager on a progressive bet: its seat, bet and tier, its amount, and the
+    award's step at the pit. Until the pit names an amount, the amount is what the meter showed."""
     cents = hit.shown_cents if hit.cents is None else hit.cents
     meter = f", {of_meter(hit.meter, hit.share)}" if hit.meter else ""
     worth = "" if cents is None else f" {amount(cents)}"
@@ -138,7 +141,7 @@ def hit_line(hit: PublicHit) -> str:
 
 
 def hand_name(hand: str, words: Language) -> str:
-    """Return a hand's name for people: "seat 3, hand 2" for `seat_3_hand_2`."""
+    """Return the name of a hand for people, such as "seat 3, hand 2" for `seat_3_hand_2`."""
     kind, _, of_seat = hand.partition("_")
     if kind != "seat":
         return words.name("hand", hand)
@@ -147,7 +150,8 @@ def hand_name(hand: str, words: Language) -> str:
 
 
 def asked(waits: Waits, words: Language) -> str:
-    """Return in words the act that waits for a second person: "correct round 12: Player KS 9H, Banker 2C 5D"."""
+    """Return in words the act that a second person has yet to confirm: "correct round 12: Player KS 9H, Banker
+    2C 5D"."""
     details = dict(waits.details)
     if (hands := details.pop("hands", None)) is not None:
         details |= {"hands": "; ".join(f"{hand_name(name, words)} {' '.join(cards)}" for name, cards in hands.items())}
@@ -157,8 +161,8 @@ def asked(waits: Waits, words: Language) -> str:
 
 
 def locked_lines(event: Mapping[str, Any]) -> list[str]:
-    """Return a line for each fact about locked wagers: the active seats, the seats in play, the wagers that play, and
-    those that are refused and why."""
+    """Return lines about a `wagers_locked` event: the active seats, the seats in play, the wagers that count, and the
+    refused wagers with the reasons."""
     it = read(event)
     if not isinstance(it, events.WagersLocked):
         return []
@@ -173,8 +177,8 @@ def locked_lines(event: Mapping[str, Any]) -> list[str]:
 
 
 def _refused_seats(it: events.WagersLocked) -> list[str]:
-    """Return a line for each progressive bet with refused seats, at a table that knows only the wagers that its sensors
-    see."""
+    """Return a line for each progressive bet with refused seats. There are such lines only if the table knows no wagers
+    except those that its sensors see."""
     return [
         f"seat {', '.join(map(str, bet.refused_seats))} {bet.spot}: refused: {language().refusal(bet.refusal or '')}"
         for bet in it.progressive
@@ -187,7 +191,8 @@ def _lying(wager: events.WagerShown | events.RefusedShown) -> str:
 
 
 def settlement_lines(event: Mapping[str, Any]) -> list[str]:
-    """Return a line for the result of each wager in a round, void or correction, and a line for the totals."""
+    """Return a line for the result of each wager in an event of type `round`, `void` or `correction`, and a line for
+    the sums."""
     match read(event):
         case events.Round(settlement=settlement) | events.SeatsRound(settlement=settlement):
             return settled_lines(settlement)
@@ -200,7 +205,7 @@ def settlement_lines(event: Mapping[str, Any]) -> list[str]:
 
 
 def settled_lines(settlement: events.SettlementShown | None) -> list[str]:
-    """Return a line for the result of each wager in a settlement, and a line for the totals."""
+    """Return a line for the result of each wager in a settlement, and a line for the sums."""
     if settlement is None:
         return []
     totals = settlement.totals

@@ -1,5 +1,5 @@
-"""Finds the languages by their files: `NAME.toml` with the words of the programs, `NAME.screen.toml` with those of
-pages.
+"""Finds the languages of the programs by their files: `NAME.toml` has the texts of the programs, and `NAME.screen.toml`
+the texts of the pages.
 
 A house may have files of its own in a separate folder. They add languages, or replace sentences of the shipped files.
 English is complete. Whatever another language lacks is shown in English, and `gaps` lists it.
@@ -54,7 +54,8 @@ programs say."""
 
 
 def found(folders: Iterable[Path]) -> tuple[str, ...]:
-    """Return the names of the languages whose files for the pages lie in these folders, English first."""
+    """Return the names of the languages that have a file with the texts of the pages in one of these folders, English
+    first."""
     names = {path.name.removesuffix(PAGES) for folder in folders for path in folder.glob(f"*{PAGES}")}
     return ("en", *sorted(names - {"en"}))
 
@@ -69,9 +70,9 @@ MOST_SIDE_BY_SIDE = 2
 
 
 def houses_languages() -> tuple[str, ...]:
-    """Return the languages of the pit's page and papers: `languages` in the house's file.
+    """Return the languages in which the pit's page and its papers are written: `languages` in the house's file.
 
-    Raises TableError `house_file` where they are not one or two of the languages in `LANGUAGES`.
+    Raises TableError `house_file` if the file does not name one or two of the languages in `LANGUAGES`.
     """
     chosen = house_file().get("languages", SIDE_BY_SIDE)
     listed = tuple(map(str, chosen)) if isinstance(chosen, list | tuple) else ()
@@ -82,8 +83,8 @@ def houses_languages() -> tuple[str, ...]:
 
 
 def unknown(name: str) -> tuple[str, str]:
-    """Return what is wrong with an unknown language name, and what to write instead. For `zh-CN` the languages that
-    begin with `zh` are suggested."""
+    """Return two texts about an unknown language name: what is wrong, and what to write instead. For `zh-CN`, the
+    languages that begin with `zh` are suggested."""
     alike = [[each for each in LANGUAGES if each.lower().startswith(name[:many].lower())] for many in (2, 1)]
     near = (alike[0] or alike[1]) if name else []
     meant = f", is {' or '.join(near)} meant?" if near else ""
@@ -91,17 +92,18 @@ def unknown(name: str) -> tuple[str, str]:
 
 
 def pages_words(name: str) -> Sections:
-    """Return the words of the pages in this language, with the sections and keys of English."""
+    """Return the texts of the pages in this language. Texts that the language lacks are in English."""
     return _whole(name + PAGES)
 
 
 def programs_words(name: str) -> Sections:
-    """Return the words of the programs in this language, with the sections and keys of English."""
+    """Return the texts of the programs in this language. Texts that the language lacks are in English."""
     return _whole(name + _PROGRAMS)
 
 
 def own_words(name: str, ending: str) -> Sections:
-    """Return the content of a language's own shipped file, or an empty dict where there is no such file."""
+    """Return the content of a language's shipped file, without English in place of missing texts. Return an empty dict
+    if there is no such file. `ending` is how the file's name ends, such as ".toml"."""
     return _in(SHIPPED / (name + ending))
 
 
@@ -111,7 +113,8 @@ def _in(path: Path) -> Sections:
 
 
 def sentences(sections: Mapping[str, Any], place: str = "") -> Iterator[tuple[str, str]]:
-    """Yield every sentence of the sections, with its place in the file: `fault.burn_short.do`."""
+    """Yield every sentence in the sections of a language file, as pairs of its place, such as `fault.burn_short.do`,
+    and the sentence."""
     for key, told in sections.items():
         if isinstance(told, dict):
             yield from sentences(told, f"{place}{key}.")
@@ -120,14 +123,15 @@ def sentences(sections: Mapping[str, Any], place: str = "") -> Iterator[tuple[st
 
 
 def filled_in(sentence: str) -> set[str]:
-    """Return the names of the values that are put into a sentence's braces. Raises ValueError for a brace that is not
-    closed."""
+    """Return the names in a sentence's braces, which stand for values to be filled in. Raises ValueError for a brace
+    that is not closed."""
     return {field for _, field, _, _ in Formatter().parse(sentence) if field is not None}
 
 
 def gaps(name: str, audience: str) -> list[str]:
-    """Return the sentences for an audience that a shipped language lacks: `vi.toml fault.burn_short.do`. The list is
-    empty where the language is complete."""
+    """Return the places of the sentences that a shipped language lacks, such as `vi.toml fault.burn_short.do`. Only
+    sentences for the named audience, such as "players", are looked at. The list is empty if the language has them all.
+    """
     lacking = []
     for ending, sections in AUDIENCES[audience].items():
         english = own_words("en", ending)
@@ -139,8 +143,8 @@ def gaps(name: str, audience: str) -> list[str]:
 
 
 def papers_in_english() -> list[str]:
-    """Return a line for each language of the house's file that lacks sentences of the pit's page and papers. Those
-    sentences are shown in English."""
+    """Return a warning for each of the house's languages that lacks sentences of the pit's page and papers, because
+    those sentences are shown in English."""
     return [
         f"languages: {len(lacking)} words of slips, gaming days and the pit's page are not in {name}, and stand there "
         "in English"
@@ -158,7 +162,8 @@ def _whole(file: str) -> Sections:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    """Return the sections of a language file. A file that cannot be read has none: `tablectl words check` tells why."""
+    """Return the sections of a language file, or an empty dict if the file cannot be read. The command `tablectl words
+    check` tells why a file cannot be read."""
     try:
         return tomllib.loads(path.read_text("utf-8"))
     except (OSError, ValueError):
@@ -166,8 +171,8 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _over(words: Mapping[str, Any], own: object) -> dict[str, Any]:
-    """Return `words` with those sentences replaced that `own` has and that fit. So no language file can make a program
-    fail."""
+    """Return `words`, with sentences of the language file `own` in place of those in `words`. A sentence that does not
+    fit is not taken, so no language file can make a program fail."""
     said = own if isinstance(own, dict) else {}
     return {
         key: _over(told, said.get(key)) if isinstance(told, dict) else said[key] if _fits(told, said.get(key)) else told
@@ -176,8 +181,8 @@ def _over(words: Mapping[str, Any], own: object) -> dict[str, Any]:
 
 
 def _fits(sentence: object, own: object) -> bool:
-    """Tell whether the sentence `own` may replace `sentence`: its braces ask only for values that `sentence` asks for
-    too."""
+    """Return True if the sentence `own` may replace `sentence`: every value in its braces must be one that `sentence`
+    has in braces too."""
     if not isinstance(own, str):
         return False
     try:

@@ -11,7 +11,8 @@ from controller.contract.face.table import PublicHand, PublicWager
 
 
 class RowTold(msgspec.Struct, frozen=True, kw_only=True):
-    """A row of the journal, for people: its time, its source, its fact in words, and the events that the fact caused."""
+    """A row of the journal, for people: its time, its source, its fact in words, and the events that the fact caused in
+    turn."""
 
     row: int
     at: str

@@ -103,5 +103,6 @@ def _in_file(file: Path) -> str:
 
 
 def _normal(typed: str) -> str:
-    """Return the passphrase in Unicode NFC, because keyboards may type an accented letter as one character or as two."""
+    """Return the passphrase in Unicode NFC, because keyboards may type an accented letter as one or as two
+    characters."""
     return unicodedata.normalize("NFC", typed)

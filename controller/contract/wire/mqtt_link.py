@@ -330,8 +330,8 @@ def user_properties(packet: int, **named: str) -> Properties:
 
 
 class Cuts:
-    """Counts how often connections to the broker have ended in the last ten minutes. Times are seconds of a monotonic
-    clock."""
+    """Counts how often connections to the MQTT broker have ended in the last ten minutes. Times are seconds of a
+    monotonic clock."""
 
     def __init__(self) -> None:
         self._at_s: deque[float] = deque()
@@ -348,7 +348,8 @@ class Cuts:
         return True
 
     def often(self, now_s: float) -> str:
-        """Return a sentence for people if the connection to the broker was cut often lately, or else an empty string."""
+        """Return a sentence for people if the connection to the broker was cut often lately, or else an empty
+        string."""
         self._forget(now_s)
         if len(self._at_s) < _OFTEN:
             return ""
