@@ -1,1 +1,1 @@
-"""The rules of the games, and the roads that record a shoe's results. Pure functions."""
+"""The rules of the games, and the roads (score boards) that record a shoe's results. Pure functions."""

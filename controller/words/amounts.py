@@ -56,9 +56,8 @@ def vietnamese(number: int) -> str:
 
 
 def _after(rest: int, group: int) -> str:
-    """Write in Vietnamese the rest of a number after a group such as the thousands. Zero hundreds are read aloud in this rest:
-    5 after the thousands is "không trăm lẻ năm".
-    """
+    """Write in Vietnamese the rest of a number after a group such as the thousands. In this rest, zero hundreds are
+    read aloud: five after the thousands is "không trăm lẻ năm"."""
     for each, name in _GROUPS_VI:
         if each < group and rest >= each:
             return _joined(f"{_below_a_thousand(rest // each, leading=False)} {name}", _after(rest % each, each))
@@ -213,7 +212,7 @@ def _vietnamese(units: int, minor: int, currency: Currency) -> str:
 
 
 def _chinese(units: int, minor: int, currency: Currency, script: str) -> str:
-    """Write an amount in Chinese as on a cheque: a tenth of the unit is 角, and a hundredth is 分. The text ends in a way
+    """Write an amount in Chinese as on a cheque. A tenth of the unit is 角, and a hundredth is 分. The text ends in a way
     that leaves no room to add digits."""
     tenths, hundredths = divmod(minor, 10)
     said = f"{_MONEY_ZH[currency.code][script]}{chinese(units, script)}元"

@@ -1,9 +1,9 @@
 """Punto banco: which hand takes the next card, and how a round ends.
 
-The rules of drawing are a `Tableau`, data of the game file (sheet 000, "Player … Banker …"): no number of those rules
-is in this code. Each answer is computed from all cards dealt so far, so a round has no state but its cards. In Midi
-Baccarat all cards lie face down, third cards too, until the seats that squeeze have handed them back
-(`PuntoBanco.reveal`).
+The rules for third cards are a `Tableau`, data of the game file (sheet 000, "Player … Banker …"): no number of those
+rules is in this code. Each answer is computed from all cards dealt so far, so nothing but the cards is kept for a
+round. In Midi Baccarat all cards, third cards too, lie face down until the seats that squeeze them have handed them
+back (`PuntoBanco.reveal`).
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from controller.rules.game.seating import NOBODY, Seating, TieMoves, WinMoves
 
 
 class Tableau(Struct, frozen=True, forbid_unknown_fields=True):
-    """The rules for third cards. Totals, and the point values of third cards, are 0 to 9. Their order within a row is
-    free.
+    """The rules of punto banco for third cards. Hands' totals, and the points of third cards, are 0 to 9. The numbers
+    in a list may have any order.
 
-    Raises ValueError unless the naturals are the highest totals, nobody draws on a natural, every lower total has its
-    row of third cards, and no row names a number twice.
+    Raises ValueError unless the naturals are the highest totals, nobody draws on a natural, every lower total of Banker
+    has its list of third cards, and no list names a number twice.
     """
 
     natural: tuple[Points, ...]
@@ -49,8 +49,8 @@ class Tableau(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Section(Struct, frozen=True):
-    """The section `[punto_banco]` of a game file: the tableau, and when the cards of Midi Baccarat count as
-    turned up."""
+    """The section `[punto_banco]` of a game file: the rules for third cards, and when the face-down cards of Midi
+    Baccarat count as turned up."""
 
     tableau: Tableau
     """`[punto_banco.tableau]`: the rules of drawing."""
@@ -63,14 +63,14 @@ class Section(Struct, frozen=True):
     """The house means it where its tableau differs from the usual one, and `tablectl check` does not warn."""
 
     def dealt(self, how: Literal["mini", "midi"]) -> PuntoBanco:
-        """Return the game for a table that deals Mini or Midi Baccarat."""
+        """Return the game of punto banco for a table that deals it face up ("mini") or face down ("midi")."""
         return PuntoBanco(self.tableau, self.midi_reveal if how == "midi" else "dealt")
 
 
 class PuntoBanco(Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind", tag=True):
-    """The game of punto banco: its tableau, and when its cards are turned up.
+    """The game of punto banco: its rules for third cards, and when its cards are turned up (`reveal`).
 
-    "dealt": each card is dealt face up (Mini). "input" (Midi): cards lie face down until the dealer calls that they
+    "dealt": each card is dealt face up (Mini). "input" (Midi): cards lie face down until the dealer signals that they
     have been handed back and turned up. "hand_end" (Midi): cards lie face down until the round is complete.
     """
 
@@ -90,7 +90,7 @@ class PuntoBanco(Struct, frozen=True, forbid_unknown_fields=True, tag_field="kin
 
     @property
     def drawing(self) -> Drawing:
-        """The rules for third cards, as a table for players to read."""
+        """The rules for third cards, as a list of totals for players to read."""
         says, totals = self.tableau, range(len(self.tableau.banker_draws_on_third_card))
         return Drawing(
             player=tuple(_does(points in says.player_draws_on) for points in totals),
@@ -105,24 +105,25 @@ class PuntoBanco(Struct, frozen=True, forbid_unknown_fields=True, tag_field="kin
 
     @property
     def squeezed(self) -> bool:
-        """True in Midi, where seats are handed the cards and turn them up themselves."""
+        """True in Midi Baccarat, because there the seats are handed the cards and turn them up themselves."""
         return self.reveal != "dealt"
 
     @property
     def deals_face_down(self) -> bool:
-        """True where any card is dealt face down, which is in Midi only."""
+        """True if any card is dealt face down, which is so in Midi Baccarat only."""
         return self.squeezed
 
     @property
     def calls(self) -> tuple[Call, ...]:
-        """The calls that the dealer may make in a round: that face-down cards are turned up, or none."""
+        """The signals that the dealer may give during a round: that face-down cards have been turned up, or no signal
+        at all."""
         return (Call.REVEAL,) if self.reveal == "input" else ()
 
     def next_step(self, _: Seating, plays: Sequence[Play]) -> Draw | Reveal | TwoHands:
-        """Return the next step of the round after these plays. Face-down cards are turned up before any step that would
-        show what they are.
+        """Return the next step of the round after these cards and signals of the dealer. Face-down cards are turned up
+        before any step that would show what they are.
 
-        Raises ValueError where there are more plays than the round takes.
+        Raises ValueError if the round was complete before the last card.
         """
         following = next_step(self.tableau, _cards(plays))
         if self.reveal == "dealt":
@@ -135,7 +136,7 @@ class PuntoBanco(Struct, frozen=True, forbid_unknown_fields=True, tag_field="kin
         return following
 
     def laid(self, _: Seating, plays: Sequence[Play]) -> tuple[Laid, ...]:
-        """Return both hands as they lie on the layout, Player's first."""
+        """Return Player's and Banker's hands as they lie on the layout after these cards and signals of the dealer."""
         lie = turned_up = hands(self.tableau, _cards(plays))
         if self.reveal != "dealt" and (self.reveal == "input" or _next_hand(self.tableau, *lie) is not None):
             last_reveal = max((place for place, play in enumerate(plays) if play is Call.REVEAL), default=0)
@@ -146,12 +147,13 @@ class PuntoBanco(Struct, frozen=True, forbid_unknown_fields=True, tag_field="kin
         )
 
     def corrected(self, _: Done, hands: Mapping[str, tuple[Card, ...]]) -> TwoHands:
-        """Return the finished round with the two hands that people read on the layout. Raises HandsError."""
+        """Return the finished round that consists of the two hands which people read on the layout, by the hands'
+        names. Raises HandsError if these cards cannot be a finished round."""
         return two_hands_read(self.naturals, hands)
 
     def seen(self, done: Done, _: Seating, __: int | None, printed: Printed) -> tuple[Finished, ...]:
-        """Return the finished round as the bets of a seat see it. Every seat sees the same two hands; only the King and
-        9 printed at the seats differ."""
+        """Return the finished round in the form in which a seat's bets are judged. Every seat sees the same two hands;
+        only the King and 9 printed at the seats (`printed`) differ."""
         assert isinstance(done, TwoHands), "a round of this game"
         return (Finished(done, self.naturals, *printed),)
 
@@ -160,8 +162,8 @@ class PuntoBanco(Struct, frozen=True, forbid_unknown_fields=True, tag_field="kin
         return 6
 
     def _face_down(self, plays: Sequence[Play]) -> tuple[str, ...]:
-        """Return the hands whose face-down cards are to be turned up now: the first four cards together, each third
-        card alone."""
+        """Return the names of the hands whose face-down cards must be turned up now. The first four cards are turned up
+        together, and each third card by itself."""
         if len(_cards(plays)) < 4:
             return ()
         return tuple(hand.hand for hand in self.laid(NOBODY, plays) if any(hand.face_down))
@@ -176,9 +178,10 @@ def _cards(plays: Sequence[Play]) -> list[Card]:
 
 
 def next_step(tableau: Tableau, dealt: Sequence[Card]) -> Draw | TwoHands:
-    """Return the next step once the cards `dealt` lie on the layout, in order from the round's first card.
+    """Return the next step of a round of punto banco: the hand that takes a card, or the finished round. `dealt` are
+    the cards on the layout, in the order dealt.
 
-    Raises ValueError where there are more cards than the round takes.
+    Raises ValueError if the round was complete before the last card.
     """
     player, banker = hands(tableau, dealt)
     hand = _next_hand(tableau, player, banker)
@@ -188,9 +191,10 @@ def next_step(tableau: Tableau, dealt: Sequence[Card]) -> Draw | TwoHands:
 
 
 def hands(tableau: Tableau, dealt: Sequence[Card]) -> tuple[tuple[Card, ...], tuple[Card, ...]]:
-    """Return Player's and Banker's cards of a round, complete or not. `dealt` is in order from the round's first card.
+    """Return Player's cards and Banker's cards, from all cards of a round in the order dealt. The round may be
+    incomplete.
 
-    Raises ValueError where there are more cards than the round takes.
+    Raises ValueError if the round was complete before the last card.
     """
     player: tuple[Card, ...] = ()
     banker: tuple[Card, ...] = ()
@@ -206,7 +210,7 @@ def hands(tableau: Tableau, dealt: Sequence[Card]) -> tuple[tuple[Card, ...], tu
 
 
 def _next_hand(tableau: Tableau, player: tuple[Card, ...], banker: tuple[Card, ...]) -> Hand | None:
-    """Return the hand that takes the next card, or None where both hands are complete."""
+    """Return the hand that takes the next card, or None if both hands are complete."""
     if len(banker) < 2:  # the first four cards alternate, Player first
         return Hand.PLAYER if len(player) == len(banker) else Hand.BANKER
     if len(banker) == 3 or _has_natural(tableau, player, banker):
@@ -221,5 +225,5 @@ def _next_hand(tableau: Tableau, player: tuple[Card, ...], banker: tuple[Card, .
 
 
 def _has_natural(tableau: Tableau, player: tuple[Card, ...], banker: tuple[Card, ...]) -> bool:
-    """Tell whether the first two cards of either hand are a natural."""
+    """Tell whether Player or Banker has a natural with the first two cards."""
     return total(player[:2]) in tableau.natural or total(banker[:2]) in tableau.natural

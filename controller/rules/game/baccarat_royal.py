@@ -1,7 +1,9 @@
-"""Baccarat Royal: two active seats play each other and choose freely, and the other seats bet on them (sheet 002).
+"""Baccarat Royal: two active seats play against each other and choose freely, and the other seats bet on them (sheet
+002).
 
-A table in the game file says whether Banker draws: no number of the rules is in this code. Player's hole cards stay
-face down to the end, and Banker's until Banker decides. No step reveals more about the hole cards than the sheet shows.
+A table of rules in the game file says whether Banker draws: no number of the rules is in this code. Player's first two
+cards stay face down to the end, and Banker's stay face down until Banker decides. No step reveals more about these
+cards than the sheet shows.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ Step = Draw | Choose | Reveal | TwoHands
 
 
 class BankerRow(Struct, frozen=True, forbid_unknown_fields=True):
-    """A row of the banker's drawing table: what Banker does on these totals."""
+    """A row of Banker's drawing rules: what Banker does on certain totals of Banker's first two cards."""
 
     hole_cards: tuple[Points, ...]
     """The totals of Banker's hole cards that the row is for."""
@@ -41,7 +43,8 @@ class BankerRow(Struct, frozen=True, forbid_unknown_fields=True):
     """What Banker does where Player took no third card."""
 
     def decides(self, third: Card | None) -> Literal["draw", "stand", "choose"]:
-        """Return what Banker does after Player's third card. `third` is None where Player stood."""
+        """Return what Banker does after Player's third card: "draw", "stand" or "choose". `third` is None if Player
+        stood."""
         if third is None:
             return self.player_stood
         return "choose" if third.points in self.free_choice_on else self.all_other_cases
@@ -51,7 +54,8 @@ class BaccaratRoyal(Struct, frozen=True, forbid_unknown_fields=True, tag_field="
     """The game of Baccarat Royal by the rules of one house. Totals are 0 to 9.
 
     Raises ValueError unless the naturals are the highest totals, nobody draws on a natural, every lower total stands in
-    one row of the banker's table, no list names a number twice, and no total of Player's both must draw and may choose.
+    exactly one row of Banker's drawing rules, no list names a number twice, and Player does not both have to draw and
+    have a choice on the same total.
     """
 
     deal_order: DealOrder
@@ -95,12 +99,13 @@ class BaccaratRoyal(Struct, frozen=True, forbid_unknown_fields=True, tag_field="
 
     @property
     def house_ways(self) -> dict[str, str]:
-        """The house's rules for where the roles of Player and Banker go after a win and after a tie."""
+        """The house's rules that say which seats play Player and Banker in the next round, after a win and
+        after a tie."""
         return {"win": self.on_win, "tie": self.on_tie}
 
     @property
     def drawing(self) -> Drawing:
-        """The rules for third cards of Player and Banker, as tables for players to read."""
+        """The rules for third cards of Player and Banker, as lists of totals for players to read."""
         below = sorted(points for row in self.banker for points in row.hole_cards)
         rows = [next(row for row in self.banker if points in row.hole_cards) for points in below]
         draws: dict[int, Does] = dict.fromkeys(self.player_draws_on, "draw")
@@ -114,31 +119,34 @@ class BaccaratRoyal(Struct, frozen=True, forbid_unknown_fields=True, tag_field="
 
     @property
     def naturals(self) -> tuple[int, ...]:
-        """The totals of the hole cards that end a round before any third card."""
+        """The totals of a hand's first two cards that end a round before any third card."""
         return self.natural
 
     def next_step(self, seating: Seating, plays: Sequence[Play]) -> Step:
-        """Return the next step after these plays, which are in order from the round's first card.
+        """Return the next step of the round. `plays` are the cards and the calls so far, in the order in which they
+        came.
 
-        Player's turn is always a Choose, with a single option where Player has no choice. Otherwise a missing turn
-        would reveal Player's total. Raises ValueError for a play that was not due. The error names no card.
+        The step at Player's turn is always a `Choose`, even if Player has a single option, because a missing choice
+        would reveal Player's total. Raises ValueError for a card or a call that the game did not ask for. The error
+        names no card.
         """
         return _played(self, _actives(seating), plays)[1]
 
     def laid(self, seating: Seating, plays: Sequence[Play]) -> tuple[Laid, ...]:
-        """Return Player's hand and Banker's as they lie after these plays. Raises ValueError for a play that was not
-        due."""
+        """Return Player's hand and Banker's as they lie on the layout after these cards and calls. Raises ValueError
+        for a card or a call that the game did not ask for."""
         actives = _actives(seating)
         layout, _ = _played(self, actives, plays)
         return layout.lies(PLAYER, actives.player), layout.lies(BANKER, actives.banker)
 
     def corrected(self, _: Done, hands: Mapping[str, tuple[Card, ...]]) -> TwoHands:
-        """Return the finished round with the two hands that people read on the layout. Raises HandsError."""
+        """Return the finished round that consists of the two hands which people read on the layout, by the hands'
+        names. Raises HandsError if these cards cannot be a finished round."""
         return two_hands_read(self.naturals, hands)
 
     def seen(self, done: Done, seating: Seating, seat: int | None, printed: Printed) -> tuple[Finished, ...]:
-        """Return the finished round as the bets of a seat see it. For an active seat, one of the two hands is the
-        seat's own."""
+        """Return the finished round in the form in which a seat's bets are judged. If the seat is one of the two active
+        seats, one of the two hands is marked as the seat's own."""
         assert isinstance(done, TwoHands), "a round of this game"
         actives = _actives(seating)
         player = (PLAYER, "own") if seat == actives.player else (PLAYER,)
@@ -150,21 +158,21 @@ class BaccaratRoyal(Struct, frozen=True, forbid_unknown_fields=True, tag_field="
         return 6
 
     def dealt(self, how: Literal["mini", "midi"]) -> Self | None:
-        """Return the game for a table that deals in this way, or None for "midi", because this game is only dealt as
-        "mini"."""
+        """Return this game for a table that deals all games as "mini", or None for "midi", because this game is only
+        dealt as "mini"."""
         return self if how == "mini" else None
 
     def player_options(self, hole_cards: Sequence[Card]) -> tuple[Call, ...]:
-        """Return what Player may call on these hole cards: one call where Player has to, hit and stand where Player is
-        free."""
+        """Return what Player may call with these first two cards: hit and stand on a total with a free choice, or else
+        only the call that the rules demand."""
         points = total(hole_cards)
         if points in self.player_draws_on:
             return (Call.HIT,)
         return (Call.HIT, Call.STAND) if points in self.player_chooses_on else (Call.STAND,)
 
     def banker_options(self, hole_cards: Sequence[Card], third: Card | None) -> tuple[Call, ...]:
-        """Return what Banker may call on these hole cards after Player's third card. `third` is None where Player
-        stood."""
+        """Return what Banker may call with these first two cards (`hole_cards`) after Player's third card. `third` is
+        None if Player stood."""
         row = next(row for row in self.banker if total(hole_cards) in row.hole_cards)
         return {"draw": (Call.HIT,), "stand": (Call.STAND,), "choose": (Call.HIT, Call.STAND)}[row.decides(third)]
 
@@ -178,13 +186,13 @@ def _actives(seating: Seating) -> Actives:
 
 
 class _Layout(Struct):
-    """The cards on the layout during a round, and the hands whose hole cards have been turned up."""
+    """The cards on the layout during a round, and the hands whose first two cards have been turned up."""
 
     cards: dict[str, tuple[Card, ...]] = field(default_factory=lambda: {PLAYER: (), BANKER: ()})
     face_up: tuple[str, ...] = ()
 
     def take(self, step: Step, play: Play) -> None:
-        """Apply the play to the layout. Raises ValueError unless the step asks for this play."""
+        """Apply a card or a call to the cards on the layout. Raises ValueError unless it is what `step` asks for."""
         match step, play:
             case Draw(hand=hand), Card():
                 self.cards[hand] += (play,)
@@ -197,13 +205,14 @@ class _Layout(Struct):
                 raise ValueError(f"{what} was not due")
 
     def lies(self, hand: str, seat: int) -> Laid:
-        """Return the hand as it lies on the layout. A third card is always face up."""
+        """Return the hand named `hand`, of the seat `seat`, as it lies on the layout. A third card is always
+        face up."""
         cards = self.cards[hand]
         hidden = hand not in self.face_up
         return Laid(hand, cards, tuple(hidden and place < 2 for place in range(len(cards))), seat)
 
     def done(self, *, natural: bool) -> TwoHands:
-        """Return the finished round, judged by the cards on the layout."""
+        """Return the finished round, made of the cards on the layout."""
         player, banker = self.cards[PLAYER], self.cards[BANKER]
         return TwoHands(player, banker, closer_to_nine(player, banker), natural)
 
@@ -216,7 +225,7 @@ _HOLE_CARDS: dict[DealOrder, tuple[str, ...]] = {
 
 
 def _played(game: BaccaratRoyal, actives: Actives, plays: Sequence[Play]) -> tuple[_Layout, Step]:
-    """Return the layout after these plays, and the next step."""
+    """Return two values: the cards on the layout after these cards and calls, and the next step of the round."""
     layout = _Layout()
     round_ = _round(game, actives, layout)
     step = next(round_)
@@ -227,7 +236,8 @@ def _played(game: BaccaratRoyal, actives: Actives, plays: Sequence[Play]) -> tup
 
 
 def _round(game: BaccaratRoyal, actives: Actives, layout: _Layout) -> Generator[Step, Play, None]:
-    """Yield the steps of a round in the order of the sheet. Each play is sent in once it is applied to the layout."""
+    """Yield the steps of a round, in the order of sheet 002. After each step, the caller applies the card or the call
+    to the layout, and then sends it into the generator."""
     for hand in _HOLE_CARDS[game.deal_order]:
         yield Draw(hand, face_down=True)
     player, banker = layout.cards[PLAYER], layout.cards[BANKER]

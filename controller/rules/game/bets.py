@@ -1,9 +1,9 @@
-"""Bets as data: the conditions on a finished round by which a wager wins, pushes, loses, or wins an award.
+"""Bets as data: the conditions on a finished round under which a wager wins, pushes, loses, or wins an award.
 
-A bet is a list of rows. The first row that holds decides; where no row holds, the wager is lost. A row's condition is
-written in a closed vocabulary of properties of finished rounds: `When`, `HandIs` and `CardsAre`. A condition holds
-where every word written in it holds. A word with several values holds where any one of them does. `docs/bets.md`
-explains each word with an example.
+A bet is a list of rows. The first row whose condition holds decides the wager. If no row's condition holds, the wager
+is lost. A condition is written with a fixed set of words for properties of finished rounds: the fields of `When`,
+`HandIs` and `CardsAre`. A condition holds if every word written in it holds. A word with several values holds if any
+one of the values does. `docs/bets.md` explains each word with an example.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ DRAGON_BONUS = ("dragon_player", "dragon_banker")
 
 
 class Has(Struct, frozen=True, forbid_unknown_fields=True):
-    """The condition that a number of the cards are among `of`: ranks, suits, or whole cards."""
+    """The condition that a certain number of the cards are among `of`: ranks, suits, or whole cards. Example: two of
+    the cards are eights."""
 
     of: tuple[str, ...]
     """"8" is every eight, "H" every heart, "KS" the king of spades."""
@@ -41,7 +42,7 @@ class Has(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def _check_known(texts: Collection[str]) -> None:
-    """Raise ValueError unless each of these texts is a rank, a suit or a card."""
+    """Raise ValueError unless each of these texts names a rank ("8"), a suit ("H") or a card ("KS")."""
     if wrong := [text for text in texts if text not in _KNOWN]:
         ten = f", is {wrong[0].replace('10', 'T')} meant?" if wrong[0].replace("10", "T") in _KNOWN else ""
         raise ValueError(f"{wrong[0]!r} is not a rank, a suit or a card{ten}")
@@ -51,7 +52,8 @@ _KNOWN = frozenset({*RANKS, *SUITS, *map(str, DECK)})
 
 
 class CardsAre(Struct, frozen=True, forbid_unknown_fields=True):
-    """A condition on several cards, of one hand or of both. A word that is None is not checked."""
+    """A condition of a bet on several cards, which may be of one hand or of both hands. Fields that are None are not
+    checked."""
 
     total: tuple[Points, ...] | None = None
     """The last digit of the sum of their points."""
@@ -89,7 +91,8 @@ class CardsAre(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class HandIs(CardsAre, frozen=True, forbid_unknown_fields=True):
-    """A condition on one hand. The word of `When` before it says which hand. A word that is None is not checked."""
+    """A condition of a bet on one hand. The field of `When` that holds this condition says which hand is meant. Fields
+    that are None are not checked."""
 
     natural: bool | None = None
     """Its first two cards are a natural."""
@@ -123,12 +126,13 @@ class HandIs(CardsAre, frozen=True, forbid_unknown_fields=True):
         _check_known((*(self.first or ()), *(self.second or ()), *(self.third or ())))
 
     def by_place(self, card: Card) -> tuple[bool, ...]:
-        """Return whether the card would satisfy the words `first`, `second` and `third`, one answer for each."""
+        """Tell whether the card would satisfy this condition as the hand's first, second and third card: three
+        answers."""
         return tuple(of is not None and _is_of(card, of) for of in (self.first, self.second, self.third))
 
 
 class When(Struct, frozen=True, forbid_unknown_fields=True):
-    """A condition on a finished round, with both its hands. A word that is None is not checked."""
+    """A condition of a bet on a finished round with its two hands. Fields that are None are not checked."""
 
     winner: tuple[Literal["player", "banker", "own", "dealer", "tie"], ...] | None = None
     """The side that came closer to nine, by any of its names."""
@@ -185,18 +189,18 @@ class When(Struct, frozen=True, forbid_unknown_fields=True):
             raise ValueError(f"{wrong[0]} cannot be the sum of two totals")
 
     def hands(self) -> tuple[HandIs, ...]:
-        """Return the conditions on single hands."""
+        """Return those parts of this condition that are about a single hand."""
         of_sides = self.player, self.banker, self.own, self.dealer, self.winning, self.losing
         each = *of_sides, self.either, self.both, self.exactly_one
         return tuple(hand for hand in each if hand is not None)
 
     def together(self) -> tuple[CardsAre, ...]:
-        """Return the conditions on cards of both hands together."""
+        """Return those parts of this condition that are about cards of both hands together."""
         return tuple(are for are in (self.all_cards, self.first_four, self.with_up_card) if are is not None)
 
 
 class Row(Struct, frozen=True, forbid_unknown_fields=True):
-    """A row of a bet: a condition, and the result of the wager where the condition holds.
+    """A row of a bet: a condition on the finished round, and what becomes of the wager if the condition holds.
 
     Raises ValueError unless the row has exactly one of `pays`, `result` and `award`.
     """
@@ -231,7 +235,7 @@ class Row(Struct, frozen=True, forbid_unknown_fields=True):
     condition."""
 
     def __hash__(self) -> int:
-        """Return a hash without the row's words for players, which decide nothing."""
+        """Return a hash of the row. It ignores the row's texts for players, which have no effect on the wager."""
         return hash((self.when, self.pays, self.result, self.award, self.cents, self.meter, self.share))
 
     def __post_init__(self) -> None:
@@ -250,7 +254,8 @@ class Row(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Bet(Struct, frozen=True, forbid_unknown_fields=True):
-    """A bet of a game: its spot, its limits, the wagers that it needs, and the rows that decide it."""
+    """A bet of a game: its spot on the layout, its limits, the wagers that it needs beside it, and the rows that decide
+    it."""
 
     spot: str
     """The name of its place on the layout, in files, scripts and messages."""
@@ -307,23 +312,24 @@ class Bet(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def progressive(self) -> bool:
-        """True where the bet has awards. The pit pays every award, from a meter or fixed, and the table reports each as
-        a hit."""
+        """True if the bet can win an award. The pit pays every award, from a meter or as a fixed amount, and the table
+        reports each as a hit (a winning wager on such a bet)."""
         return any(row.award is not None for row in self.rows)
 
     @property
     def meters(self) -> tuple[str, ...]:
-        """The meters that the bet's rows award, each once. Every wager on the bet adds its part to each of them."""
+        """The progressive meters that this bet can win, each named once. Every wager on the bet adds money to each of
+        them."""
         return tuple(dict.fromkeys(row.meter for row in self.rows if row.meter is not None))
 
 
 class Finished(Struct, frozen=True):
-    """A finished round as the bets of one seat see it.
+    """A finished round in the form in which the bets of one seat are judged.
 
-    `naturals` are the two-card totals that end a round. `own` is the King and 9 printed at the bettor's seat, `others`
-    are those of the table's other seats, taken or empty. `names` are the names that rows use for the two hands: each
-    hand has one or several. `number` counts a split seat's hands, from 1 at the left; None where the seat has not
-    split.
+    `naturals` are the two-card totals that end a round. `own` is the King and 9 printed at the bettor's seat. `others`
+    are the pairs printed at the table's other seats, taken or empty. `names` are the names that a bet's rows may use
+    for the first hand and for the second: one or several names each. `number` numbers the hands of a seat that has
+    split, from 1 at the left; it is None if the seat has not split.
     """
 
     done: TwoHands
@@ -340,28 +346,30 @@ Printed = tuple[PersonalK9 | None, Collection[PersonalK9]]
 
 
 def ratio_text(ratio: Fraction) -> str:
-    """Write a ratio in the form of files and messages: "1:20"."""
+    """Write a ratio as the game files and the messages do: "1:20"."""
     return f"{ratio.numerator}:{ratio.denominator}"
 
 
 def ratio(text: str) -> Fraction:
-    """Parse a ratio that `ratio_text` has written."""
+    """Parse a ratio such as "1:20", as `ratio_text` writes it."""
     return Fraction(*map(int, text.split(":")))
 
 
 def bet_on(bets: Sequence[Bet], spot: str) -> Bet | None:
-    """Return the game's bet on this spot, or None where the game has none."""
+    """Return the bet on this spot of the layout, or None if the game has no such spot."""
     return next((bet for bet in bets if bet.spot == spot), None)
 
 
 def deciding(bet: Bet, finished: Finished) -> Row | None:
-    """Return the row that decides the bet: the first whose condition holds. None means that the wager is lost."""
+    """Return the bet's row that decides a wager in this finished round: the first row whose condition holds. None means
+    that the wager is lost."""
     return next((row for row in bet.rows if holds(row.when, finished)), None)
 
 
 def deciding_of(bet: Bet, seen: Sequence[Finished]) -> Row | None:
-    """Return the row that decides a wager which does not lie on each of a seat's hands. `seen` is the round as each
-    hand of the seat sees it, from the left. The bet's `after_split` says which hand counts."""
+    """Return the bet's row that decides a seat's single wager, even if the seat has split and has several hands. `seen`
+    is the finished round, once for each hand of the seat, from the left. The bet's `after_split` says which hand
+    counts."""
     match bet.after_split:
         case "leftmost":
             return deciding(bet, seen[0])
@@ -372,10 +380,10 @@ def deciding_of(bet: Bet, seen: Sequence[Finished]) -> Row | None:
 
 
 def holds(when: When, finished: Finished) -> bool:
-    """Tell whether the finished round satisfies every condition in `when`.
+    """Tell whether the finished round satisfies every part of the condition `when`.
 
-    Only what `when` asks is computed, because about thirty rows are asked before the lamp of a round's last card is
-    lit.
+    Only what `when` asks for is computed, because about thirty conditions are checked after a round's last card, before
+    the table lights the next lamp.
     """
     done, (firsts, seconds) = finished.done, finished.names
     player, banker = done.player, done.banker
@@ -412,7 +420,8 @@ def holds(when: When, finished: Finished) -> bool:
 
 
 def _won_by(finished: Finished) -> tuple[Collection[str], list[Sequence[Card]], list[Sequence[Card]]]:
-    """Return the names of the winner, the hand that won and the hand that lost. After a tie there is neither hand."""
+    """Return three values: the winner's names, the winning hand and the losing hand. Each hand is in a list, which is
+    empty after a tie."""
     done, (firsts, seconds) = finished.done, finished.names
     if done.outcome is Outcome.PLAYER:
         return firsts, [done.player], [done.banker]
@@ -422,7 +431,7 @@ def _won_by(finished: Finished) -> tuple[Collection[str], list[Sequence[Card]], 
 
 
 def hand_holds(hand_is: HandIs, cards: Sequence[Card], finished: Finished) -> bool:
-    """Tell whether one hand of two or three cards satisfies every condition in `hand_is`."""
+    """Tell whether a hand of two or three cards satisfies every part of the condition `hand_is`."""
     first, second = two = cards[0], cards[1]
     return (
         cards_hold(hand_is, cards)
@@ -440,7 +449,7 @@ def hand_holds(hand_is: HandIs, cards: Sequence[Card], finished: Finished) -> bo
 
 
 def cards_hold(are: CardsAre, cards: Sequence[Card]) -> bool:
-    """Tell whether the cards satisfy every condition in `are`. For no cards the answer is False."""
+    """Tell whether the cards satisfy every part of the condition `are`. Without any cards the answer is False."""
     return bool(cards) and (
         (are.total is None or total(cards) in are.total)
         and (are.points is None or sum(card.points for card in cards) in are.points)
@@ -459,8 +468,8 @@ def cards_hold(are: CardsAre, cards: Sequence[Card]) -> bool:
 
 
 def seen_of(are: CardsAre, card: Card) -> tuple[str, ...]:
-    """Return the properties of one card on which the condition `are` depends. Cards that `are` cannot tell apart give
-    equal answers."""
+    """Return the properties of one card that matter to the condition `are`. Two cards with equal results are
+    interchangeable for that condition."""
     return (
         str(card.points) if are.total is not None or are.points is not None else "",
         card.letter if _compares_ranks(are) or (are.ranks and card.letter in are.ranks) else "",
@@ -471,17 +480,18 @@ def seen_of(are: CardsAre, card: Card) -> tuple[str, ...]:
 
 
 def sees_ranks(are: CardsAre) -> bool:
-    """Tell whether the condition can tell each rank from every other, even a ten from a King."""
+    """Tell whether each rank can matter to the condition `are`, so that even a ten and a King, both worth nothing,
+    differ."""
     return bool(are.ranks or are.of_one_rank or are.different_ranks or are.straight is not None)
 
 
 def _compares_ranks(are: CardsAre) -> bool:
-    """Tell whether the condition compares the cards' ranks with each other."""
+    """Tell whether the condition `are` compares the ranks of the cards with each other."""
     return bool(are.of_one_rank or are.different_ranks or are.straight is not None or are.same_rank is not None)
 
 
 def _is_of(card: Card, of: Collection[str]) -> bool:
-    """Tell whether the card is among these ranks, suits and whole cards."""
+    """Tell whether the card's rank, the card's suit or the card itself is listed in `of`."""
     return card.letter in of or card.suit.value in of or str(card) in of
 
 
@@ -495,7 +505,7 @@ def _most(kinds: Iterable[object]) -> int:
 
 
 def _straight(cards: Sequence[Card]) -> bool:
-    """Tell whether the ranks follow each other: Q-K-A and A-2-3 do, K-A-2 does not."""
+    """Tell whether the cards' ranks follow each other. Q-K-A and A-2-3 follow each other, and K-A-2 does not."""
     low = sorted(RANKS.index(card.letter) for card in cards)
     high = sorted(rank or len(RANKS) for rank in low)
     return any(ranks == list(range(ranks[0], ranks[0] + len(cards))) for ranks in (low, high))

@@ -1,7 +1,8 @@
-"""Cards: rank, suit, point value, and the text form of a card.
+"""Playing cards: rank, suit, point value, and how a card is written as text.
 
-The text is rank then suit, `KS 9H TD AC`; `10D` is accepted for `TD` on input. Point values are the same on every
-baccarat sheet: the ace 1, 2–9 at face value, 10/J/Q/K nothing. A hand's total is the last digit of the sum.
+The text is the rank and then the suit: `KS 9H TD AC`. On input, `10D` is accepted for `TD`. Point values are the same
+on every baccarat sheet: an ace is 1, 2 to 9 are face value, and 10, J, Q and K are 0. A hand's total is the last digit
+of the sum.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Literal, NoReturn, Self
 
 
 class Rank(IntEnum):
-    """A card's rank. Its number counts from the ace, which is 1, to the King, which is 13."""
+    """A card's rank, numbered from 1 for the ace to 13 for the King."""
 
     ACE = 1
     TWO = 2
@@ -31,7 +32,7 @@ class Rank(IntEnum):
 
 
 class Suit(Enum):
-    """A card's suit. The value is its letter in text."""
+    """A card's suit. The value of each suit is the letter by which it is written."""
 
     SPADES = "S"
     HEARTS = "H"
@@ -56,10 +57,11 @@ _POINTS = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 0, 0, 0)
 
 
 class _Printed:
-    """The base of cards and printed pairs of cards: immutable, with a single object for each value.
+    """The base class of cards and of pairs of cards printed at a seat. Values are immutable, and there is only one
+    object for each value.
 
-    For this reason they are compared and looked up as fast as any two objects. They are not structs, because they are
-    text in JSON.
+    So these values are compared and looked up as fast as any two objects. They are not msgspec structs, because they
+    are written to JSON as text.
     """
 
     __slots__: tuple[str, ...] = ()
@@ -83,14 +85,14 @@ class _Printed:
 
 
 class Card(_Printed):
-    """One card. Equal cards of different decks are the same value: the shoe cannot tell them apart."""
+    """One playing card. Equal cards of different decks are the same value, because the shoe cannot tell them apart."""
 
     __slots__ = ("rank", "suit")
     rank: Rank
     suit: Suit
 
     def __new__(cls, rank: Rank, suit: Suit) -> Self:
-        """Return the one object for the card of this rank and suit."""
+        """Return the single object that stands for the card of this rank and suit."""
         return cls._one(rank, suit)
 
     def __str__(self) -> str:
@@ -98,7 +100,7 @@ class Card(_Printed):
 
     @property
     def letter(self) -> str:
-        """The letter of the card's rank in text: `T` for a ten."""
+        """The letter or digit by which the card's rank is written: `T` for a ten."""
         return RANKS[self.rank - 1]
 
     @property
@@ -113,7 +115,7 @@ class Card(_Printed):
 
     @staticmethod
     def parse(text: str) -> Card:
-        """Parse a card's name, in any case. Raises ValueError where `text` is not a card."""
+        """Parse a card's name such as "KS", in capital or small letters. Raises ValueError if `text` is not a card."""
         rank, suit = text[:-1].upper(), text[-1:].upper()
         if rank == "10":
             rank = "T"
@@ -135,15 +137,15 @@ def total(cards: Iterable[Card]) -> int:
 
 
 class PersonalK9(_Printed):
-    """The King of one suit and the 9 of one suit, printed at a seat. There are sixteen such pairs, four of them of one
-    suit."""
+    """A King and a 9, each of a given suit, that are printed at a seat. There are sixteen such pairs; in four of them
+    both cards have the same suit."""
 
     __slots__ = ("king", "nine")
     king: Suit
     nine: Suit
 
     def __new__(cls, king: Suit, nine: Suit) -> Self:
-        """Return the one object for the King of the suit `king` and the 9 of the suit `nine`."""
+        """Return the single object that stands for the King of the suit `king` and the 9 of the suit `nine`."""
         return cls._one(king, nine)
 
     def __str__(self) -> str:
@@ -151,7 +153,8 @@ class PersonalK9(_Printed):
 
     @staticmethod
     def parse(text: str) -> PersonalK9:
-        """Parse a King and a 9, as `KS 9H` or `9H KS`. Raises ValueError where `text` is no such pair."""
+        """Parse the names of a King and a 9, such as `KS 9H` or `9H KS`. Raises ValueError if `text` is
+        anything else."""
         suits = {card.rank: card.suit for card in map(Card.parse, text.split())}
         if len(text.split()) != 2 or suits.keys() != {Rank.KING, Rank.NINE}:
             raise ValueError(f"{text!r} is not a personal K9: write a King and a 9, for example KS 9H")

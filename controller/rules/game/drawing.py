@@ -1,6 +1,6 @@
 """The rules for third cards in the form that a casino prints: what each hand does on each total of its first two cards.
 
-Each game makes this table from its rules, for people to read. No card is dealt by it.
+Each game derives these lists from its rules, only for people to read. The dealing of cards does not use them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ Does = Literal["draw", "stand", "choose"]
 
 
 class BankerDraws(Struct, frozen=True):
-    """What Banker does on one total of Banker's first two cards."""
+    """What Banker does ("draw", "stand" or "choose") on one total of Banker's first two cards: if Player stood, and
+    after each value of Player's third card."""
 
     player_stood: Does
     """Where Player took no third card."""
@@ -25,8 +26,8 @@ class BankerDraws(Struct, frozen=True):
 
 
 class Drawing(Struct, frozen=True):
-    """The rules for third cards. Each field lists what one hand does, by the hand's total from 0 up. The totals after
-    the last entry are naturals. The field is empty for a hand that the game does not have, or that its player plays
+    """The rules for third cards. Each field lists what one hand does on a total of 0, of 1, and so on. Totals beyond
+    the end of a list are naturals. A list is empty if the game does not have that hand, or if the hand's player chooses
     freely."""
 
     player: tuple[Does, ...] = ()
@@ -35,11 +36,12 @@ class Drawing(Struct, frozen=True):
 
 
 def check_draws(natural: Collection[int], lists: Mapping[str, Collection[int]], rows: str, of: Sequence[int]) -> None:
-    """Check a house's rules for third cards. `natural` are the naturals. `lists` are the totals on which a hand draws
-    or chooses, by the file's key. `of` are the totals that have a row in Banker's table, whose key is `rows`.
+    """Check a house's rules for third cards. `natural` are the totals that are naturals. `lists` are the totals on
+    which a hand draws or chooses, by the key of each list in the game file. `of` are the totals for which Banker's
+    drawing rules have a row, and `rows` is the key of these rules in the file.
 
     Raises ValueError unless the naturals are the highest totals, nobody draws on a natural, and every lower total has
-    one row.
+    exactly one row.
     """
     check_once({"natural": natural, **lists})
     below = range(10 - len(natural))
@@ -60,8 +62,8 @@ def check_draws(natural: Collection[int], lists: Mapping[str, Collection[int]], 
 
 
 def check_once(lists: Mapping[str, Collection[int]]) -> None:
-    """Raise ValueError where a list names a number twice, because another number was meant. The lists are given by
-    their keys in the file."""
+    """Raise ValueError if a list names a number twice, because another number was probably meant. `lists` has each list
+    under its key in the game file."""
     for key, numbers in lists.items():
         if twice := [number for number, times in Counter(numbers).items() if times > 1]:
             raise ValueError(f"{key} says {twice[0]} twice")

@@ -1,6 +1,7 @@
-"""The protocol that every game of the table implements, and the list of all games.
+"""The protocol that every game at a table implements, and the list of all games.
 
-A game's own file reads like its sheet. The table treats every game alike: it uses only the members of the protocol.
+Each game's own module follows the rule sheet of that game. The table treats every game alike: it uses only the members
+of the protocol.
 """
 
 from __future__ import annotations
@@ -22,79 +23,84 @@ from controller.rules.game.seating import Seating, TieMoves, WinMoves
 
 @runtime_checkable  # msgspec looks whether what it read is a game
 class Game(Protocol):
-    """A game by the rules of one house. Pure: each answer is computed from all plays of the round so far."""
+    """A game by the rules of one house. Pure: each answer is computed from all cards and calls of the round so far."""
 
     @property
     def tableau(self) -> Tableau | None:
-        """The rules for third cards, by which a shoe may decide too. None for a game in which people choose."""
+        """The rules for third cards, for a shoe that can tell by itself how a round ends. None for a game in which
+        people choose."""
 
     @property
     def naturals(self) -> tuple[int, ...]:
-        """The two-card totals that end a round before any third card; empty where the game has none."""
+        """The two-card totals that end a round before any third card. Empty if the game has no naturals."""
 
     @property
     def squeezed(self) -> bool:
-        """True where seats are handed the cards and turn them up themselves (Midi Baccarat)."""
+        """True if seats are handed the cards and turn them up themselves (Midi Baccarat)."""
 
     @property
     def deals_face_down(self) -> bool:
-        """True where any card is dealt face down."""
+        """True if the game deals any card face down."""
 
     @property
     def roles_play(self) -> bool:
-        """True where two active seats play each other. Their roles are drawn by lot at first, and then go round."""
+        """True if two active seats play against each other, as Player and Banker. These roles are drawn by lot at
+        first, and then move from seat to seat."""
 
     @property
     def on_win(self) -> WinMoves:
-        """Which of the two active seats' roles move after a win. In a game without such roles the value has no
-        meaning."""
+        """Which roles, Player's and Banker's, move to another seat after a win. The value has no meaning in a game
+        whose hands are not played by seats."""
 
     @property
     def on_tie(self) -> TieMoves:
-        """Where the roles of the two active seats go after a tie. In a game without such roles the value has no
-        meaning."""
+        """To which seats the roles of Player and Banker move after a tie. The value has no meaning in a game whose
+        hands are not played by seats."""
 
     @property
     def seats_play(self) -> bool:
-        """True where every seat in play has a hand of its own."""
+        """True if every seat in play has a hand of its own."""
 
     @property
     def house_ways(self) -> Mapping[str, str]:
-        """The house's choices where the game leaves one, for players to read: by the name of the choice, what the house
-        chose."""
+        """What the house has chosen at each point that the game leaves to the house, for players to read: the choice,
+        by the name of the point."""
 
     @property
     def drawing(self) -> Drawing:
-        """The rules for third cards, as a table for players to read."""
+        """The rules for third cards, as lists of totals for players to read."""
 
     @property
     def calls(self) -> tuple[Call, ...]:
-        """All calls that the dealer may have to make in a round."""
+        """Every signal that the dealer may have to give during a round, by a button."""
 
     def next_step(self, seating: Seating, plays: Sequence[Play], /) -> Draw | Choose | Reveal | Done:
-        """Return the next step of the round after these plays. Raises ValueError for plays that the game does not
-        allow."""
+        """Return the next step of the round after these cards and calls (`plays`). Raises ValueError for cards or calls
+        that the game does not allow."""
 
     def laid(self, seating: Seating, plays: Sequence[Play], /) -> tuple[Laid, ...]:
-        """Return every hand as it lies on the layout. Raises ValueError for plays that the game does not allow."""
+        """Return every hand as it lies on the layout after these cards and calls (`plays`). Raises ValueError for cards
+        or calls that the game does not allow."""
 
     def corrected(self, before: Done, hands: Mapping[str, tuple[Card, ...]], /) -> Done:
-        """Return the finished round `before` with other hands: those that people read on the layout, by their names.
-        Raises HandsError."""
+        """Return the finished round `before` with other cards in its hands: `hands` are the cards that people read on
+        the layout, by the hand's name. Raises HandsError if the game does not allow these hands."""
 
     def seen(self, done: Done, seating: Seating, seat: int | None, printed: Printed, /) -> tuple[Finished, ...]:
-        """Return the finished round as the bets of `seat` see it, once for each hand that the seat has. With None as
-        `seat`, the round is seen by no seat in particular."""
+        """Return the finished round in the form in which the bets of `seat` are judged, once for each hand that the
+        seat has. If `seat` is None, the round is judged for no seat in particular. `printed` are the King and 9 printed
+        at each seat."""
 
     def most_cards(self, seats: int, /) -> int:
         """Return the most cards that one round can take with this number of seats in play."""
 
 
 class Section(Protocol):
-    """The section of a game file with the rules of one game."""
+    """The section of a game file that holds the rules of one kind of game."""
 
     def dealt(self, how: Literal["mini", "midi"]) -> Game | None:
-        """Return the game for a table that deals in this way, or None where this game is not dealt so."""
+        """Return the game for a table that deals as "mini" or as "midi", or None if this game cannot be dealt in that
+        way."""
 
 
 KINDS: dict[str, type[Section]] = {

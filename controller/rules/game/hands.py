@@ -1,4 +1,4 @@
-"""The types of a finished round: Player's cards beside Banker's, or each seat's hands against the dealer's."""
+"""The types of a finished round: Player's cards against Banker's, or each seat's hands against the dealer's."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ PLAYER, BANKER, DEALER = "player", "banker", "dealer"
 
 
 class Hand(StrEnum):
-    """The name of one of the two hands in a round: Player's or Banker's."""
+    """The name of one of the two hands in a round of punto banco or Baccarat Royal: Player's or Banker's."""
 
     PLAYER = PLAYER
     BANKER = BANKER
 
 
 class Outcome(Enum):
-    """The hand that is closer to nine, or a tie."""
+    """The result of a round of two hands: which hand is closer to nine, or a tie."""
 
     PLAYER = "player"
     BANKER = "banker"
@@ -30,7 +30,8 @@ class Outcome(Enum):
 
 
 class HandsError(ValueError):
-    """The game allows no finished round with these cards. `code` is the code with which the request is refused."""
+    """The hands that people read cannot be a finished round of the game. `code` is the code with which the correction
+    is refused."""
 
     def __init__(self, code: str) -> None:
         super().__init__(code)
@@ -38,7 +39,7 @@ class HandsError(ValueError):
 
 
 class TwoHands(Struct, frozen=True):
-    """A finished round of Player's hand and Banker's: each hand's two or three cards in order, and how the
+    """A finished round of Player's hand and Banker's hand: the two or three cards of each hand in order, and how the
     round ended."""
 
     player: tuple[Card, ...]
@@ -59,28 +60,27 @@ class TwoHands(Struct, frozen=True):
 
     @property
     def margin(self) -> int:
-        """The difference of the two totals, 0 to 9, whoever won."""
+        """The difference between Player's total and Banker's, 0 to 9, whoever won."""
         return abs(self.player_total - self.banker_total)
 
     @property
     def player_pair(self) -> bool:
-        """True where Player's first two cards have the same rank. A ten and a king do not."""
+        """True if Player's first two cards have the same rank. A ten and a King do not."""
         return self.player[0].rank == self.player[1].rank
 
     @property
     def banker_pair(self) -> bool:
-        """True where Banker's first two cards have the same rank."""
+        """True if Banker's first two cards have the same rank. A ten and a King do not."""
         return self.banker[0].rank == self.banker[1].rank
 
     @property
     def laid(self) -> tuple[Laid, ...]:
-        """Both hands as they lie on the layout, every card face up."""
+        """Player's and Banker's hands as they lie on the layout, with every card face up."""
         return _face_up(PLAYER, self.player), _face_up(BANKER, self.banker)
 
 
 class SeatHand(Struct, frozen=True):
-    """A finished hand of a seat: its `number` among the seat's hands, from 1 at the left, and its two or three
-    cards."""
+    """A finished hand of a seat, of two or three cards. `number` numbers the hands of one seat, from 1 at the left."""
 
     seat: int
     number: int
@@ -98,12 +98,13 @@ class SeatHands(Struct, frozen=True):
 
     @property
     def outcome(self) -> None:
-        """Always None, because each seat's hand has its own outcome."""
+        """Always None, because at Lucky 9 each seat's hand has an outcome of its own."""
         return
 
     @property
     def laid(self) -> tuple[Laid, ...]:
-        """Every hand as it lies on the layout, face up: each seat's from left to right, then the dealer's."""
+        """Every hand as it lies on the layout, with every card face up: each seat's hands from left to right, then the
+        dealer's."""
         theirs = (_face_up(seat_hand_name(hand.seat, hand.number), hand.cards, hand.seat) for hand in self.hands)
         return (*theirs, _face_up(DEALER, self.dealer))
 
@@ -118,15 +119,16 @@ def cards_of(done: Done) -> tuple[Card, ...]:
 
 
 def seat_hand_name(seat: int, number: int = 1) -> str:
-    """Return the name of a seat's hand: "seat_3" for the leftmost, then "seat_3_hand_2" and so on."""
+    """Return the name of a seat's hand: "seat_3" for the leftmost hand of seat 3, then "seat_3_hand_2" and so on."""
     return f"seat_{seat}" if number == 1 else f"seat_{seat}_hand_{number}"
 
 
 def as_it_lies(natural: Collection[int], player: Sequence[Card], banker: Sequence[Card]) -> TwoHands:
-    """Return the round that ended with these two hands, judged by the cards alone, whether or not the rules would have
-    drawn those cards.
+    """Return the finished round with these two hands. Only the cards on the layout count, whether or not the rules
+    would have drawn them.
 
-    `natural` are the two-card totals that end a round. Raises HandsError `not_a_hand`.
+    `natural` are the two-card totals that end a round. Raises HandsError `not_a_hand` if a hand does not have two or
+    three cards.
     """
     if not (2 <= len(player) <= 3 and 2 <= len(banker) <= 3):
         raise HandsError("not_a_hand")
@@ -135,8 +137,12 @@ def as_it_lies(natural: Collection[int], player: Sequence[Card], banker: Sequenc
 
 
 def two_hands_read(natural: Collection[int], hands: Mapping[str, tuple[Card, ...]]) -> TwoHands:
-    """Return the round that ended with the two hands that people read, given by their names. Raises HandsError
-    `other_hands` or `not_a_hand`."""
+    """Return the finished round with the two hands that people read on the layout. `hands` has the cards by the name of
+    the hand. `natural` are the two-card totals that end a round.
+
+    Raises HandsError `other_hands` if the hands are not Player's and Banker's, and `not_a_hand` if one of them does not
+    have two or three cards.
+    """
     if hands.keys() != {PLAYER, BANKER}:
         raise HandsError("other_hands")
     return as_it_lies(natural, hands[PLAYER], hands[BANKER])
@@ -150,13 +156,13 @@ ANY_SHAPE: tuple[Shape, ...] = tuple((two, third) for two in range(10) for third
 
 
 def shape(cards: Sequence[Card]) -> Shape:
-    """Return the shape of a hand: the total of its first two cards, and the points of its third card, or None without
-    one."""
+    """Return what the rules for third cards look at in a hand: the total of its first two cards, and the points of its
+    third card (None if it has no third card)."""
     return total(cards[:2]), cards[2].points if len(cards) == 3 else None
 
 
 def closer_to_nine(player: Sequence[Card], banker: Sequence[Card]) -> Outcome:
-    """Return which of these two hands is closer to nine, or that they tie."""
+    """Return which of these two hands has a total closer to nine, or that their totals are equal."""
     if total(player) == total(banker):
         return Outcome.TIE
     return Outcome.PLAYER if total(player) > total(banker) else Outcome.BANKER

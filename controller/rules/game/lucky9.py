@@ -1,8 +1,8 @@
 """Lucky 9: dealt like blackjack, counted like baccarat, with splits (sheet 003).
 
 Every seat in play has a hand of its own against the dealer's hand. The order of play is written as one generator,
-`_round`, which asks for each card and call in turn. Each answer is computed by running that generator over all plays so
-far.
+`_round`, which asks for each card and each call in turn. Each answer is computed by running that generator over all
+cards and calls so far.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from controller.rules.game.seating import Seating, TieMoves, WinMoves
 
 
 class Lucky9(Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind", tag=True):
-    """The game of Lucky 9 by the rules of one house. Raises ValueError where the rules contradict each other."""
+    """The game of Lucky 9 by the rules of one house. Raises ValueError if the rules contradict each other."""
 
     pair: Literal["rank", "value"]
     """What may be split: two cards of the same rank, or of the same point value (a ten and a king)."""
@@ -77,23 +77,25 @@ class Lucky9(Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind", 
     calls: ClassVar[tuple[Call, ...]] = (Call.HIT, Call.STAND, Call.SPLIT, Call.REVEAL)
 
     def next_step(self, seating: Seating, plays: Sequence[Play]) -> Step:
-        """Return the next step once `plays`, in order from the round's first card, have happened.
+        """Return the next step of the round. `plays` are the cards and the calls so far, in the order in which they
+        came.
 
-        Two cards go to every seat and to the dealer, by `deal_order`. Then each seat acts: a 9 stands; any other total
-        stands, hits once, or splits a pair. A split puts a new hand to the right of the split hand, and the hands
-        further right count one number more: the leftmost is always "seat_3", the next "seat_3_hand_2". By `split_order`
-        each hand takes one card and stands before the next hand takes its own; a new pair may be split again within the
-        limit. At last the dealer reveals and draws by the dealer's rule, even if no seat can win any more.
+        Two cards go to every seat and to the dealer, in the order that `deal_order` says. Then each seat acts. A total
+        of 9 stands. On any other total the seat stands, hits once, or splits a pair. A split puts a new hand to the
+        right of the split hand, and the hands further to the right count one number more: the leftmost is always
+        "seat_3", the next "seat_3_hand_2". In the order that `split_order` says, each of these hands takes one card and
+        stands before the next one takes its card. A new pair may be split again, up to the limit. At last the dealer
+        turns up the face-down card, and draws by the dealer's rule, even if no seat can win any more.
 
-        Raises ValueError for a play that was not due: a card where no card is due, or a call that is not offered.
+        Raises ValueError for a card that is not due, and for a call that is not offered.
         """
         return _replay(self, seating.in_play, plays)[1]
 
     def laid(self, seating: Seating, plays: Sequence[Play]) -> tuple[Laid, ...]:
-        """Return every hand as it lies on the layout: each seat's from left to right, then the dealer's. Before the
-        first card they have no cards.
+        """Return every hand as it lies on the layout: each seat's hands from left to right, then the dealer's. Before
+        the first card is dealt, the hands have no cards.
 
-        Raises ValueError for a play that was not due.
+        Raises ValueError for a card or a call that is not due.
         """
         layout, _ = _replay(self, seating.in_play, plays)
         theirs = [
@@ -106,12 +108,13 @@ class Lucky9(Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind", 
         return (*theirs, Laid(DEALER, tuple(layout.dealer), face_down))
 
     def corrected(self, before: Done, hands: Mapping[str, tuple[Card, ...]]) -> SeatHands:
-        """Return the finished round `before` with other hands, which people read on the layout.
+        """Return the finished round `before` with other hands: those that people read on the layout, by the hand's
+        name.
 
-        The choices follow from the hands: a seat with several hands has split, a hand with three cards has hit.
-        (choice) Where a seat split more than once, the layout does not show which of its hands begins with the seat's
-        second card. In this case it is the same hand as before, or the second hand where the seat had another number of
-        hands before. Raises HandsError.
+        The seats' choices follow from the hands: a seat with several hands has split, and a hand with three cards has
+        hit. (choice) If a seat split more than once, the layout does not show which of its hands begins with the seat's
+        second card. In this case the same hand as in `before` is taken, or the second hand if the seat had another
+        number of hands in `before`. Raises HandsError if the rules do not allow these hands.
         """
         assert isinstance(before, SeatHands), "a round of this game"
         read = dict(hands)
@@ -130,8 +133,8 @@ class Lucky9(Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind", 
         return SeatHands(dealer, _played(in_order), first_two)
 
     def seen(self, done: Done, _: Seating, seat: int | None, printed: Printed) -> tuple[Finished, ...]:
-        """Return the finished round as the bets of a seat see it: each hand of the seat beside the dealer's, from left
-        to right. The result is empty where the seat is not in play."""
+        """Return the finished round in the form in which a seat's bets are judged: each hand of the seat against the
+        dealer's hand, from left to right. The result is empty if the seat is not in play."""
         assert isinstance(done, SeatHands), "a round of this game"
         return tuple(
             Finished(
@@ -153,7 +156,7 @@ class Lucky9(Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind", 
 
     @property
     def drawing(self) -> Drawing:
-        """The dealer's rule for a third card, as a table for players to read."""
+        """The dealer's rule for a third card, as a list of totals for players to read."""
         return Drawing(dealer=tuple("draw" if points in self.dealer_draws_on else "stand" for points in range(10)))
 
     @property
@@ -162,25 +165,27 @@ class Lucky9(Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind", 
         return 0 if self.dealer_shows == "first_card" else 1
 
     def most_cards(self, seats: int) -> int:
-        """Return the most cards that a round can take: three for the dealer, and for each seat three, or two for each
-        hand into which the seat can split."""
+        """Return the most cards that a round with this number of seats can take. The dealer takes at most three. A seat
+        takes at most three, or two for each hand into which it can split, whichever is more."""
         return max(3, 2 * (self.most_splits + 1)) * seats + 3
 
     def shapes(self) -> Sequence[tuple[Shape, Shape]]:
-        """Return the shapes of hands that a seat and the dealer can have in the same round: nobody hits a 9, and the
-        dealer follows a rule."""
+        """Return the pairs of hands, a seat's and the dealer's, that the rules allow in the same round. A hand is given
+        as the total of its first two cards and the points of its third card. Nobody hits a 9, and the dealer follows a
+        rule."""
         seats = [each for each in ANY_SHAPE if each[0] != 9 or each[1] is None]
         dealers = [each for each in ANY_SHAPE if (each[0] in self.dealer_draws_on) is (each[1] is not None)]
         return list(product(seats, dealers))
 
     def dealt(self, how: Literal["mini", "midi"]) -> Self | None:
-        """Return the game for a table that deals in this way, or None for "midi", because this game is only dealt as
-        "mini"."""
+        """Return this game for a table that deals all games as "mini", or None for "midi", because this game is only
+        dealt as "mini"."""
         return self if how == "mini" else None
 
 
 def _taken_out(read: dict[str, tuple[Card, ...]], seat: int) -> list[tuple[Card, ...]]:
-    """Remove the hands of this seat from `read`, and return them from left to right."""
+    """Remove the hands of this seat from `read` (hands that people read, by name), and return them from left
+    to right."""
     theirs: list[tuple[Card, ...]] = []
     while (cards := read.pop(seat_hand_name(seat, len(theirs) + 1), None)) is not None:
         theirs.append(cards)
@@ -191,7 +196,8 @@ Step = Draw | Choose | Reveal | SeatHands
 
 
 class _Layout(Struct):
-    """The cards on the layout during a round: each seat's hands from left to right, and the dealer's."""
+    """The cards on the layout during a round of Lucky 9: each seat's hands from left to right, and the
+    dealer's hand."""
 
     hands: dict[int, list[list[Card]]]
     dealer: list[Card] = field(default_factory=list)
@@ -203,7 +209,7 @@ _Asking = Generator[Step, Play, None]
 
 
 def _replay(game: Lucky9, seats: Sequence[int], plays: Sequence[Play]) -> tuple[_Layout, Step]:
-    """Return the layout after these plays, and the next step."""
+    """Return two values: the cards on the layout after these cards and calls, and the next step of the round."""
     layout = _Layout({seat: [[]] for seat in seats})
     asking = _round(game, layout)
     step = next(asking)
@@ -231,7 +237,7 @@ def _round(game: Lucky9, layout: _Layout) -> _Asking:
 
 
 def _dealt_to(game: Lucky9, seats: list[int]) -> list[int | None]:
-    """Return who is dealt each of the first cards, in order. None stands for the dealer."""
+    """Return who gets each card of the first deal, in order: the number of a seat, or None for the dealer."""
     match game.deal_order:
         case "seats_first":
             return [*seats, None] * 2
@@ -242,7 +248,8 @@ def _dealt_to(game: Lucky9, seats: list[int]) -> list[int | None]:
 
 
 def _act(game: Lucky9, seat: int, hands: list[list[Card]]) -> _Asking:
-    """Play one seat's turn, once it has its first two cards: yield each step, and take the play that is sent in."""
+    """Play one seat's turn, from its first two cards on. Yield each step of the turn, and receive the card or the call
+    that is sent into the generator. `hands` are the seat's hands, and are changed."""
     if total(hands[0]) == 9:  # Lucky 9 or Natural 9
         return
     split = (Call.SPLIT,) if _may_split(game, hands, 0) else ()
@@ -254,7 +261,8 @@ def _act(game: Lucky9, seat: int, hands: list[list[Card]]) -> _Asking:
 
 
 def _split(game: Lucky9, seat: int, hands: list[list[Card]]) -> _Asking:
-    """Play the rest of a seat's turn once it has split its first two cards."""
+    """Split a seat's first two cards, and play the rest of the seat's turn. Yield each step, and receive the card or
+    the call that is sent into the generator."""
     _part(hands, 0)
     from_left = game.split_order == "leftmost_first"
     at = 0 if from_left else 1
@@ -279,7 +287,7 @@ def _is_pair(game: Lucky9, first: Card, second: Card) -> bool:
 
 
 def _part(hands: list[list[Card]], at: int) -> None:
-    """Replace the pair at index `at` by two hands of one card each."""
+    """Replace the pair at index `at` of a seat's hands by two hands of one card each."""
     hands[at : at + 1] = [[card] for card in hands[at]]
 
 
@@ -315,7 +323,7 @@ def _played(hands: Mapping[int, Sequence[Sequence[Card]]]) -> tuple[SeatHand, ..
 
 
 def _may_lie(game: Lucky9, hands: Sequence[tuple[Card, ...]]) -> bool:
-    """Tell whether the rules allow a seat to end with these hands, from left to right."""
+    """Tell whether the rules allow that a seat has these hands, from left to right, at the end of a round."""
     if len(hands) == 1:
         (cards,) = hands
         return len(cards) == 2 or (len(cards) == 3 and total(cards[:2]) != 9)
@@ -325,7 +333,8 @@ def _may_lie(game: Lucky9, hands: Sequence[tuple[Card, ...]]) -> bool:
 
 
 def _first_two(before: SeatHands, seat: int, hands: Sequence[tuple[Card, ...]]) -> tuple[Card, ...]:
-    """Return a seat's first two cards, before any split or hit, derived from the hands that people read."""
+    """Return the first two cards of a seat, as dealt before any split or hit. They are derived from the hands that
+    people read on the layout after the round."""
     if len(hands) == 1:
         return hands[0][:2]
     begin = [hand.cards[0] for hand in before.hands if hand.seat == seat]

@@ -1,7 +1,8 @@
-"""The types that all games share: the plays of a round, its next step, how a hand lies, and the result of a wager.
+"""The types that all games share: the cards and calls of a round, its next step, how a hand lies, and the result of a
+wager.
 
-A game is one function over the plays so far, `next_step`. The function answers with a `Draw`, a `Choose`, a `Reveal`,
-or the game's own `Done`.
+Each game has a function `next_step` over the cards and calls so far. The function returns a `Draw`, a `Choose`, a
+`Reveal`, or the finished round.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from controller.rules.game.cards import Card
 
 
 class Call(Enum):
-    """A call that the dealer makes during a round, by pressing a button."""
+    """A signal that the dealer gives during a round by pressing a button, such as that a seat hits."""
 
     HIT = "hit"
     STAND = "stand"
@@ -27,10 +28,11 @@ Play = Card | Call
 
 
 class Draw(Struct, frozen=True):
-    """The step in which the next card goes to `hand`. Where that hand is a seat's own, `seat` is the seat.
+    """The next step of a round, if it is a card for a hand. `hand` is the hand's name. `seat` is the seat that plays
+    the hand, if a seat does.
 
-    `face_down`: the card is laid face down. `secret`: nobody is told which hand draws, because that would give away a
-    face-down card.
+    With `face_down` the card is laid face down. With `secret` nobody is told which hand draws, because that would give
+    away a face-down card.
     """
 
     hand: str
@@ -40,8 +42,8 @@ class Draw(Struct, frozen=True):
 
 
 class Choose(Struct, frozen=True):
-    """The step in which a seat must call one of `options` for its hand. `secret`: the options are not shown, because
-    they would give away a face-down card."""
+    """The next step of a round, if a seat has to choose for its hand: `options` are the calls from which it may choose.
+    With `secret` the options are not shown, because they would give away a face-down card."""
 
     hand: str
     seat: int
@@ -50,15 +52,17 @@ class Choose(Struct, frozen=True):
 
 
 class Reveal(Struct, frozen=True):
-    """The step in which the face-down cards of these hands are turned up. The dealer calls when that is done."""
+    """The next step of a round, if the face-down cards of `hands` must be turned up. The dealer presses a button after
+    turning them up."""
 
     hands: tuple[str, ...]
 
 
 class Laid(Struct, frozen=True):
-    """A hand as it lies on the layout: its cards in order, and which of them lie face down.
+    """A hand as it lies on the layout: its cards in order, and for each card whether it lies face down.
 
-    `hand` is "player", "banker", "dealer", or a seat's: "seat_3", and after splits "seat_3_hand_2" and so on.
+    `hand` is "player", "banker" or "dealer", or the name of a seat's hand: "seat_3", and after splits "seat_3_hand_2"
+    and so on.
     """
 
     hand: str
@@ -68,7 +72,7 @@ class Laid(Struct, frozen=True):
 
 
 class Result(Enum):
-    """The result of a wager."""
+    """How a wager ended: won, lost, pushed, half lost or returned."""
 
     WON = "won"
     LOST = "lost"

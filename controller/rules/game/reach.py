@@ -1,9 +1,10 @@
-"""Finds the rows of a bet that can never decide a round, in a game where seats have hands of their own (Lucky 9). For
-games of two hands, `people/par/reach` finds them by an exact count.
+"""Finds the rows of a bet that can never decide a wager, for Lucky 9, where seats have hands of their own. For games of
+two hands, `people/par/reach` finds such rows by an exact count.
 
-Of hands that no row can tell apart, only one is tried. So a few cards stand for all: one card for each point value, and
-more only where a row looks at ranks, suits or colours. Every tried hand is a hand that the game can deal. Where a bet's
-rows look at so much that there are too many hands, none is tried, and no row is called unreachable.
+The search tries sample hands. Of all hands that no row can tell apart, it tries only one. So a few cards are enough:
+one card for each point value, and more cards only if a row looks at ranks, suits or colours. Every sample is a hand
+that the game can deal. If a bet's rows look at so much that there are too many hands, none is tried, and no row is
+reported.
 """
 
 from __future__ import annotations
@@ -29,15 +30,15 @@ _MOST_PAIRS = 150_000
 
 
 class Unreachable(Struct, frozen=True):
-    """A row of a bet, counted from 0, that can decide no round. Either it never holds, or an earlier row holds wherever
-    this row does."""
+    """A row of a bet that can never decide a wager. `row` is its index from 0. Either its condition never holds, or an
+    earlier row's condition holds whenever this one does."""
 
     row: int
     why: Literal["never_holds", "hidden"]
 
 
 def unreachable(game: Game, bet: Bet, decks: int) -> tuple[Unreachable, ...]:
-    """Return the rows of the bet that can decide no round of the game, dealt from this number of decks."""
+    """Return the rows of the bet that can never decide a wager in this game, dealt from this number of decks."""
     assert isinstance(game, Lucky9), "the only game at which seats play hands of their own"
     held: set[int] = set()
     deciding: set[int] = set()
@@ -53,8 +54,8 @@ def unreachable(game: Game, bet: Bet, decks: int) -> tuple[Unreachable, ...]:
 
 
 class _Tries:
-    """Sample hands: one of each kind that the bet's rows could tell apart. `are_all` is True where certainly no kind is
-    missing."""
+    """Sample hands for the search: one for each kind of hand that the bet's rows can tell apart. `are_all` is True if
+    no kind can be missing."""
 
     def __init__(self, bet: Bet, decks: int, naturals: Collection[int], shapes: Sequence[tuple[Shape, Shape]]) -> None:
         self.are_all = True
@@ -70,8 +71,8 @@ class _Tries:
         self._decks, self._naturals, self._shapes = decks, naturals, shapes
 
     def seen(self) -> Iterator[Finished]:
-        """Yield each sample hand against each hand of the dealer. Either of the dealer's first two cards may be the up
-        card."""
+        """Yield the finished rounds to try: each sample hand of a seat against each sample hand of the dealer. If a row
+        looks at the dealer's up card, either of the dealer's first two cards is tried as the up card."""
         if self._up_card_alone:
             cards = [hand for hand in self._single_hands() if len(hand) == 2]
             ups = sorted({card for two in cards for card in two}, key=str)
@@ -87,8 +88,8 @@ class _Tries:
                     yield Finished(done, self._naturals, names=_NAMES, number=number, with_up_card=(*own[:2], up))
 
     def _pairs(self) -> Iterator[_Pair]:
-        """Yield two sample hands, a seat's and the dealer's, for each combination of kinds that the rows could tell
-        apart."""
+        """Yield pairs of sample hands, a seat's and the dealer's: one pair for each combination of kinds of hands that
+        the bet's rows can tell apart."""
         nothing = Finished(as_it_lies((), _ANY_TWO, _ANY_TWO), self._naturals)
         by_shape: dict[Shape, dict[object, list[_Cards]]] = {}
         for cards in self._single_hands():
@@ -113,8 +114,8 @@ class _Tries:
                     self.are_all = False  # other cards of the same kinds could be there
 
     def _kinds(self, by_shape: dict[Shape, dict[object, list[_Cards]]]) -> Iterator[tuple[_Kind, _Kind]]:
-        """Yield the combinations of kinds of hands that a seat and the dealer can have together. Where there are too
-        many, yield none."""
+        """Yield the combinations of a kind of seat's hand and a kind of dealer's hand that the rules allow in the same
+        round. Yield none if there are too many combinations to try."""
         beside = [
             ([*by_shape[one].items()], [*by_shape[other].items()])
             for one, other in self._shapes
@@ -127,14 +128,16 @@ class _Tries:
             yield from product(own, dealers)
 
     def _key(self, cards: _Cards) -> object:
-        """Return those properties of this hand's cards on which the conditions about both hands together depend."""
+        """Return those properties of this hand's cards that matter to conditions about the cards of both hands
+        together."""
         if not self._together:
             return None
         seen = [tuple(seen_of(are, card) for are in self._together) for card in cards]
         return tuple(sorted(seen[:2])), tuple(seen[2:]) if self._all_cards and len(seen) == 3 else None
 
     def _single_hands(self) -> Iterator[_Cards]:
-        """Yield hands of two and three cards, made of one card for each kind of card that the rows can tell apart."""
+        """Yield sample hands of two and three cards, made of one card for each kind of card that the bet's rows can
+        tell apart."""
         words, every = self._words, (*self._words, *self._together)
         by_named_suit = any(are.suit or are.of_one_suit or are.color for are in every)
         by_named_suit = by_named_suit or any(are.has and not set(are.has.of) <= set(RANKS) for are in every)
@@ -165,8 +168,8 @@ class _Tries:
                         yield (*two, third)
 
     def _in_the_shoe(self, both: _Pair) -> bool:
-        """Tell whether the shoe holds enough of each card for both hands. This counts only where the rows compare the
-        two hands' cards; otherwise a card stands for others too."""
+        """Tell whether the shoe's decks hold enough of each card for both hands of the pair. Always True unless the
+        bet's rows compare the cards of the two hands, because otherwise a card can stand for other cards too."""
         cards = both[0] + both[1]
         alone = self._identical or bool(self._together)
         return not alone or all(cards.count(card) <= self._decks for card in cards)

@@ -1,5 +1,5 @@
-"""The seats that play a round: the seats in play, or the two active seats that play each other, and how their roles go
-round."""
+"""The seats that play a round: the seats in play at Lucky 9, or the two active seats of Baccarat Royal and how the
+roles of Player and Banker move from seat to seat."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ occupied seat, from where a winner moves to the loser's seat; or both, as after 
 
 
 class Actives(Struct, frozen=True, forbid_unknown_fields=True):
-    """The two active seats, which play each other. Raises ValueError where both are the same seat."""
+    """The two active seats, which play Player and Banker against each other. Raises ValueError if both are the same
+    seat."""
 
     player: int
     banker: int
@@ -31,7 +32,8 @@ class Actives(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Seating(Struct, frozen=True):
-    """The seats that play the round: at Lucky 9 the seats in play, in order; at Baccarat Royal the two active seats."""
+    """The seats that play a round: at Lucky 9 the seats in play, in order, and at Baccarat Royal the two
+    active seats."""
 
     in_play: tuple[int, ...] = ()
     actives: Actives | None = None
@@ -42,10 +44,10 @@ NOBODY = Seating()
 
 
 def drawn_actives(occupied: Collection[int], lot: int) -> Actives:
-    """Return the two active seats that the number `lot` selects. With n occupied seats, n(n-1) successive numbers
-    select each pair once.
+    """Return the two active seats, Player and Banker, that the number `lot` selects among the occupied seats. With n
+    occupied seats, each run of n(n-1) consecutive numbers selects every ordered pair of seats once.
 
-    Raises ValueError where fewer than two seats are occupied.
+    Raises ValueError if fewer than two seats are occupied.
     """
     pairs = list(permutations(sorted(set(occupied)), 2))
     if not pairs:
@@ -56,18 +58,18 @@ def drawn_actives(occupied: Collection[int], lot: int) -> Actives:
 def next_actives(
     actives: Actives, outcome: Outcome, occupied: Collection[int], on_win: WinMoves, on_tie: TieMoves
 ) -> Actives:
-    """Return the two active seats of the next round.
+    """Return the two seats that play Player and Banker in the next round.
 
-    Clockwise means by rising seat number, and from the highest to the lowest. After a win the loser's role moves on
-    clockwise. By "loser_to_free_seat" the role goes to the next occupied seat that had no role, and stays where there
-    is none. By "loser_to_next_seat" the role goes to the next occupied seat. A winner who sits there moves to the
-    loser's seat, and keeps the winner's role. By "both" the two roles move as after a tie.
+    Clockwise means by rising seat number, and from the highest to the lowest. `on_win` says what happens after a win.
+    "loser_to_free_seat": the loser's role moves clockwise to the next occupied seat that had no role, or stays if there
+    is no such seat. "loser_to_next_seat": the loser's role moves to the next occupied seat. If the winner sits at that
+    seat, the winner moves to the loser's seat and keeps the winner's role. "both": the two roles move as after a tie.
 
-    On a tie both roles move at the same time. By "next_seat" each goes to the next occupied seat, even to the seat that
-    the other role is leaving. Example: seats 4, 5 and 6 are occupied; Player 4 and Banker 5 become Player 5 and Banker
-    6. Where a player left during the round, both roles can come to the same seat: then Player takes that seat, and
-    Banker the seat after it. By "free_seat" each goes to the next seat that had no role; where both would take the same
-    seat, the nearer role takes it. By "nowhere" both stay.
+    `on_tie` says what happens after a tie. "next_seat": each role moves to the next occupied seat, even to the seat
+    that the other role is leaving. Example: seats 4, 5 and 6 are occupied; Player 4 and Banker 5 become Player 5 and
+    Banker 6. If a player left during the round, both roles can come to the same seat: then Player takes that seat, and
+    Banker the seat after it. "free_seat": each role moves to the next seat that had no role. If both would take the
+    same seat, the nearer role takes it. "nowhere": both roles stay.
     """
     free = set(occupied) - {actives.player, actives.banker}
     if outcome is not Outcome.TIE and on_win != "both":
@@ -91,5 +93,5 @@ def next_actives(
 
 
 def _next_seat(seat: int, free: Collection[int]) -> int:
-    """Return the first of the `free` seats clockwise from `seat`, or `seat` itself where no seat is free."""
+    """Return the first of the `free` seats clockwise from `seat`, or `seat` itself if no seat is free."""
     return min(free, key=lambda other: (other < seat, other), default=seat)

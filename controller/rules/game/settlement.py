@@ -1,8 +1,8 @@
 """Settles wagers: computes to the cent what goes back to every bettor when a round ends.
 
-Settlement is a pure function of the wagers that played and the end of the round. Each wager is settled by itself; only
-two active seats play each other. Money is whole cents and odds are exact fractions. Where cents do not divide, the
-table's `Rounding` decides, once for each wager.
+Settlement is a pure function of the wagers that counted and of the finished round. Each wager is settled by itself;
+only the wagers of two active seats are set against each other. Money is whole cents and odds are exact fractions. If an
+amount is not a whole number of cents, the table's `Rounding` decides, once for each wager.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ Direction = Literal["up", "down"]
 
 
 class Rounding(Struct, frozen=True, forbid_unknown_fields=True):
-    """How money that does not divide is rounded to whole units. Every wager is a multiple of the unit. The sheets do
-    not say how to round, so the defaults are choices.
+    """How an amount is rounded to a multiple of the unit, if it is not a multiple already. Every wager is a multiple of
+    the unit. The sheets do not say how to round, so the defaults are choices.
 
-    Up is in the player's favour for a pay, and in the house's favour for a commission. The half of a stake that goes
-    back after a tie in Baccarat Royal is rounded as a pay.
+    Up is in the player's favour for a payment, and in the house's favour for a commission. The half of a stake that
+    goes back after a tie in Baccarat Royal is rounded like a payment.
     """
 
     unit_cents: int = 1
@@ -41,11 +41,11 @@ class Rounding(Struct, frozen=True, forbid_unknown_fields=True):
     """How a commission is rounded. `"up"` is in the house's favour."""
 
     def pay(self, exact: Fraction) -> int:
-        """Return the cents that are paid where exactly `exact` cents are due."""
+        """Round an amount that is owed to a player, in cents, and return what is paid."""
         return self._to_unit(exact, self.pays)
 
     def charge(self, exact: Fraction) -> int:
-        """Return the cents that are charged where exactly `exact` cents of commission are due."""
+        """Round a commission, in cents, and return what is charged."""
         return self._to_unit(exact, self.commission)
 
     def _to_unit(self, exact: Fraction, direction: Direction) -> int:
@@ -54,7 +54,8 @@ class Rounding(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Settled(Struct, frozen=True):
-    """One settled wager. Where a seat has split, each of its hands has an equal wager, which is settled by itself."""
+    """One settled wager. If a seat has split, each of its hands has an equal wager, and each of these is settled by
+    itself."""
 
     wager: Wager
     hand: int | None
@@ -84,8 +85,8 @@ class Settled(Struct, frozen=True):
 
 
 class Totals(Struct, frozen=True):
-    """The totals of a settlement in cents. What was staked equals what is returned, plus what the house keeps, plus the
-    commission taken."""
+    """The sums over all wagers of a round, in cents. What was staked equals what is returned, plus what the house
+    keeps, plus the commission taken."""
 
     staked: int
     returned: int
@@ -101,8 +102,8 @@ class Totals(Struct, frozen=True):
 
 
 class Settlement(Struct, frozen=True):
-    """Every wager of a round, settled: first the traditional wagers, then the optional wagers (sheet 000), each by
-    seat."""
+    """All settled wagers of a round: first the traditional wagers, then the optional wagers (sheet 000), each group
+    sorted by seat."""
 
     settled: tuple[Settled, ...]
     totals: Totals
@@ -114,11 +115,12 @@ class Settlement(Struct, frozen=True):
 def settle(
     bets: Sequence[Bet], rounding: Rounding, seen_at: Callable[[int], Sequence[Finished]], wagers: Sequence[Wager]
 ) -> Settlement:
-    """Settle a round's wagers by the rows of their bets. `seen_at` gives the finished round as a seat sees it, once for
-    each hand that the seat has.
+    """Settle a round's wagers by the rows of their bets. `seen_at` is a function that returns the finished round in the
+    form in which a seat's bets are judged, once for each hand that the seat has.
 
-    Where two active seats have unequal stakes, `Bet.unequal_stakes` says how much of them plays. A stake goes back
-    where the other active seat has none. Raises ValueError for a wager that the game, or its seat, does not have.
+    If the two active seats have unequal stakes, `Bet.unequal_stakes` says how much of each stake counts. If one active
+    seat has no stake, the stake of the other one goes back. Raises ValueError for a wager that the game, or its seat,
+    does not have.
     """
 
     def settled(wager: Wager) -> Iterable[Settled]:
@@ -139,20 +141,20 @@ def settle(
 
 
 def result_of(row: Row | None) -> Result:
-    """Return the result of a wager that this row decides. With None no row decided the wager, so it is lost."""
+    """Return the result of a wager that this row of a bet decides. If no row decides (None), the wager is lost."""
     if row is None:
         return Result.LOST
     return Result.WON if row.result is None else _RESULTS[row.result]
 
 
 def returned(bets: Sequence[Bet], wagers: Sequence[Wager]) -> Settlement:
-    """Return the settlement of a void round, in which every wager goes back."""
+    """Return the settlement of a round without a result, in which every wager goes back to its bettor."""
     return _settlement(bets, (Settled(wager, None, Result.RETURNED, wager.cents, 0) for wager in wagers))
 
 
 def settled_by_row(rounding: Rounding, bet: Bet, wager: Wager, row: Row | None, hand: int | None = None) -> Settled:
-    """Settle a wager by the row that decides it. A row with an award pays nothing else. The pit pays the awards of
-    meters."""
+    """Settle a wager by the row of its bet that decides it. For a row with an award, only a fixed award is counted,
+    because the pit pays the awards of meters. `hand` numbers the hand of a seat that has split."""
     result = result_of(row)
     if row is not None and row.award is not None:
         back = wager.cents if bet.awards_return_stake else 0
@@ -177,7 +179,7 @@ _RESULTS = {"push": Result.PUSHED, "half": Result.HALF_LOST, "lose": Result.LOST
 
 
 def _stake(rounding: Rounding, bet: Bet, wager: Wager, played_cents: int, row: Row | None) -> Settled:
-    """Settle an active seat's stake, of which `played_cents` play. The rest goes back."""
+    """Settle the stake of an active seat. Only `played_cents` of the stake can win or lose, and the rest goes back."""
     if not played_cents:
         return Settled(wager, None, Result.RETURNED, wager.cents, 0)
     played = settled_by_row(rounding, bet, replace(wager, cents=played_cents), row)

@@ -1,7 +1,7 @@
-"""The rules for third cards by which punto banco is dealt everywhere, as sheets 000, 001 and 004 print them.
+"""The usual rules for third cards in punto banco, as sheets 000, 001 and 004 print them.
 
-A table deals by its game file alone. These rules have two uses: a shoe that decides by itself follows them, and a game
-file that differs from them gets a warning.
+A table deals by its game file alone. These rules have two uses: a shoe that decides rounds by itself follows them, and
+a game file that differs from them gets a warning.
 """
 
 from __future__ import annotations

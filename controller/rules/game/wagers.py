@@ -1,4 +1,5 @@
-"""Decides which wagers may be made together, by the limits of the house and of its bets. Money is whole cents."""
+"""Decides which wagers bettors may make, and which may lie side by side, by the limits of the house and of its bets.
+Money is whole cents."""
 
 from __future__ import annotations
 
@@ -12,8 +13,8 @@ from controller.rules.game.bets import Bet, bet_on
 
 
 class Wager(Struct, frozen=True, forbid_unknown_fields=True):
-    """The chips on a spot at a seat. They are the seated player's or, with `back`, those of the back bettor behind that
-    seat."""
+    """The chips on one spot at a seat. If `back` is True, the chips are those of the back bettor, who stands behind the
+    seated player."""
 
     seat: int
     spot: str
@@ -22,7 +23,7 @@ class Wager(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class RefusedWager(Struct, frozen=True, forbid_unknown_fields=True):
-    """A wager that does not play, and the code of the reason."""
+    """A wager that does not count in the round, and the code of the reason."""
 
     wager: Wager
     code: str
@@ -31,7 +32,7 @@ class RefusedWager(Struct, frozen=True, forbid_unknown_fields=True):
 class WagerRules(Struct, frozen=True, forbid_unknown_fields=True):
     """A table's limits on wagers, in cents.
 
-    Raises ValueError unless each maximum is at least its minimum, and the increment at least one cent.
+    Raises ValueError unless each maximum is at least its minimum, and the increment is at least one cent.
     """
 
     circle_minimum_cents: int
@@ -94,43 +95,44 @@ class WagerRules(Struct, frozen=True, forbid_unknown_fields=True):
             raise ValueError(what, "Write the increment in cents, 1 for any amount.")
 
     def minimum_cents(self, bet: Bet) -> int:
-        """Return the minimum on the bet's spot, for a bet without a price of its own."""
+        """Return the minimum for wagers on this bet: its own, or the house's. Only for a bet without a fixed price."""
         if bet.minimum_cents is not None:
             return bet.minimum_cents
         return self.circle_minimum_cents if bet.limits == "circle" else self.side_minimum_cents
 
     def least_wager_cents(self, bet: Bet) -> int:
-        """Return the smallest wager that can be made on the bet's spot: its price, or the smallest multiple of the
-        increment that meets its minimum."""
+        """Return the smallest possible wager on this bet: its fixed price, or else the smallest multiple of the
+        increment that meets the minimum."""
         if bet.price_cents is not None:
             return bet.price_cents
         return -(-self.minimum_cents(bet) // self.increment_cents) * self.increment_cents
 
     def most_wager_cents(self, bet: Bet) -> int:
-        """Return the largest wager that can be made on the bet's spot: its price, or the largest multiple of the
-        increment within its maximum."""
+        """Return the largest possible wager on this bet: its fixed price, or else the largest multiple of the increment
+        within the maximum."""
         if bet.price_cents is not None:
             return bet.price_cents
         return self.maximum_cents(bet) // self.increment_cents * self.increment_cents
 
     def maximum_cents(self, bet: Bet) -> int:
-        """Return the maximum on the bet's spot, for a bet without a price of its own."""
+        """Return the maximum for wagers on this bet: its own, or the house's. Only for a bet without a fixed price."""
         if bet.maximum_cents is not None:
             return bet.maximum_cents
         return self.circle_maximum_cents if bet.limits == "circle" else self.side_maximum_cents
 
 
 class RoundAhead(Struct, frozen=True):
-    """The next round of a shoe that takes wagers: its number, and whether it is known to be the shoe's last."""
+    """The next round of a shoe on which bettors can wager: its number, and whether it is known to be the shoe's last
+    round."""
 
     number: int
     final: bool = False
 
 
 def closed_spots(rules: WagerRules, bets: Sequence[Bet], ahead: RoundAhead) -> frozenset[str]:
-    """Return the spots on which no wager is taken in that round, by the rules of the house or of the bet.
+    """Return the spots that take no wager in the round `ahead`, by the house's rules or by the bet's own rule.
 
-    A bet that needs another wager is closed too where all bets that it needs are closed.
+    A bet that needs another wager beside it is closed too if all bets that it needs are closed.
     """
     closed = {bet.spot for bet in bets if _closes(rules, ahead) or _closes(bet, ahead)}
     while beside := {bet.spot for bet in bets if bet.needs and closed.issuperset(bet.needs)} - closed:
@@ -144,8 +146,8 @@ def _closes(word: WagerRules | Bet, ahead: RoundAhead) -> bool:
 
 
 def place(placed: Sequence[Wager], wager: Wager) -> tuple[Wager, ...]:
-    """Return the wagers with `wager` in place of the same bettor's earlier wager on the spot. A wager of 0 cents
-    removes the earlier wager."""
+    """Return the wagers `placed` with `wager` added. It replaces an earlier wager of the same bettor on the same spot.
+    A wager of 0 cents removes the earlier wager."""
     others = tuple(other for other in placed if _chips(other) != _chips(wager))
     return (*others, wager) if wager.cents else others
 
@@ -159,13 +161,14 @@ def placing(
     actives: Collection[int] = (),
     closed: Collection[str] = (),
 ) -> str | None:
-    """Return the code for which this wager is refused at once, or None where it may be put down beside the wagers in
-    `placed`.
+    """Return the code of the reason to refuse this wager at once, or None if the wager may be put down beside the
+    wagers in `placed`.
 
-    `seats` are the seats that may bet. `actives` are the two seats that play each other in Baccarat Royal. `closed` are
-    the spots that take no wager in this round; chips may still be taken away from them. A wager is refused here only
-    where further chips cannot help. For example, a wager over the maximum is refused at once. A wager under the minimum
-    is not refused here, since more chips may follow. `stand` judges minimums, and bets that need another bet.
+    `seats` are the seats that may bet. `actives` are the two seats that play against each other in Baccarat Royal.
+    `closed` are the spots that take no wager in this round; chips may still be taken away from them. A wager is refused
+    here only if no further chips can make it valid. For example, a wager over the maximum is refused at once, but a
+    wager under the minimum is not, because more chips may follow. `stand` judges minimums, and bets that need another
+    bet.
     """
     bet = bet_on(bets, wager.spot)
     if wager.seat not in seats:
@@ -201,13 +204,15 @@ def stand(
     actives: Collection[int] = (),
     closed: Collection[str] = (),
 ) -> tuple[tuple[Wager, ...], tuple[RefusedWager, ...]]:
-    """Return the wagers that play once wagers are locked, and the refused wagers, each with the first reason found.
+    """Judge all wagers at the end of betting. Return the wagers that count in the round, and the refused wagers, each
+    with the first reason found.
 
-    `placed` holds one wager for each bettor and spot, as `place` leaves them. `seats`, `actives` and `closed` have the
-    same meaning as in `placing`. First every wager is judged as by `placing`, beside the wagers that were kept before
-    it. Then wagers that lack another wager, or are under a minimum, are refused. A refused wager may be one that
-    another wager needs, so this is repeated until no further wager is refused. For example, a banker wager under the
-    minimum is refused, and the Dragon Bonus of the same bettor with it.
+    `placed` holds at most one wager for each bettor and spot. `seats` are the seats that may bet. `actives` are the two
+    seats that play against each other in Baccarat Royal. `closed` are the spots that take no wager in this round.
+    First, each wager is judged as `placing` does, beside the wagers kept so far. Then wagers that lack another wager,
+    or are under a minimum, are refused. This is repeated until no further wager is refused, because a refused wager may
+    be one that another wager needs. For example, if a banker wager is under the minimum, it is refused, and the Dragon
+    Bonus of the same bettor with it.
     """
     refused: dict[Wager, str] = {}
     standing: tuple[Wager, ...] = ()
@@ -223,16 +228,18 @@ def stand(
 
 
 def squeezing(rules: WagerRules, wagers: Sequence[Wager]) -> tuple[int | None, int | None]:
-    """Return the seats that squeeze Player's and Banker's cards: the seat with the largest wager in the circle of each
-    side.
+    """Return the two seats that squeeze (turn up) Player's cards and Banker's cards: on each side, the seat with the
+    largest wager in that side's circle.
 
-    A seat is None where nobody bet on that side, because then the dealer turns the cards.
+    A seat is None if the dealer turns the cards: nobody bet on that side, or the house lets the dealer turn them if the
+    largest wagers are equal.
     """
     return _largest(rules, wagers, "player"), _largest(rules, wagers, "banker")
 
 
 def _falls(rules: WagerRules, bets: Sequence[Bet], standing: Sequence[Wager], wager: Wager) -> str | None:
-    """Return the code for which `wager`, one of those in `standing`, does not play, or None where it plays."""
+    """Return the code of the reason why `wager`, one of the wagers in `standing`, does not count in the round, or None
+    if it counts."""
     bet, own = bet_on(bets, wager.spot), _spots_of(wager, standing)
     assert bet is not None, "it stands"
     if bet.needs and own.isdisjoint(bet.needs):
@@ -264,32 +271,35 @@ _NEEDS = {
 
 
 def _beside_the_seated(rules: WagerRules, standing: Sequence[Wager], back: Wager, circles: Collection[str]) -> bool:
-    """Tell whether the seated player has the wager that a back bettor's wager needs beside it. In a circle this is the
-    wager in the same circle. On any other spot `back_bets_beside` says which."""
+    """Tell whether the seated player has made the wager without which a back bettor's wager (`back`) is not allowed. In
+    a betting circle this is a wager in the same circle. On any other spot the house's rule `back_bets_beside` says
+    which."""
     seated = {wager.spot for wager in standing if wager.seat == back.seat and not wager.back}
     return back.spot in seated if back.spot in circles or rules.back_bets_beside == "same_bet" else bool(seated)
 
 
 def _spots_of(bettor: Wager, wagers: Sequence[Wager]) -> set[str]:
-    """Return every spot on which the bettor of this wager has a wager."""
+    """Return every spot on which the bettor who made the wager `bettor` has a wager."""
     return {other.spot for other in wagers if (other.seat, other.back) == (bettor.seat, bettor.back)}
 
 
 def _needed_cents(bet: Bet, bettor: Wager, wagers: Sequence[Wager]) -> int:
-    """Return the sum in cents of the bettor's wagers on the spots that the bet needs."""
+    """Return the sum in cents of a bettor's wagers on the spots that `bet` needs beside it. `bettor` is any wager of
+    that bettor."""
     own = [other for other in wagers if (other.seat, other.back) == (bettor.seat, bettor.back)]
     return sum(other.cents for other in own if other.spot in bet.needs)
 
 
 def _held_to_limits(rules: WagerRules, bet: Bet, wager: Wager, wagers: Sequence[Wager]) -> int:
-    """Return the cents that are compared with the bet's limits: those of both bettors at the seat, or of this bettor
-    alone."""
+    """Return the amount in cents that must keep the bet's limits: this wager alone, or together with the wager of the
+    other bettor (seated or behind) on the same spot at the seat."""
     together = bet.limits == "circle" or rules.counted_together == "every_spot"
     return _together(wager, wagers) if together else wager.cents
 
 
 def _together(wager: Wager, wagers: Sequence[Wager]) -> int:
-    """Return the cents of the seated player and the back bettor together, on this wager's spot at its seat."""
+    """Return the sum in cents of the seated player's wager and the back bettor's wager, on the spot and at the seat of
+    `wager`."""
     return sum(other.cents for other in wagers if (other.seat, other.spot) == (wager.seat, wager.spot))
 
 
@@ -303,6 +313,5 @@ def _largest(rules: WagerRules, wagers: Sequence[Wager], side: str) -> int | Non
 
 
 def _chips(wager: Wager) -> tuple[int, bool, str]:
-    """Return the key of a wager: its seat, whether it is a back bettor's, and its spot. No two wagers have the same
-    key."""
+    """Return what identifies a wager among those of a round: its seat, whether it is a back bettor's, and its spot."""
     return wager.seat, wager.back, wager.spot

@@ -1,4 +1,5 @@
-"""Computes where the marks of a road are drawn. A place is (column, row), both from 0. Every road has six rows."""
+"""Computes where the marks of a baccarat road (a score board of results) are drawn. A place is (column, row), both from
+0. Every road has six rows."""
 
 from __future__ import annotations
 
@@ -8,16 +9,16 @@ Place = tuple[int, int]
 
 
 def bead_place(number: int) -> Place:
-    """Return the place of a round on the bead plate. Rounds count from 0, from top to bottom, then on to the next
-    column."""
+    """Return the place of a round on the bead plate, as column and row. `number` counts the rounds from 0. Each column
+    is filled from top to bottom before the next one."""
     return divmod(number, ROWS)
 
 
 class Grid:
-    """The places of marks on a road. Each run of equal marks starts a new column, and is drawn downwards.
+    """The places of the marks on a road (a score board). Each run of equal marks starts a new column and goes down.
 
-    A run that reaches the bottom, or a place that is taken, turns right and stays in its row (a dragon's tail). The
-    next run starts in the top row, in the first free column to the right of the last run's start.
+    If a run comes to the bottom, or to a place that is taken, it turns right and stays in its row (a dragon's tail).
+    The next run starts in the top row, in the first free column to the right of the last run's start.
     """
 
     def __init__(self) -> None:
@@ -27,8 +28,8 @@ class Grid:
         self._turned = False
 
     def put(self, new_run: bool) -> Place:
-        """Return the place of the next mark. With `new_run` the mark begins a run, otherwise it continues the
-        last run."""
+        """Add the next mark to the road, and return its place as column and row. If `new_run` is True, the mark begins
+        a new run of equal marks; otherwise it continues the last run."""
         if new_run:
             self._head += 1
             while (self._head, 0) in self._taken:

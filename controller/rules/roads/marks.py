@@ -1,12 +1,12 @@
-"""The five roads, by which baccarat players follow the results of a shoe. Pure. A round's cost does not grow with the
-shoe.
+"""The five roads: score boards on which baccarat players follow the results of a shoe. Pure. Adding a round costs the
+same, however long the shoe is.
 
-The bead plate shows every round. The big road has one column for each run of one winner, as deep as the run is long: a
-*logical* column, however `layout.py` draws it. The three derived roads compare such columns. The reach of a derived
-road is how many columns it looks back: big eye boy 1, small road 2, cockroach pig 3. Its marks are red (the shoe
-repeats itself) or blue (the shoe does not), and say nothing about Banker or Player.
+The bead plate shows every round. The big road has one column for each run of rounds with the same winner, as deep as
+the run is long: a *logical* column, however `layout.py` draws it. The three derived roads compare such columns. The
+reach of a derived road is how many columns it looks back: big eye boy 1, small road 2, cockroach pig 3. Its marks are
+red (the shoe repeats itself) or blue (the shoe does not), and say nothing about Banker or Player.
 
-Simulated and void rounds are on no road.
+Simulated rounds and rounds without a result are on no road.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ DERIVED = {"big_eye_boy": 1, "small_road": 2, "cockroach_pig": 3}
 
 
 class Round(Struct, frozen=True):
-    """A finished round as the bead plate shows it."""
+    """A finished round as the bead plate shows it: the winner, and whether either hand was a pair."""
 
     winner: Winner
     player_pair: bool = False
@@ -35,7 +35,8 @@ class Round(Struct, frozen=True):
 
 
 class Finished(Protocol):
-    """A finished round as the table's feed reports it. `outcome` is None in games without one."""
+    """A finished round as the table's feed reports it. `outcome` is None in games in which the round as a whole has no
+    winner."""
 
     @property
     def simulated(self) -> bool: ...
@@ -48,7 +49,8 @@ class Finished(Protocol):
 
 
 def rounds_of(rounds: Iterable[Finished]) -> list[Round]:
-    """Return the rounds that belong on the roads, out of a shoe's finished rounds from the table's feed."""
+    """Return those of a shoe's finished rounds that belong on the roads: rounds with an outcome that were not
+    simulated."""
     return [
         Round(cast(Winner, each.outcome), each.player_pair, each.banker_pair)
         for each in rounds
@@ -64,9 +66,9 @@ class Bead(Struct, frozen=True):
 
 
 class Circle(Struct, frozen=True):
-    """A circle on the big road, for a round with a winner, and the number of ties after that round.
+    """A circle on the big road: one round with a winner, and the number of ties that followed it.
 
-    `winner` is None for ties before the first winner.
+    `winner` is None for ties before the first round with a winner.
     """
 
     place: Place
@@ -75,14 +77,14 @@ class Circle(Struct, frozen=True):
 
 
 class Mark(Struct, frozen=True):
-    """A mark on a derived road: its place and its colour."""
+    """A mark on one of the three derived roads: its place and its colour."""
 
     place: Place
     color: Color
 
 
 class DerivedRoad:
-    """One derived road, with its marks so far."""
+    """One of the three derived roads, with the marks on it so far."""
 
     def __init__(self, reach: int) -> None:
         self._reach = reach
@@ -90,20 +92,20 @@ class DerivedRoad:
         self.marks: list[Mark] = []
 
     def add(self, depths: Sequence[int]) -> None:
-        """Add the mark for a round, if that round gives a mark on this road. `depths` are the depths of the big road's
-        columns after the round."""
+        """Add the mark for the last round to this road, if that round gives a mark here. `depths` are the depths of the
+        big road's columns after that round."""
         if (color := mark(depths, self._reach)) is not None:
             new_run = not self.marks or self.marks[-1].color != color
             self.marks.append(Mark(self._grid.put(new_run), color))
 
     def ask(self, depths: Sequence[int]) -> Color | None:
-        """Return the mark that a round would give on this road, or None for no mark. `depths` are the depths of the big
-        road's columns after such a round."""
+        """Return the colour of the mark that a possible next round would give on this road, or None if it would give no
+        mark. `depths` are the depths that the big road's columns would have after that round."""
         return mark(depths, self._reach)
 
 
 class Roads:
-    """The five roads of one shoe, to which each finished round is added."""
+    """The five roads (score boards) of one shoe. Each finished round is added to all of them."""
 
     def __init__(self, rounds: Iterable[Round] = ()) -> None:
         self._grid = Grid()
@@ -115,7 +117,7 @@ class Roads:
             self.add(finished)
 
     def add(self, finished: Round) -> None:
-        """Add the shoe's next finished round to all roads."""
+        """Add the next finished round of the shoe to all five roads."""
         self.beads.append(Bead(bead_place(len(self.beads)), finished))
         last = self.circles[-1] if self.circles else None
         if finished.winner == "tie":
@@ -134,14 +136,14 @@ class Roads:
             road.add(self._depths)
 
     def ask(self, winner: Side) -> dict[str, Color | None]:
-        """Return the mark that each derived road would get if this side won the next round, or None where it would get
-        no mark."""
+        """Return for each derived road, by its name, the colour of the mark that it would get if `winner` won the next
+        round. The value is None if the road would get no mark."""
         return {name: road.ask(self._with(winner)) for name, road in self.derived.items()}
 
     def _with(self, winner: Side) -> list[int]:
-        """Return the depths of the big road's columns after one more round, won by this side.
+        """Return the depths that the big road's columns would have if `winner` won the next round.
 
-        Only the columns to which a derived road can look back are kept.
+        Only as many of the last columns are returned as a derived road can look back to.
         """
         goes_on = bool(self.circles) and self.circles[-1].winner == winner
         depths = [*self._depths[:-1], self._depths[-1] + 1] if goes_on else [*self._depths, 1]
@@ -149,14 +151,14 @@ class Roads:
 
 
 def mark(depths: Sequence[int], reach: int) -> Color | None:
-    """Return the derived road's mark for the last cell of the last column, or None where too few columns come before
-    it.
+    """Return the colour of a derived road's mark for the last cell of the big road, or None if too few columns come
+    before that cell's column.
 
-    `depths` are the depths of the big road's columns; the last column may still grow. For a column's first cell, the
-    column before it is compared with the column `reach` further back: red where the two are equally deep, else blue.
-    Every other cell, the m-th of its column, is compared with the column `reach` before its own, of depth p: blue where
-    m = p + 1, else red. Example: 2, 3, 1, 1, 2 (`BBPPPBPBB`) ends with blue on the big eye boy, since the second cell
-    stands beside a column of depth 1.
+    `depths` are the depths of the big road's columns; the last column may still grow. `reach` is how many columns the
+    derived road looks back. For the first cell of a column, the column before it is compared with the column `reach`
+    further back: red if the two are equally deep, else blue. Every other cell, the m-th of its column, is compared with
+    the column `reach` before its own, of depth p: blue if m = p + 1, else red. Example: 2, 3, 1, 1, 2 (`BBPPPBPBB`)
+    ends with blue on the big eye boy, because the second cell stands beside a column of depth 1.
     """
     *before, m = depths
     if m == 1:

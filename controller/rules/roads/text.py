@@ -1,4 +1,4 @@
-"""Prints the roads as text for a terminal: `tablectl roads`."""
+"""Prints the roads (the score boards of a shoe) as text at a terminal, for the command `tablectl roads`."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ _ASKED: tuple[Side, ...] = ("banker", "player")
 
 
 def rounds_from(letters: str) -> list[Round]:
-    """Return the rounds that a string of B, P and T stands for, in any case. Raises KeyError for any other letter."""
+    """Parse a string of the letters B, P and T, capital or small, into rounds won by Banker, by Player, or tied. Raises
+    KeyError for any other letter."""
     return [Round(LETTERS[letter]) for letter in letters.upper()]
 
 
 def roads_text(roads: Roads) -> str:
-    """Return the five roads and the ask marks as text, in one block each. On the derived roads R is red and B is blue.
-    A number counts ties."""
+    """Return the five roads as text, one block each, and a block with the marks that the next round would give. On the
+    derived roads R is red and B is blue. A number counts ties."""
     beads = {bead.place: _LETTER[bead.round.winner] for bead in roads.beads}
     circles = {
         each.place: (_LETTER[each.winner] if each.winner else "-") + (str(each.ties) if each.ties else "")
