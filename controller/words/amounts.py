@@ -212,8 +212,8 @@ def _vietnamese(units: int, minor: int, currency: Currency) -> str:
 
 
 def _chinese(units: int, minor: int, currency: Currency, script: str) -> str:
-    """Write an amount in Chinese as on a cheque: a tenth of the unit is 角, and a hundredth is 分. At the end of the text
-    there is no room to add digits."""
+    """Write an amount in Chinese as on a cheque, where a tenth of the unit is 角 and a hundredth is 分. The text ends
+    in a way that leaves no room for more digits."""
     tenths, hundredths = divmod(minor, 10)
     said = f"{_MONEY_ZH[currency.code][script]}{chinese(units, script)}元"
     if minor:

@@ -1,5 +1,5 @@
-"""Checks of the AsyncAPI document: it is valid, it agrees with the code in both directions, and its examples
-are real."""
+"""Checks the AsyncAPI document of the contract between table and pit. The document is valid, everything in it is in the
+code and the reverse, and its examples are real messages."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ _REGISTRY: Registry[Any] = Registry().with_resources(
 
 
 def kept(name: str, payload: object) -> bool:
-    """Tell whether a payload is valid by the document's schema for the message `name`."""
+    """Tell whether a payload is valid under the AsyncAPI document's schema for the message `name`."""
     return _validator(name).is_valid(payload)
 
 
@@ -96,7 +96,7 @@ def _validator(name: str) -> Draft202012Validator:
 
 
 def operation(channel: str) -> dict[str, Any]:
-    """Return the only operation on a channel."""
+    """Return the single operation that the AsyncAPI document has for a channel."""
     (found,) = (each for each in OPERATIONS.values() if each["channel"] == {"$ref": f"#/channels/{channel}"})
     assert isinstance(found, dict)
     return found
@@ -107,7 +107,7 @@ def of_event_channel() -> dict[str, dict[str, Any]]:
 
 
 def refs(value: object) -> Iterator[str]:
-    """Yield every reference in a document, except those in its examples."""
+    """Yield every `$ref` in a JSON document, except those inside its examples."""
     if isinstance(value, dict):
         if isinstance(value.get("$ref"), str):
             yield value["$ref"]
@@ -173,8 +173,8 @@ def test_a_message_has_a_title_a_meaning_a_payload_and_an_example(name: str) -> 
 
 
 def test_who_says_what_and_what_is_retained() -> None:
-    """The document agrees with a list written by hand: who publishes on each topic, and whether the broker retains the
-    last message."""
+    """The AsyncAPI document agrees with a list written by hand: who publishes on each topic, and whether the broker
+    retains the last message."""
     assert {
         channel["address"]: (channel["x-from"], operation(key)["action"], operation(key)["bindings"]["mqtt"])
         for key, channel in CHANNELS.items()
@@ -498,8 +498,8 @@ def test_the_pit_takes_for_a_checkpoint_just_what_the_schema_does(change: dict[s
 def test_the_table_understands_what_the_document_says_the_pit_says(
     name: str, read: Callable[[Mapping[str, object]], Word | None]
 ) -> None:
-    """The table reads the document's examples of the pit's messages. Each is signed, and makes the same bytes when
-    written again."""
+    """The table can parse every example of a pit's message in the AsyncAPI document. Each example has a valid
+    signature, and gives the same bytes when it is written again."""
     for example in MESSAGES[name]["examples"]:
         message = example["payload"]
         word = read(message)
@@ -511,8 +511,8 @@ def test_the_table_understands_what_the_document_says_the_pit_says(
 
 
 def test_what_a_running_table_publishes_is_in_the_document(tmp_path: Path) -> None:
-    """A running table publishes only on channels of the document. Each message is retained where the document says so,
-    and its payload is valid for exactly one message."""
+    """A running table publishes only on channels of the AsyncAPI document. A message is retained if the document says
+    so, and its payload is valid for exactly one of the document's messages."""
 
     async def play() -> list[tuple[str, bool, str | None, Any]]:
         async with running(tmp_path) as world:

@@ -1,5 +1,5 @@
-"""Checks that events are read back into the types that they were made as: each example of the contract, and each event
-of old journals."""
+"""Checks that stored events are read back into the types from which they were made: each example of the contract, and
+each event of old journals."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Checks that the events' schema really refuses: a sound event of each type passes, and an event with any one spoiled
-field does not."""
+"""Checks the JSON schema of the events: a sound event of each type is valid, and an event with any single spoiled field
+is invalid."""
 
 from __future__ import annotations
 
@@ -77,15 +77,15 @@ KINDS = [pytest.param(event, id=kind) for kind, event in SOUND.items()]
 
 
 def _refused(event: dict[str, Any]) -> bool:
-    """Tell whether the contract refuses the event. With `pytest --proof`, the published schema must agree on each
-    event."""
+    """Return True if the event is invalid under the contract's schema. With `pytest --proof`, also check that the
+    published schema gives the same answer."""
     refused = not (_is_named(event) and validator_of(event, signed=False).is_valid(event))
     assert not samples.at_length or refused is not _is_in_order(event)
     return refused
 
 
 def _is_in_order(event: dict[str, Any]) -> bool:
-    """Tell whether the event is valid by the schema as published."""
+    """Return True if the event is valid under the published JSON schema."""
     return _is_named(event) and whole_validator(signed=False).is_valid(event)
 
 
@@ -94,8 +94,8 @@ def _is_named(event: dict[str, Any]) -> bool:
 
 
 def _with_more(value: Any) -> Iterator[Any]:
-    """Yield copies of the value, each with one more field in one of its objects, at any depth. In a list only the first
-    item is changed."""
+    """Yield copies of a JSON value, each with one unknown field added to one of its objects, at any depth. Of a list,
+    only the first item is changed."""
     if isinstance(value, dict):
         yield value | {"more": 1}
         for name, inner in value.items():
@@ -105,7 +105,8 @@ def _with_more(value: Any) -> Iterator[Any]:
 
 
 def _settled(settled: dict[str, Any] | None = None, totals: dict[str, Any] | None = None) -> dict[str, Any]:
-    """Return the settlement of the sample round, with other values in its first wager or in its totals."""
+    """Return the settlement of a sample round, with changed fields in its first wager (`settled`) or in its totals
+    (`totals`)."""
     settlement = SOUND["round, settled"]["settlement"]
     (first, *others) = settlement["wagers"]
     return {
@@ -128,8 +129,8 @@ def test_a_sound_event_passes(event: dict[str, Any]) -> None:
 
 @each("event", KINDS)
 def test_what_tests_take_for_the_contract_judges_as_the_published_schema_does(event: dict[str, Any]) -> None:
-    """The schema that other tests use is written out for one type of event, which is quicker. It judges each event as
-    the published schema does."""
+    """The schema that other tests use gives the same answer as the published schema, for sound and for spoiled events.
+    The tests use a schema written out for one type of event, because it is quicker."""
     own = [name for name in event if name not in EVENT_SCHEMA["properties"]]
     inner = next((more for name in own for more in _with_more(event[name]) if name != "details"), 1)
     spoiled = [event | {"type": "void"}, event | {"type": "nothing"}, event | {"dealer": []}, event | {own[0]: inner}]
@@ -155,7 +156,8 @@ def test_no_field_may_be_added(event: dict[str, Any]) -> None:
 
 @each("event", KINDS)
 def test_no_field_may_be_of_another_kind(event: dict[str, Any]) -> None:
-    """The schema refuses a fraction in any field, and null in any field whose value cannot be unknown."""
+    """The schema refuses a fraction or an object in any field of an event. With `pytest --proof`, two more wrong values
+    are tried: a nested list, and text in a field that holds something else."""
     for name, value in event.items():
         wrongs = (1.5, {"no": {}}, [[]], *([] if value is None else [str(value)] * (not isinstance(value, str))))
         for wrong in wrongs if samples.at_length else wrongs[:2]:

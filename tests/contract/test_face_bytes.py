@@ -1,5 +1,5 @@
-"""Checks that the JSON of the table's status, feed and answers is the same bytes as when the table wrote it from
-dictionaries."""
+"""Checks that the JSON of the table's status, feed and answers still has the bytes that an earlier version wrote, when
+these types were dictionaries."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def _written(said: bytes) -> bytes:
 
 @pytest.mark.parametrize("said", BEFORE, ids=range(len(BEFORE)))
 def test_what_was_written_before_is_read_and_written_again_byte_for_byte(said: bytes) -> None:
-    """JSON of an earlier version gives the same bytes when it is read and written again. Keys that are new since that
-    version are left out of the comparison."""
+    """JSON of an earlier version gives the same bytes when it is read and written again. Keys that were added since
+    that version are left out of the comparison."""
     written = _written(said)
     if "online" not in json.loads(said):
         known = _only_known(json.loads(written), json.loads(said))
@@ -44,7 +44,8 @@ def test_what_was_written_before_is_read_and_written_again_byte_for_byte(said: b
 
 
 def _only_known(now: Any, before: Any) -> Any:
-    """Return the JSON value `now`, in its order, without the keys that `before` does not have."""
+    """Return the JSON value `now` without the keys that `before` does not have, at any depth. The order of the keys
+    stays."""
     if isinstance(now, dict) and isinstance(before, dict):
         return {key: _only_known(value, before[key]) for key, value in now.items() if key in before}
     if isinstance(now, list) and isinstance(before, list) and len(now) == len(before):

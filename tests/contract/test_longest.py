@@ -1,4 +1,5 @@
-"""Checks that the longest messages of the largest possible table fit the contract's bounds, with room to spare."""
+"""Checks that the longest messages that the largest possible table can send are well within the contract's length
+limits."""
 
 from __future__ import annotations
 
@@ -34,7 +35,8 @@ _MARGIN_BYTES = 4096  # of a packet for its topic, of 65 letters and the root's 
 
 
 def wagers_everywhere(table: TableUnderTest) -> Iterator[PlaceWager]:
-    """Yield a wager on every spot at every seat that takes one, each the largest that the spot takes."""
+    """Yield requests to place a wager on every spot at every seat, for the seated player and for the back bettor. Each
+    is first for $2,500, and then for $500. The table refuses those that its limits do not allow."""
     for seat in table.rules.seats:
         for back in (False, True):
             for spot in (bet.spot for bet in table.rules.bets):

@@ -1,5 +1,5 @@
-"""Compares the Merkle tree with published hashes, and with the RFC's definitions written out naively over all
-leaves."""
+"""Compares the product's Merkle tree with published hashes, and with the definitions of RFC 6962, computed in the
+simplest way over all leaves."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ _LEAVES = [leaf_hash(bytes([number])) for number in range(70)]
 
 
 def _root(leaves: list[bytes]) -> bytes:
-    """Compute the root hash as the RFC defines it (MTH), over all leaves."""
+    """Compute the root hash of a Merkle tree over these leaves, exactly as RFC 6962 defines it (MTH)."""
     if len(leaves) < 2:
         return leaves[0] if leaves else sha256(b"").digest()
     k = max(2**power for power in range(10) if 2**power < len(leaves))
@@ -67,7 +67,8 @@ def _root(leaves: list[bytes]) -> bytes:
 
 
 def _subproof(m: int, leaves: list[bytes], known: bool) -> list[bytes]:
-    """Compute the consistency proof as the RFC defines it (SUBPROOF), over all leaves."""
+    """Compute the proof that a Merkle tree over these leaves begins with the tree of its first `m` leaves, exactly as
+    RFC 6962 defines it (SUBPROOF)."""
     if m == len(leaves):
         return [] if known else [_root(leaves)]
     k = max(2**power for power in range(10) if 2**power < len(leaves))
@@ -77,7 +78,8 @@ def _subproof(m: int, leaves: list[bytes], known: bool) -> list[bytes]:
 
 
 def _path(m: int, leaves: list[bytes]) -> list[bytes]:
-    """Compute the inclusion proof as the RFC defines it (PATH), over all leaves, from the leaf up."""
+    """Compute the proof that leaf number `m` is in a Merkle tree over these leaves, exactly as RFC 6962 defines it
+    (PATH), from the leaf up."""
     if len(leaves) == 1:
         return []
     k = max(2**power for power in range(10) if 2**power < len(leaves))
@@ -136,8 +138,8 @@ def test_every_consistency_proof_is_the_rfcs_and_shows_no_other_tree() -> None:
 
 
 def test_a_tree_with_another_past_is_not_consistent_by_any_proof_of_either() -> None:
-    """Whoever rewrites a row has the proofs of the old tree and of the new one. No proof of either shows that one tree
-    extends the other."""
+    """No proof shows that a tree with a rewritten row extends the original tree, or the reverse. All proofs of both
+    trees are tried, because somebody who rewrites a row has them all."""
     other = [*_LEAVES[:3], leaf_hash(b"written anew"), *_LEAVES[4:]]
 
     def whole(level: int, place: int) -> bytes:
@@ -157,8 +159,8 @@ def test_an_empty_tree_is_the_beginning_of_every_tree() -> None:
 
 
 def _opened_root(leaves: Mapping[int, bytes], size: int, proof: Sequence[bytes]) -> bytes | None:
-    """Return the root of the tree of `size` leaves that has these leaf hashes at these places, computed with the proof.
-    Returns None where the proof does not fit."""
+    """Return the root hash of a Merkle tree of `size` leaves, computed from some leaf hashes (by their places) and a
+    proof. Returns None if the proof does not fit."""
     rest = iter(proof)
 
     def root(first: int, size: int) -> bytes:

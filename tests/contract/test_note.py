@@ -1,4 +1,5 @@
-"""Compares signed notes with a published note, and with the byte forms of C2SP's pages, written out by hand."""
+"""Compares the product's signed notes with a published note, and with the byte forms that C2SP's pages define, written
+out by hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fixtures with the Royal 9 game file, as the rules under test read it."""
+"""Fixtures with the Royal 9 game file: the parsed file, its rules for third cards, and its bets."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _GAME_FILE = Path(__file__).parents[2] / "config" / "games" / "royal9.toml"
 
 @pytest.fixture(scope="session")
 def royal9_game() -> dict[str, Any]:
-    """The Royal 9 game file as parsed TOML: every key is text, every row a list."""
+    """The Royal 9 game file as parsed TOML, before the program turns it into rules."""
     return tomllib.loads(_GAME_FILE.read_text(encoding="utf-8"))
 
 

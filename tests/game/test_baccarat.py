@@ -1,5 +1,5 @@
-"""Checks punto banco's rules for third cards: every pair of two-card totals and every third card, against the sheet's
-own tables."""
+"""Checks the rules of punto banco for third cards against the tables that the sheet prints, for every pair of two-card
+totals and every third card."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ def worth(points: int) -> Card:
 
 
 def two_cards(total: int) -> tuple[Card, Card]:
-    """Return two cards that add up to the total. Neither counts 0 where that is possible: 9 is A+8, 0 is A+9."""
+    """Return two cards that add up to the total. Cards worth 0 are avoided if possible: 9 is A and 8, and 0 is
+    A and 9."""
     return worth(1), worth((total - 1) % 10)
 
 
@@ -53,8 +54,8 @@ def outcome(player_total: int, banker_total: int) -> Outcome:
 
 
 def ends(tableau: Tableau, dealt: list[Card], player_total: int, banker_total: int, *, natural: bool) -> None:
-    """Check that the round is complete with exactly these cards, has these totals and the outcome that follows from
-    them, and takes no further card."""
+    """Check that the cards `dealt` complete a round of punto banco with these totals and the right outcome, and that
+    the round takes no further card."""
     done = next_step(tableau, dealt)
     assert isinstance(done, TwoHands)
     assert (done.player_total, done.banker_total) == (player_total, banker_total)
@@ -98,8 +99,8 @@ def _is_dealt_and_ended(tableau: Tableau, player: int, banker: int) -> None:
 
 
 def banker_acts(tableau: Tableau, dealt: list[Card], player: int, banker: int, letter: str) -> None:
-    """Check that Banker draws or stands as `letter` says, and that the round ends after Banker's third card, whatever
-    it is."""
+    """Check that Banker draws or stands after these cards, as the sheet's `letter` says, and that the round ends after
+    any third card of Banker."""
     if letter == "S":
         ends(tableau, dealt, player % 10, banker, natural=False)
         return
@@ -109,8 +110,8 @@ def banker_acts(tableau: Tableau, dealt: list[Card], player: int, banker: int, l
 
 
 def test_the_sheets_letters_say_what_its_sentences_say() -> None:
-    """The grid in this file agrees with the sheet's column `Does Not Draw`, so a slip in copying the grid would
-    show."""
+    """The grid of letters in this test file agrees with the sheet's column `Does Not Draw`, so a mistake in copying the
+    grid would be found."""
     does_not_draw = {0: "", 1: "", 2: "", 3: "8", 4: "1890", 5: "123890", 6: "12345890", 7: "0123456789"}
     for banker, values in does_not_draw.items():
         row = BANKER_WHEN_PLAYER_DREW[banker]

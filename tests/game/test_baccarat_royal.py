@@ -1,5 +1,5 @@
-"""Checks Baccarat Royal: the drawing tables as the sheet prints them, which cards stay hidden, who plays next, and who
-is paid."""
+"""Checks the game Baccarat Royal: the drawing rules as the sheet prints them, which cards stay hidden, which seats play
+next, and who is paid."""
 
 from __future__ import annotations
 
@@ -80,7 +80,8 @@ def worth(points: int) -> Card:
 
 
 def two_cards(total: int) -> list[Card]:
-    """Return two cards that add up to the total. Neither counts 0 where that is possible: 9 is A+8, 0 is A+9."""
+    """Return two cards that add up to the total. Cards worth 0 are avoided if possible: 9 is A and 8, and 0 is
+    A and 9."""
     return [worth(1), worth((total - 1) % 10)]
 
 
@@ -89,7 +90,8 @@ def hole_cards(player: int, banker: int) -> list[Play]:
 
 
 def script(text: str) -> list[Play]:
-    """Parse plays in the order in which they happened: cards, and the calls hit, stand, split and reveal."""
+    """Parse the course of a round from text: cards such as "KS", and the calls hit, stand, split and reveal, in the
+    order in which they came."""
     return [Card.parse(word) if word[0].isupper() or word[0].isdigit() else Call(word) for word in text.split()]
 
 
@@ -98,7 +100,8 @@ def step(plays: list[Play], game: BaccaratRoyal = PRINTED) -> Step:
 
 
 def refuses(plays: list[Play], *illegal: Play, game: BaccaratRoyal = PRINTED) -> None:
-    """Check that each of the `illegal` plays is refused after `plays`, with an error that names no card."""
+    """Check that the game refuses each of the cards or calls in `illegal` after `plays`, with an error that names no
+    card."""
     for play in illegal:
         for ask in (game.next_step, game.laid):
             with pytest.raises(ValueError, match=r"^(a card|the call [a-z]+) was not due$"):
@@ -127,7 +130,8 @@ def test_every_round_follows_the_drawing_tables(game_name: str, banker: int, pla
 
 
 def bank_acts(game: BaccaratRoyal, plays: list[Play], player: int, banker: int, letter: str) -> None:
-    """Check that Banker reveals the hole cards, and then draws, stands or chooses as `letter` says."""
+    """Check that Banker's first two cards are turned up after these cards and calls, and that Banker then draws, stands
+    or chooses as the sheet's `letter` says."""
     assert step(plays, game) == Reveal(("banker",))
     plays = [*plays, REVEAL]
     if letter == "c":
@@ -154,7 +158,8 @@ def player_reveals(game: BaccaratRoyal, plays: list[Play], player: int, banker: 
 
 
 def ends(game: BaccaratRoyal, plays: list[Play], player: int, banker: int, *, natural: bool) -> None:
-    """Check that the round is over, with these totals and the outcome that follows from them."""
+    """Check that the round is over after these cards and calls, with these totals and the outcome that follows from
+    them."""
     done = step(plays, game)
     assert isinstance(done, TwoHands)
     assert (done.player_total, done.banker_total, done.natural) == (player, banker, natural)
@@ -166,8 +171,8 @@ def ends(game: BaccaratRoyal, plays: list[Play], player: int, banker: int, *, na
 
 @pytest.mark.parametrize("game_name", BANK)
 def test_the_grids_say_what_the_sheets_sentences_say(game_name: str) -> None:
-    """The grids in this file agree with the sheet's own column of free choices, so a slip in copying a grid
-    would show."""
+    """The grids of letters in this test file agree with the sheet's own column of free choices, so a mistake in copying
+    a grid would be found."""
     free = {3: "0189", 4: "0189", 5: "012389", 6: "012389"}
     for banker, row in enumerate(BANK[game_name]):
         assert {str(value) for value in TOTALS if row[value] == "c"} == set(free.get(banker, ""))
@@ -253,8 +258,8 @@ def test_nine_on_three_cards_is_not_a_natural() -> None:
 
 
 def test_while_players_hole_cards_are_hidden_only_his_secret_choice_depends_on_them() -> None:
-    """As long as the cards in sight are the same, the table asks for the same next step, whatever hole cards Player
-    has."""
+    """The table's next step does not depend on Player's face-down cards, as long as the cards in sight are the same.
+    Only Player's own choice, whose options are not shown, may depend on them."""
     after_hit = [
         [step([*hole_cards(player, 5), HIT, worth(4), *more]) for player in range(7)] for more in ((), [REVEAL])
     ]
@@ -269,8 +274,8 @@ def test_while_players_hole_cards_are_hidden_only_his_secret_choice_depends_on_t
 @examples(67)
 @given(st.data())
 def test_any_round_keeps_its_cards_and_its_secrets(data: st.DataObject) -> None:
-    """With any shoe and any choices, each card lies in one place, and no hole card is shown before its hand is
-    revealed."""
+    """With any shoe and any choices of the players, each card lies in exactly one place, and a hand's first two cards
+    are not shown before the hand is revealed."""
     game = replace(
         game_of(data.draw(st.sampled_from(sorted(BANK)))),
         deal_order=data.draw(st.sampled_from(["banker_first", "player_first", "alternating"])),

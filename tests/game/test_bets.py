@@ -1,7 +1,8 @@
-"""Compares bets that houses write in TOML with a statement of their printed words, over every distinct hand.
+"""Checks bets that houses write in TOML: every distinct hand is judged by the program, and by a function written from
+the bet's printed words.
 
-The simulated house has an evaluator of its own, which shares nothing with the program's. It must judge these bets in
-the same way, and every word of the vocabulary.
+The simulated house has an evaluator of its own, which shares no code with the program. It must judge these bets, and
+every word in which conditions are written, in the same way.
 """
 
 from __future__ import annotations
@@ -36,8 +37,8 @@ K9S = {seat: PersonalK9.parse(text) for seat, text in PRINTED.items()}
 
 
 def hands_by_points(tableau: Tableau, dealt: tuple[Card, ...] = ()) -> Iterator[TwoHands]:
-    """Yield every round by point values. Each hand's second card is a ten, so the first card's points are the total of
-    the first two, and every total occurs."""
+    """Yield every possible round by point values. Each hand's second card is a ten, so its first card's points are its
+    two-card total, and every total occurs."""
     step = next_step(tableau, dealt)
     if isinstance(step, TwoHands):
         yield step
@@ -48,7 +49,7 @@ def hands_by_points(tableau: Tableau, dealt: tuple[Card, ...] = ()) -> Iterator[
 
 @pytest.fixture(scope="module")
 def by_points(tableau: Tableau) -> list[TwoHands]:
-    """Return one round of each kind, where kinds differ by the totals and the numbers of cards."""
+    """One round for each combination of the two hands' totals and numbers of cards."""
     kinds = {
         (len(done.player), len(done.banker), done.player_total, done.banker_total): done
         for done in hands_by_points(tableau)
@@ -210,7 +211,8 @@ def test_the_house_that_is_simulated_reads_every_word_as_the_table_does(tableau:
 
 
 def loaded(folder: Path, bets: list[dict[str, Any]]) -> tuple[Bet, ...]:
-    """Write the bets into a game file and load them, for a table with printed pairs and without Royal 9's sensors."""
+    """Write the bets into a game file and load them as the program does. The table has printed pairs of cards, and
+    lacks the sensors of Royal 9."""
     table, game = read(CONFIG / "tables" / "royal9.toml"), read(CONFIG / "games" / "royal9.toml")
     inputs = {name: each for name, each in table["pins"]["inputs"].items() if not name.startswith("seat_")}
     table["pins"]["inputs"] = inputs
@@ -413,8 +415,8 @@ def test_what_no_row_can_say_is_refused_where_it_is_said(made: Callable[[], obje
 
 @pytest.mark.parametrize(("after_split", "pays"), [("leftmost", 3), ("rightmost", 1), ("best", 5)])
 def test_a_wager_on_a_split_seat_is_decided_by_the_hand_that_the_bet_names(after_split: Any, pays: int) -> None:
-    """A wager of a split seat is decided by the hand that `after_split` names. The hands have 5, 9 and 7 points, from
-    the left. The rows that pay the most stand first."""
+    """If a seat has split, the bet's `after_split` says which of its hands decides a wager. The hands in this test have
+    5, 9 and 7 points, from the left. The rows that pay the most stand first."""
     odds: tuple[tuple[Points, int], ...] = ((9, 5), (5, 3), (7, 1))
     rows = tuple(Row(When(either=HandIs(total=(points,))), pays=Fraction(odd)) for points, odd in odds)
     seen = [

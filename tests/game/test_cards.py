@@ -1,4 +1,4 @@
-"""Checks cards: their points, and how they are written."""
+"""Checks playing cards: how many points they count, and how they are written and parsed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks Dragon Bonus: every way in which a round can end, against the sheet's pay table."""
+"""Checks the Dragon Bonus bet against the sheet's pay table, for every way in which a round can end."""
 
 from __future__ import annotations
 

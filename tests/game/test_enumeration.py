@@ -1,8 +1,8 @@
-"""Checks that every round of eight decks, dealt through `next_step`, gives the exact counts published for punto banco
-and Dragon Bonus.
+"""Deals every possible round of eight decks through the product's `next_step`, and compares the counts with those
+published for punto banco and Dragon Bonus.
 
-The counts are of ordered sixes of cards (416 × 415 × … × 411 of them). A round of four or five cards counts with every
-order of the cards after it.
+The counts are of six cards in order (416 × 415 × … × 411 possibilities). A round of four or five cards counts once for
+every possible order of the cards that follow it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ BOTH_LOSE = ("lose", "lose")
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """The end of a round, with those properties by which the published tables count rounds."""
+    """The end of a round, reduced to the properties by which the published tables count rounds."""
 
     outcome: Outcome
     natural: bool
@@ -40,7 +40,8 @@ class Ending:
 
 
 def every_hand(tableau: Tableau, dealt: tuple[Card, ...] = (), ways: int = 1) -> Iterator[tuple[TwoHands, int]]:
-    """Yield each complete round by point values, and the number of ordered sixes of cards that begin with it."""
+    """Yield each possible round by point values, and in how many ways six cards of the shoe, in order, can begin with
+    this round."""
     step = next_step(tableau, dealt)
     if isinstance(step, TwoHands):
         yield step, ways * perm(CARDS - len(dealt), 6 - len(dealt))
@@ -51,7 +52,7 @@ def every_hand(tableau: Tableau, dealt: tuple[Card, ...] = (), ways: int = 1) ->
 
 @pytest.fixture(scope="module")
 def endings(tableau: Tableau, bets: tuple[Bet, ...]) -> Counter[Ending]:
-    """Count the ordered sixes of cards that lead to each ending."""
+    """For each way in which a round can end, the number of ordered deals of six cards that lead to it."""
     ways: Counter[Ending] = Counter()
     for done, count in every_hand(tableau):
         ways[Ending(done.outcome, done.natural, done.margin, dragon_bonus(bets, done))] += count

@@ -1,5 +1,5 @@
-"""Checks a house's limits on what a wager wins, and on which wagers the house takes. Each is compared with a second
-statement of the rule."""
+"""Checks a house's limits on how much a wager wins, and on which wagers the house accepts. Each limit is compared with
+a second, independent statement of the rule."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ from tests.support.tables import TABLES
 
 
 def house(folder: Path, *, wagers: dict[str, Any] | None = None, **of_tie: Any) -> Path:
-    """Write the file of a table that deals Even Draw, with `of_tie` added to its tie bet, and return its path."""
+    """Write the file of a table that deals the game Even Draw, and return its path. The keys in `of_tie` are added to
+    the game's tie bet, and those in `wagers` to its limits."""
     table, game = read(CONFIG / "tables" / "even_draw.toml"), read(CONFIG / "games" / "even_draw.toml")
     table["table"]["game"] = "game.toml"
     bets = [bet | of_tie if bet["spot"] == "tie" else bet for bet in game["bets"]]
@@ -90,8 +91,8 @@ def test_commission_is_of_what_is_paid_and_the_simulated_house_pays_the_same(tmp
 
 
 def test_par_tells_the_edge_of_the_greatest_wager(tmp_path: Path) -> None:
-    """The report `par` gives the house's edge on the largest wager. The tie wins in `ties` deals, and a $500 wager on
-    it pays $2,000 instead of $4,500, which is four for one."""
+    """The report `par` gives the house's edge on the largest wager too, whose win is cut by a limit. A $500 wager on
+    the tie pays $2,000 instead of $4,500, which is four to one."""
     of = par(subject(house(tmp_path, pays_at_most_cents=200_000)))
     (tie,) = (bet for bet in of.bets if bet.spot == "tie")
     ties, deals = tie.outcomes[0].ways, tie.deals
@@ -130,7 +131,8 @@ MAIN = ("player", "banker")
 
 
 def over(wagers: str, share: str) -> set[str]:
-    """Return the wagers that are refused because they are too large beside the wager that the tie bet needs."""
+    """Return the tie wagers that are refused because they are larger than the given `share` of the bettor's wager on
+    Player, which the tie bet needs beside it."""
     limits = WagerRules(500, 500_000, 500, 500_000, 500, tie_only_meets_minimum=False, back_bettors=True)
     bets = [Bet("player", limits="circle"), Bet("tie", needs=MAIN, maximum_of_needed=Fraction(share))]
     placed = some(wagers)
@@ -176,8 +178,8 @@ CLOSING = "no_bets_after_round", "no_bets_in_final_round"
 
 
 def said_of(folder: Path, name: str, change: Callable[[dict[str, Any]], None]) -> str:
-    """Return what `check` reports about the house with this change in its game file: its mistakes, or else its
-    warnings."""
+    """Apply `change` to the game file of a shipped house, and return what `check` reports about the house: its
+    mistakes, or its warnings if there are no mistakes."""
     table, game = (read(CONFIG / kind / f"{name}.toml") for kind in ("tables", "games"))
     table["table"]["game"] = "game.toml"
     for bet in game["bets"]:

@@ -1,4 +1,5 @@
-"""Checks how high a meter must begin: a row of a bet must pay at least as much as any row after it that holds too."""
+"""Checks the level at which a progressive meter must begin. A row of a bet must pay at least as much as any later row
+whose condition can hold in the same round."""
 
 from __future__ import annotations
 
@@ -10,10 +11,13 @@ from tests.support.tables import ROYAL9
 
 
 def test_a_meter_begins_at_what_the_best_row_below_its_own_pays() -> None:
-    """A meter begins at what the best row below its own row pays. By sheet 000 a personal King-9 may lie beside another
-    suited Royal 9. Without the meter's row, both hands would win $1,500, so the meter begins there. The $5,000 are for
-    another seat's King-9 in both hands, where no hand is the seat's own. Where a row awards a tenth of a meter, the
-    meter begins at ten times what the best row below pays."""
+    """A meter must begin at what the best row below the meter's own row pays, if both rows can hold in the same round.
+
+    By sheet 000, a seat's printed King and 9 may lie beside another suited Royal 9. Without the meter's row this would
+    win $1,500, so the meter begins there. The row of $5,000 does not count, because it is for another seat's King and 9
+    in both hands, so neither hand is the seat's own. If a row awards a tenth of a meter, the meter begins at ten times
+    what the best row below pays.
+    """
     assert least_meters(ROYAL9.play, ROYAL9.bets, 8) == dict.fromkeys(ROYAL9.meters, 150_000)
     perfect, pair = HandIs(pair=True, suited=True), HandIs(pair=True)
     rows = (

@@ -1,6 +1,6 @@
-"""Checks the order of play in Lucky 9, card by card and call by call, with examples in the words of the dealer.
+"""Checks the order of play in Lucky 9, card by card and call by call, with examples in the words of a dealer.
 
-A round is written as its plays in order: `5S` is a card, `hit`, `stand`, `split` and `reveal` are calls.
+A round is written as the cards and calls in order: `5S` is a card, and `hit`, `stand`, `split` and `reveal` are calls.
 """
 
 from __future__ import annotations
@@ -44,7 +44,8 @@ def worth(points: int) -> str:
 
 
 def felt(text: str, seats: tuple[int, ...] = (3,), game: Lucky9 = GAME) -> dict[str, str]:
-    """Return the cards of each hand on the layout after these plays. A card that lies face down is ##."""
+    """Return the cards of each hand on the layout, by the hand's name, after the cards and calls in `text`. A face-down
+    card is written ##."""
     return {
         hand.hand: " ".join("##" if down else str(card) for card, down in zip(hand.cards, hand.face_down, strict=True))
         for hand in game.laid(Seating(seats), plays(text))
@@ -62,8 +63,8 @@ def done(text: str, seats: tuple[int, ...] = (3,), game: Lucky9 = GAME) -> SeatH
 
 
 def split_hands(text: str) -> list[tuple[int, str]]:
-    """Return the number and the cards of each hand of seat 3 at the end. Check that each hand says that it comes from a
-    split."""
+    """Return the number and the cards of each hand of seat 3 at the end of the round in `text`. Check that each hand is
+    marked as coming from a split."""
     hands = done(text).hands
     assert all(hand.seat == 3 and hand.from_split for hand in hands)
     return [(hand.number, " ".join(map(str, hand.cards))) for hand in hands]
@@ -381,8 +382,8 @@ def named(of_seats: dict[int, Hands], dealer: tuple[Card, ...]) -> dict[str, tup
 
 
 def read(told: SeatHands, hands: str, dealer: str, game: Lucky9 = GAME) -> SeatHands:
-    """Return the round as corrected, after people read these hands of seat 3, separated by commas, and this hand of the
-    dealer."""
+    """Return the finished round `told`, corrected to the hands that people read on the layout: the hands of seat 3,
+    separated by commas, and the dealer's hand."""
     return game.corrected(told, named({3: tuple(map(cards, hands.split(",")))}, cards(dealer)))
 
 
@@ -460,7 +461,8 @@ def test_hands_may_lie_just_where_some_play_leads_to_them(
 def ways_to(
     game: Lucky9, hands: Hands, dealer: tuple[Card, ...], played: list[Play], left: Counter[Card]
 ) -> Iterator[SeatHands]:
-    """Yield every round of seat 3 that ends with these hands, found by trying play after play."""
+    """Yield every round of seat 3 that ends with these hands. The rounds are found by trying every possible card and
+    call in turn."""
     step = game.next_step(Seating((3,)), played)
     *theirs, dealers = (hand.cards for hand in game.laid(Seating((3,)), played))
     if isinstance(step, SeatHands):

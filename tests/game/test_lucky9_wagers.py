@@ -1,4 +1,4 @@
-"""Checks the results of wagers at Lucky 9 against the sheet's sentences, and the bonus against a second
+"""Checks the results of wagers at Lucky 9 against the sheet's sentences, and the bonus bet against a second
 implementation."""
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ UP_TO_8 = {
 
 
 def becomes_of(bet: Bet, end: SeatHands, seat: int = 3) -> list[str]:
-    """Return the results of the seat's wager on the bet, one for each hand of the seat."""
+    """Return the results of a seat's wager on this bet, one result for each hand of the seat."""
     return [decided(bet, seen) for seen in GAME.seen(end, NOBODY, seat, (None, ()))]
 
 
@@ -175,7 +175,8 @@ POINTS = dict(zip("A23456789TJQK", (1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 0, 0, 0), stri
 
 
 def second_judge(three: tuple[Card, ...]) -> int:
-    """Return what the bonus pays, by an implementation from the sheet alone: the best of all rows that hold."""
+    """Return what the bonus bet pays on these three cards, judged by an implementation that was written from the sheet
+    alone. If several rows hold, the best one pays."""
     ranks, suits = Counter(str(card)[0] for card in three), {str(card)[1] for card in three}
     of_nine = sum(POINTS[rank] * count for rank, count in ranks.items()) in (9, 19)
     rows = {
@@ -190,8 +191,8 @@ def second_judge(three: tuple[Card, ...]) -> int:
 
 
 def test_the_bonus_agrees_with_a_second_judge_on_three_cards_of_a_shoe() -> None:
-    """The bonus agrees with a second implementation. With `pytest --proof` any three cards are tried. Without it, any
-    three of the 2s, 3s and 4s, and a sixth of all others."""
+    """The bonus bet pays what a second implementation says. With `pytest --proof` all combinations of three cards are
+    tried. Otherwise all combinations of 2s, 3s and 4s are tried, and a sixth of all others."""
     ways: Counter[int] = Counter()
     for place, three in enumerate(combinations_with_replacement(DECK, 3)):
         if place % 6 and not at_length and not {str(card)[0] for card in three} <= {"2", "3", "4"}:
@@ -213,8 +214,8 @@ def test_the_bonus_looks_at_the_first_two_cards_and_the_up_card_whatever_came_la
 
 
 def test_a_seat_that_stands_against_every_dealer() -> None:
-    """A seat's 6 on two cards is settled rightly against every two cards of the dealer, with a third card where the
-    dealer draws."""
+    """A seat that stands on a 6 of two cards is settled correctly against every dealer's hand: any two cards, and a
+    third if the dealer has to draw."""
     for down, up, third in product(range(10), repeat=3):
         plays: list[Play] = [*cards(f"2S {worth(down)} 4S {worth(up)}"), Call.STAND, Call.REVEAL]
         dealers = (down + up) % 10

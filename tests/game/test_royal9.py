@@ -1,4 +1,4 @@
-"""Compares Royal 9's eight rows with a plain reading of the sheet's words, seat by seat."""
+"""Compares the eight rows of the Royal 9 bet with a plain implementation of the sheet's words, seat by seat."""
 
 from __future__ import annotations
 
@@ -37,12 +37,13 @@ def suited(hand: str) -> bool:
 
 
 def king_first(hand: str) -> str:
-    """Return the hand in the order in which a seat prints it, "KS 9H"."""
+    """Return the hand with its King first, in the order in which a seat prints the two cards: "KS 9H"."""
     return hand if hand[0] == "K" else f"{hand[3:]} {hand[:2]}"
 
 
 def read_from_the_sheet(player: str, banker: str, own: str, others: list[str]) -> str | None:
-    """Return the highest-paid row that hands such as "9H KS" make for the seat at which `own` is printed, or None."""
+    """Return the best-paid row of the Royal 9 bet for these two hands, read from the sheet's words, or None. `own` is
+    the King and 9 printed at the bettor's seat, and `others` are those printed at the other seats."""
     player_k9, banker_k9 = king_first(player), king_first(banker)
     royals = [hand for hand in (player, banker) if royal(hand)]
     suited_royals = [hand for hand in royals if suited(hand)]

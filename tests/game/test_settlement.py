@@ -1,7 +1,8 @@
-"""Checks the settlement of wagers, which are written as on the layout. "3 banker 25" is a wager of 25 dollars at seat
-3, and "3b …" is a wager of the back bettor behind that seat.
+"""Checks the settlement of wagers. In these tests, "3 banker 25" is a wager of 25 dollars on Banker at seat 3, and "3b
+banker 25" is the wager of the back bettor behind that seat.
 
-The expected settlement is written as the result, what goes back to the circle, and what else is charged or owed.
+The expected settlement of a wager is written as its result, what goes back to the bettor's circle, and any commission,
+debt or meter.
 """
 
 from __future__ import annotations
@@ -49,7 +50,8 @@ def cards(text: str) -> tuple[Card, ...]:
 
 
 def balanced(settlement: Settlement) -> bool:
-    """Tell whether the money adds up: in each wager, in the totals, and between the totals and what the seats owe."""
+    """Tell whether the money of a settlement adds up: within each wager, in the totals, and between the totals and what
+    the seats owe."""
     totals, settled = settlement.totals, settlement.settled
     return (
         all(0 <= one.stake_back_cents <= one.wager.cents for one in settled)
@@ -62,8 +64,8 @@ def balanced(settlement: Settlement) -> bool:
 
 
 def told(settlement: Settlement) -> list[str]:
-    """Return the settlement line by line: "seat spot result returned", and then commission, debt or meter where there
-    is one."""
+    """Check that the settlement adds up, and return it as one line for each wager: "seat spot result returned", and
+    then the commission, debt or meter if there is one."""
     assert balanced(settlement)
     return [_line(one) for one in settlement.settled]
 
@@ -355,8 +357,9 @@ def settle_lucky9(rounding: Rounding, wagers: Sequence[Wager], done: SeatHands) 
 
 
 def lucky9_round(dealer: str, hands: dict[int, str], wagers: str, rounding: Rounding = CENT) -> Settlement:
-    """Return the settlement of a round of Lucky 9. A "/" separates the hands of one seat. The seat's first two cards
-    are those of its only hand, or after a split the first card of each of its first two hands."""
+    """Return the settlement of a round of Lucky 9 with these hands. In `hands`, a "/" separates the hands of one seat.
+    The first two cards dealt to a seat are those of its only hand, or after a split the first card of each of its first
+    two hands."""
     played, first_two = [], {}
     for seat, text in hands.items():
         theirs = [cards(hand) for hand in text.split("/")]
@@ -436,7 +439,8 @@ def wagers_on(*spots: str, backs: bool = True, seats: int = 7) -> st.SearchStrat
 
 
 def check_money(settlement: Settlement, wagers: list[Wager]) -> None:
-    """Check that every staked cent is with the bettors, with the house, or taken as commission."""
+    """Check that every cent of the wagers went back to the bettors, stayed with the house, or was taken as
+    commission."""
     assert balanced(settlement)
     theirs = -sum(
         one.wager.cents - one.stake_back_cents - one.pays_cents + one.commission_cents for one in settlement.settled

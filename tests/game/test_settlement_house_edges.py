@@ -1,7 +1,7 @@
-"""Checks the published house edges for eight decks. One round of each kind is settled, weighted by how often its kind
-comes.
+"""Checks the published house edges for eight decks. One round of each kind is settled, and its result is weighted by
+how often that kind of round occurs.
 
-The weights are the published counts. `test_enumeration.py` checks that the rules of play give these counts.
+The weights are published counts. `test_enumeration.py` checks that the rules of play give these counts.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ def hand(total: int, cards: int) -> tuple[Card, ...]:
 
 
 def every_kind_of_hand() -> Iterator[tuple[TwoHands, int]]:
-    """Yield a round of every kind that the wagers of punto banco distinguish, and how often its kind comes."""
+    """Yield one round of each kind that the bets of punto banco distinguish, and how often that kind of round
+    occurs."""
     for margin, _, player, banker in WITHOUT_A_NATURAL:
         yield TwoHands(hand(margin, 3), hand(0, 3), Outcome.PLAYER, natural=False), player
         yield TwoHands(hand(0, 3), hand(margin, 3), Outcome.BANKER, natural=False), banker

@@ -1,7 +1,7 @@
-"""Checks rules for third cards that no sheet prints: the table, the simulated house and the odds follow the game file
-alone.
+"""Checks rules for third cards that no sheet prints: the table, the simulated house and the odds must follow the game
+file.
 
-Each set of rules is written a second time as a picture (`tests/support/tableaus.py`), which says by itself who draws.
+Each set of rules is written a second time as a picture (`tests/support/tableaus.py`), which tells by itself who draws.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ ON_NATURALS = {
 
 
 def files(folder: Path, picture: Picture, driver: str = "beetek") -> Path:
-    """Write the files of the shipped house that has a tableau of its own, with this picture in place of that tableau,
-    and a shoe of this brand."""
+    """Write the files of a table with these rules for third cards, and return the table file's path. The files are
+    based on the shipped house Even Draw. `driver` is the brand of the shoe."""
     table, game = (copy.deepcopy(read(CONFIG / kind / f"{HOUSE}.toml")) for kind in ("tables", "games"))
     game["punto_banco"] |= {"tableau": picture.section(), "own_tableau": False}
     game["bets"] = [*(_without_reach(bet) for bet in game["bets"] if bet["spot"] != "lucky_6"), ON_NATURALS]
@@ -66,7 +66,8 @@ def files(folder: Path, picture: Picture, driver: str = "beetek") -> Path:
 
 
 def _without_reach(bet: dict[str, Any]) -> dict[str, Any]:
-    """Return the bet with only the rows that ask who won, which can be reached under any rules for third cards."""
+    """Return the bet with only those rows that ask who won, because such rows can be reached under any rules for third
+    cards."""
     return bet | {"rows": [row for row in bet["rows"] if row["when"].keys() == {"winner"}]}
 
 
@@ -81,7 +82,8 @@ def in_deal_order(player: tuple[int, ...], banker: tuple[int, ...]) -> list[Card
 
 
 def differs(says: Tableau, picture: Picture) -> list[str]:
-    """Return every position in which the program or the simulated house decides otherwise than the picture."""
+    """Return every position of a round in which the program or the simulated house draws otherwise than the picture of
+    the rules says."""
     found, section = [], rules.Drawing(**picture.section())
     for player, banker in tableaus.positions():
         if len(player) == 3 and picture.next(player[:2], banker) != "player":
@@ -118,8 +120,8 @@ def test_rounds_of_any_tableau_are_dealt_and_paid_as_the_house_has_them(seed: in
 
 
 def ways(picture: Picture, decks: int) -> Counter[int]:
-    """Count the ordered deals of six cards by who wins: a positive key for Player, a negative one for Banker, 0 for a
-    tie."""
+    """Count the ordered deals of six cards by the winner, under the rules in `picture`. The key 1 stands for Player, -1
+    for Banker, and 0 for a tie."""
     count: Counter[int] = Counter()
     left = {value: decks * (16 if value == 0 else 4) for value in range(10)}
 
@@ -192,13 +194,13 @@ def test_a_tableau_that_differs_in_one_letter_is_played_by_everybody_or_refused(
 
 
 def odds_of(path: Path) -> list[list[int]]:
-    """Return how often each row decides, for the three bets on the winner."""
+    """Return how often each row decides, for the bets on Player, Banker and the tie in a table's or game's file."""
     return [[each.ways for each in odds.outcomes] for odds in par(subject(path)).bets[:3]]
 
 
 def key_of(cell: str) -> tuple[str, str]:
-    """Return the key of the game file to which a cell of the picture belongs, and the number that the file has or lacks
-    there once the cell is changed."""
+    """Return two texts about one cell of the printed rules for third cards: its key in the game file, and a text that
+    says which number that key has or lacks once the cell is changed."""
     who, total, *third = cell.split()
     if who == "player":
         return "tableau.player_draws_on", f"{'lacks' if int(total) < 6 else 'has'} {total}"
@@ -209,8 +211,8 @@ def key_of(cell: str) -> tuple[str, str]:
 
 
 def test_the_shipped_house_draws_as_its_sheet_says() -> None:
-    """In the shipped house each hand draws on 0 to 5, whatever the other hand did. So both hands win equally often,
-    which needs no counting."""
+    """In the shipped house Even Draw, each hand draws on 0 to 5, whatever the other hand did. So both hands win equally
+    often, which needs no counting."""
     picture = Picture("DDDDDD..", (*["D" * 11] * 6, *["." * 11] * 2))
     path = CONFIG / "tables" / f"{HOUSE}.toml"
     assert differs(tableau_of(path), picture) == []

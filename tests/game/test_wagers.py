@@ -1,5 +1,5 @@
-"""Checks wagers and their limits. Wagers are written as on the layout. "3 banker 25" is a wager of 25 dollars at seat
-3, and "3b …" is a wager of the back bettor behind that seat."""
+"""Checks wagers and their limits. In these tests, "3 banker 25" is a wager of 25 dollars on Banker at seat 3, and "3b
+banker 25" is the wager of the back bettor behind that seat."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ def at_once(rules: Rules, placed: str, wager: str, actives: tuple[int, ...] = ()
 
 
 def at_lock(rules: Rules, placed: str, actives: tuple[int, ...] = ()) -> dict[str, str]:
-    """Return the wagers that are refused when wagers are locked, each with the reason. Check that the other wagers
-    play."""
+    """Return the wagers that are refused when betting ends, each with the code of the reason. Check that all other
+    wagers count in the round."""
     playing, refused = stand(*rules, SEATS, some(placed), actives)
     assert {*playing} | {each.wager for each in refused} == {*some(placed)}
     assert len(playing) + len(refused) == len(some(placed))

@@ -1,5 +1,4 @@
-"""Checks that a journal outlives the program that wrote it: journals of earlier commits are read, replayed and
-continued."""
+"""Checks that journals which earlier commits wrote can still be read, replayed and continued."""
 
 from __future__ import annotations
 
@@ -79,8 +78,9 @@ def test_a_table_goes_on_from_it(name: str, tmp_path: Path) -> None:
 
 
 def test_an_open_shoe_folds_by_the_procedure_of_then(tmp_path: Path) -> None:
-    """A shoe that an earlier version left open is replayed by the procedure of that version. By that procedure the
-    shoe's result of kept cards stopped the table, and a card that the shoe kept is the next round's first."""
+    """If an earlier version left a shoe open, the shoe is replayed by that version's procedure. By that procedure, a
+    result that the shoe reported from kept cards stopped the table, and a card that the shoe kept is the next round's
+    first card."""
     old = copied("royal9-kept", tmp_path)
     facts = [row.fact for row in read_rows(old.journal)]
     assert {ShoeResultReported, FaultCleared, CutCardDrawn, CardKept} <= set(map(type, facts))
@@ -94,7 +94,8 @@ def test_an_open_shoe_folds_by_the_procedure_of_then(tmp_path: Path) -> None:
 
 
 def opened_again(old: OldJournal) -> Table:
-    """Replay the open shoe, check that its events come out as they were stored, and return the table."""
+    """Replay the open shoe of an old journal, check that its events come out as they were stored, and return the
+    table's state."""
     key = load_or_make_key(old.key)
     whose = verify(old.journal).table
     journal = Journal(old.journal, whose, key, key.public)
@@ -106,7 +107,8 @@ def opened_again(old: OldJournal) -> Table:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_technicians_page_has_its_figures(name: str, tmp_path: Path) -> None:
-    """The technician's page has the figures of an old journal. The screen gets the old events in the words of today."""
+    """The technician's page of the screen shows the rounds and awards of an old journal. The screen receives the old
+    events with today's field names."""
 
     async def told() -> list[dict[str, Any]]:
         past = Past(original(name), beside(original(name)))
@@ -127,7 +129,7 @@ def test_the_technicians_page_has_its_figures(name: str, tmp_path: Path) -> None
 
 
 def table_over(old: OldJournal, name: str, folder: Path) -> Path:
-    """Write the file of a simulated table that uses this old journal, and return its path."""
+    """Write the file of a simulated table that continues this old journal, and return the file's path."""
     game = name.rpartition("/")[2].partition("-")[0].removesuffix("_corrected")
     changes: dict[str, dict[str, Any]] = {
         "table": {"id": verify(old.journal).table},
@@ -143,8 +145,8 @@ THE_REST = [pytest.param(name, marks=pytest.mark.proof) for name in [*NAMES, *OF
 
 @pytest.mark.parametrize("name", [*SAMPLE, *THE_REST])
 def test_the_daemon_goes_on_from_it(name: str, tmp_path: Path) -> None:
-    """The daemon starts on an old journal and shows the shoe and the fault that were left. It ends both when a
-    supervisor says so, and opens the next shoe."""
+    """The table's program starts on an old journal and shows the shoe that was left open. When a supervisor says so, it
+    ends the round and the shoe that were left, and opens the next shoe."""
     old = copied(name, tmp_path)
     read = verify(old.journal)
     shoe = max(row.fact.shoe for row in read_rows(old.journal) if isinstance(row.fact, ShoeOpened))
@@ -161,8 +163,8 @@ def test_the_daemon_goes_on_from_it(name: str, tmp_path: Path) -> None:
 
 
 def supervised(table: Path, act: str) -> None:
-    """Send a supervisor's act, naming the fault that stands. Where another fault has come since, repeat the act with
-    that fault."""
+    """Send a supervisor's act to the running table, with the id of the table's fault. If another fault has come
+    meanwhile, send the act again with that fault's id."""
     fault = started(table).fault
     while True:
         try:
@@ -176,7 +178,7 @@ def supervised(table: Path, act: str) -> None:
 
 
 def started(table: Path) -> Public:
-    """Wait until the started table answers, and return its public face."""
+    """Wait until the started table answers, and return its public face (what everybody may see of it)."""
     for _ in range(2000):
         with suppress(TableError):
             return status_of(table).face
@@ -222,8 +224,8 @@ def test_how_a_fact_came_is_in_the_chain(change: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "lucky9"])
 def test_the_bets_of_its_shoe_are_those_of_the_game_file(name: str) -> None:
-    """The bets in an old journal are those of today's game file, row by row. Not compared are the words that players
-    read, and how margins are grouped: Kansas Star's sheet puts two margins in a row."""
+    """The bets stored in an old journal equal the bets of today's game file, row by row. Two things are not compared:
+    the texts for players, and how margins are grouped, because Kansas Star's sheet puts two margins in a row."""
     rules = next(row.fact.rules for row in read_rows(original(name)) if isinstance(row.fact, ShoeOpened))
     game = name.partition("-")[0]
     written = tuple(
@@ -239,8 +241,8 @@ HANDS = [tuple(cards(text)) for text in f"{TWO}, {THREE}".split(", ")]
 
 
 def test_the_rows_that_are_made_of_lucky_9s_outcomes_decide_as_those_of_the_game_file() -> None:
-    """An old journal's rows for Lucky 9 decide as today's game file does. Every kind of hand of a seat, split or not,
-    is tried against every kind of the dealer's hand."""
+    """The bets on Lucky 9 in an old journal decide every wager as today's game file does. Every kind of hand of a seat,
+    split or not, is tried against every kind of hand of the dealer."""
     rules = next(row.fact.rules for row in read_rows(original("lucky9")) if isinstance(row.fact, ShoeOpened))
     then, now = ({bet.spot: bet for bet in bets} for bets in (rules.bets, bets_of("lucky9")))
     assert then.keys() == now.keys()
@@ -260,8 +262,8 @@ def test_the_rows_that_are_made_of_lucky_9s_outcomes_decide_as_those_of_the_game
 
 
 def _by_spot(bets: Sequence[Bet]) -> dict[str, Bet]:
-    """Return the bets by spot, with each margin in a row of its own and these rows sorted. Their order does not matter,
-    because no two margins hold together."""
+    """Return the bets by their spots, in a form that can be compared: each margin has a row of its own, and these rows
+    are sorted. The order of these rows has no effect, because no two margins hold in the same round."""
     return {bet.spot: replace(bet, rows=tuple(_each_margin(bet.rows))) for bet in bets}
 
 

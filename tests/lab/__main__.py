@@ -1,5 +1,5 @@
-"""The program behind `make lab-report`: runs the tests that the clauses name, and writes the signed report for a test
-laboratory."""
+"""The program behind `make lab-report`. It runs the tests that show that the clauses of regulations are met, and writes
+the signed report for a test laboratory."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ _INSTALLED = ("demo", "postgresql", "pi", "pi5")
 
 
 def main() -> int:
-    """Write the report, or check one. Returns 1 where a test failed or the report was changed."""
+    """Write the report for a test laboratory, or check an existing one. Returns 1 if a test failed, or if the checked
+    report was changed."""
     parser = argparse.ArgumentParser(prog="make lab-report", allow_abbrev=False)
     parser.add_argument("--key", type=Path, default=ROOT / "build" / "lab-report.key", help="the key that signs")
     parser.add_argument("--to", type=Path, default=ROOT / "build" / "lab-report.html", help="the page")
@@ -76,7 +77,7 @@ def _write(to: Path, key_path: Path) -> int:
 
 
 def _commit() -> str:
-    """Return the commit whose files were tested, and whether a file differs from it."""
+    """Return the commit whose files were tested, with a remark if any file differs from that commit."""
 
     def git(*words: str) -> str:
         return subprocess.run(("git", *words), cwd=ROOT, check=True, capture_output=True, text=True).stdout.strip()
@@ -85,7 +86,7 @@ def _commit() -> str:
 
 
 def _packages(sums: Path) -> tuple[tuple[str, str], ...]:
-    """Return each package that `make package` made here, with its SHA-256."""
+    """Return the packages that `make package` has made on this machine, as pairs of file name and SHA-256."""
     if not sums.is_file():
         return ()
     return tuple((name, digest) for digest, name in (line.split() for line in sums.read_text("utf-8").splitlines()))

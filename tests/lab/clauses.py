@@ -1,4 +1,5 @@
-"""Reads `clauses.toml`: the clauses of public regulations, and the tests that show that the program meets them.
+"""Reads `clauses.toml`: the clauses of public regulations, and for each clause the tests that show that the program
+meets it.
 
 Each test that a clause names has the marker `clause`, so `pytest -m "clause(number=61)"` runs the tests of one clause.
 """
@@ -18,7 +19,7 @@ TABLE = Path(__file__).with_name("clauses.toml")
 
 
 class Verdict(Enum):
-    """The extent to which the program does what a clause asks."""
+    """How far the program does what a clause of a regulation asks."""
 
     MET = "met"
     PART = "part"
@@ -28,7 +29,7 @@ class Verdict(Enum):
 
 
 class Read(Enum):
-    """The extent to which the authors know the text of a clause."""
+    """How well the authors know the text of a clause of a regulation."""
 
     TEXT = "text"
     CONTENTS = "contents"
@@ -36,8 +37,8 @@ class Read(Enum):
 
 
 class Clause(Struct, frozen=True, forbid_unknown_fields=True):
-    """One clause of a regulation. `tests` are names of tests (`pit/test_slips.py::test_…`), or of files of tests below
-    `tests`."""
+    """One clause of a regulation. `tests` names the tests that show that it is met: single tests
+    (`pit/test_slips.py::test_…`), or whole files below the folder `tests`."""
 
     number: int
     source: str
@@ -49,12 +50,12 @@ class Clause(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def clauses() -> tuple[Clause, ...]:
-    """Return all clauses, by number."""
+    """Return all clauses of the regulations, in the order of `clauses.toml`."""
     return convert(tomllib.loads(TABLE.read_text("utf-8"))["clause"], tuple[Clause, ...])
 
 
 def mark(items: Iterable[pytest.Item]) -> None:
-    """Mark each test that a clause names with the clause's number."""
+    """Give each pytest test that a clause of a regulation names a marker with the clause's number."""
     of: dict[str, list[int]] = {}
     for clause in clauses():
         for name in clause.tests:

@@ -1,4 +1,4 @@
-"""A pytest plugin for `tests.lab` alone: writes the outcome of each test of a run into a file, for the report."""
+"""A pytest plugin that only the laboratory's report uses: it writes the outcome of each test of a run into a file."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ class _Outcomes:
         self._of: dict[str, str] = {}
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Keep the worst outcome of a test: of its setup, of the test itself, and of its teardown."""
+        """Keep the worst of a test's three outcomes: of its setup, of the test itself, and of its teardown."""
         before = self._of.get(report.nodeid, "passed")
         if report.when == "call" or report.outcome != "passed":
             self._of[report.nodeid] = max(before, report.outcome, key=lambda outcome: _WEIGHT[outcome])
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """Record a file that could not be collected as failed."""
+        """Record a test file as failed if pytest could not collect it."""
         if report.outcome != "passed":
             self._of[report.nodeid] = report.outcome
 
     def pytest_sessionfinish(self) -> None:
-        """Write the file with the outcomes."""
+        """Write the outcomes of all tests to the file for the laboratory's report."""
         self._path.write_text(json.dumps(self._of, sort_keys=True), "utf-8")

@@ -1,4 +1,5 @@
-"""The report for a test laboratory: each clause with its verdict and the outcomes of its tests, as one signed page."""
+"""The report for a test laboratory: each clause of the regulations, with its verdict and the outcomes of its tests, as
+one signed page."""
 
 from __future__ import annotations
 
@@ -30,8 +31,8 @@ KNOWN = {
 
 
 class Outcome(Struct, frozen=True):
-    """The outcome of one test that a clause names, or of all tests of a file: how many of them passed, failed, and did
-    not run on this machine. All three are 0 where the test only runs with `pytest --proof`."""
+    """The outcome of one test that a clause names, or of a whole test file: how many tests passed, failed, and did not
+    run on this machine. All three numbers are 0 if the test only runs with `pytest --proof`."""
 
     test: str
     passed: int
@@ -40,8 +41,8 @@ class Outcome(Struct, frozen=True):
 
 
 class Component(Struct, frozen=True):
-    """A library that the program is installed with, in the version that the lock files pin. Its file has one of these
-    SHA-256."""
+    """A library with which the program is installed, in the version that the lock files pin. `sha256` lists the allowed
+    SHA-256 hashes of the library's files."""
 
     name: str
     version: str
@@ -49,8 +50,8 @@ class Component(Struct, frozen=True):
 
 
 class Tried(Struct, frozen=True):
-    """A clause and the outcomes of its tests. `shown` is True where all of them ran and passed, and the verdict is that
-    the clause is met."""
+    """A clause of a regulation, and the outcomes of its tests. `shown` is True if the clause's verdict is "met", and
+    all its tests ran and passed."""
 
     clause: Clause
     outcomes: tuple[Outcome, ...]
@@ -58,8 +59,8 @@ class Tried(Struct, frozen=True):
 
 
 class Report(Struct, frozen=True):
-    """Everything that the report's page shows. `figures` are lines of proof/FIGURES.md: the test, what it measured,
-    when and where."""
+    """Everything that the page for the test laboratory shows. `figures` are lines of proof/FIGURES.md: the name of the
+    test, what it measured, and when at which commit."""
 
     version: str
     commit: str
@@ -73,8 +74,8 @@ class Report(Struct, frozen=True):
 
 
 def tried(clauses: Iterable[Clause], outcomes: Mapping[str, str]) -> tuple[Tried, ...]:
-    """Return each clause with the outcomes (`passed`, `failed`, `skipped`) of its tests. `outcomes` has them by the
-    tests' names in a run."""
+    """Return each clause with the outcomes of its tests. `outcomes` has `passed`, `failed` or `skipped` for each test
+    of the run, by the test's name."""
     counts: dict[str, Counter[str]] = {}
     for name, outcome in outcomes.items():
         file, _, test = name.removeprefix("tests/").partition("::")
@@ -97,7 +98,7 @@ _PIN = re.compile(r"^(?P<name>[a-z0-9-]+)==(?P<version>[^ \\]+)(?P<rest>(?:.*\\\
 
 
 def components(locks: Iterable[Path]) -> tuple[Component, ...]:
-    """Return the libraries that these lock files pin, by name."""
+    """Return the libraries that these lock files pin, sorted by name."""
     found = {
         pin["name"]: Component(pin["name"], pin["version"], tuple(re.findall(r"sha256:([0-9a-f]{64})", pin["rest"])))
         for lock in locks
@@ -107,12 +108,13 @@ def components(locks: Iterable[Path]) -> tuple[Component, ...]:
 
 
 def figures(page: Path) -> tuple[tuple[str, str, str], ...]:
-    """Return the figures on the page of long measurements: the test, what it measured, and when at which commit."""
+    """Return the results on the page of long measurements: the name of the test, what it measured, and when at which
+    commit."""
     return tuple((test.rpartition("::")[2], it.measured, it.when) for test, it in read(page).figures.items())
 
 
 def page(report: Report, key: SigningKey | None) -> str:
-    """Return the report as a page that needs no other file, signed with this key."""
+    """Return the report as one HTML page that needs no other file. The page is signed if a key is given."""
     body = "".join(
         (
             _table("", _head(report)),
@@ -161,7 +163,8 @@ def _counts(clauses: Iterable[Tried]) -> list[tuple[str, str]]:
 
 
 def _sum(clauses: Iterable[Tried], what: str) -> int:
-    """Count the tests with this outcome. A test that several clauses name counts once."""
+    """Count the tests with the outcome `what` ("passed", "failed" or "skipped"). A test that several clauses name
+    counts once."""
     outcomes = {outcome.test: outcome for each in clauses for outcome in each.outcomes}
     whole = {test for test in outcomes if "::" not in test}
     return sum(

@@ -1,5 +1,5 @@
-"""Checks the report for a test laboratory: each clause names tests that exist, and the page gives the outcome
-of each."""
+"""Checks the report for a test laboratory: each clause names tests that exist, and the page gives the outcome of each
+test."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def test_each_test_that_a_clause_names_exists() -> None:
 
 
 def test_a_test_that_a_clause_names_bears_its_number(request: pytest.FixtureRequest) -> None:
-    """A test that a clause names has the clause's number as a marker. Clause 76 names the test of the components in
-    this file."""
+    """A test that a clause names has a marker with the clause's number. For example, clause 76 names a test in this
+    file, the one of the report's components."""
     numbers = {
         marker.kwargs["number"]
         for item in request.session.items
@@ -115,7 +115,7 @@ def test_the_page_says_every_clause_and_twice_the_same_bytes(tmp_path: Path) -> 
 
 
 def test_a_page_that_was_made_better_than_the_tests_were_is_refused(tmp_path: Path) -> None:
-    """The check refuses a page on which a vendor has turned one verdict green."""
+    """The check refuses a report on which somebody has changed one verdict to "met"."""
     path = tmp_path / "report.html"
     path.write_text(page(a_report(), load_or_make_key(tmp_path / "key")), "utf-8")
     assert said_by(path, "make lab-report")["version"] == "1"

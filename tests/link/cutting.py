@@ -1,5 +1,5 @@
-"""A proxy between a client and its broker that ends connections on request. It forwards bytes and does not
-parse them."""
+"""A proxy between a client and its MQTT broker that breaks the connections on request. It forwards bytes without
+parsing them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _RESET = struct.pack("ii", 1, 0)  # SO_LINGER: what is not sent yet is thrown aw
 
 
 class CuttingProxy:
-    """A proxy that listens on `port`, and forwards everything until `cut` is called."""
+    """A proxy that listens on `port` and forwards all bytes to a broker. `cut` breaks the connections."""
 
     port: int
 
@@ -27,7 +27,7 @@ class CuttingProxy:
         self._ends: list[tuple[asyncio.StreamWriter, asyncio.StreamWriter]] = []
 
     async def took(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Forward a new client's connection to the broker, in both directions."""
+        """Forward the bytes of a new client's connection to the broker, and the broker's bytes to the client."""
         far_reader, far_writer = await asyncio.open_connection("127.0.0.1", self._to_port)
         ends = writer, far_writer
         self._ends.append(ends)
@@ -43,7 +43,8 @@ class CuttingProxy:
             writer.write_eof()
 
     def cut(self, ending: Ending) -> None:
-        """End every connection in the given way: a reset, a proper end, an end of one direction, or garbage."""
+        """Break every connection in the given way: "reset", "end" (a proper end), "half" (an end towards the broker
+        alone), or "garbage" (random bytes to the broker)."""
         ends, self._ends = self._ends, []
         for near, far in ends:
             match ending:
@@ -63,7 +64,7 @@ class CuttingProxy:
 
 @asynccontextmanager
 async def cutting_proxy(to_port: int) -> AsyncIterator[CuttingProxy]:
-    """Run a proxy to a port of this machine while the block runs."""
+    """Run a proxy to the broker on this port of the machine while the `with` block runs."""
     proxy = CuttingProxy(to_port)
     server = await asyncio.start_server(proxy.took, "127.0.0.1", 0)
     proxy.port = server.sockets[0].getsockname()[1]

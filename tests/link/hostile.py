@@ -1,4 +1,4 @@
-"""A hostile broker that speaks raw MQTT 5, for tests. It sends and does what Mosquitto never would."""
+"""A hostile MQTT 5 broker for tests. It writes raw packets, and does what the broker Mosquitto would never do."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ PATIENCE_S = 20.0
 
 
 def packet(first: int, body: bytes) -> bytes:
-    """Build an MQTT packet from its first byte and its body, with the length between them."""
+    """Build an MQTT packet: its first byte, the length of its body, and its body."""
     return bytes([first]) + length(len(body)) + body
 
 
 def length(value: int) -> bytes:
-    """Encode the value as MQTT's variable byte integer."""
+    """Encode a number as MQTT's variable byte integer."""
     said = b""
     while value > 127:
         said, value = said + bytes([value & 127 | 128]), value >> 7
@@ -31,20 +31,21 @@ def text(value: bytes) -> bytes:
 
 
 def publish(topic: bytes, payload: bytes, qos: int = 0, properties: bytes = b"", retain: bool = False) -> bytes:
-    """Build a PUBLISH packet. Where the QoS needs a packet number, the number is 1."""
+    """Build an MQTT PUBLISH packet. If the QoS requires a packet identifier, the identifier is 1."""
     number = b"\0\1" if qos else b""
     return packet(PUBLISH | qos << 1 | retain, text(topic) + number + length(len(properties)) + properties + payload)
 
 
 class Line:
-    """A client's connection, from the broker's side."""
+    """A client's connection to the hostile test broker, seen from the broker's side."""
 
     def __init__(self, line: socket.socket) -> None:
         self._line = line
         line.settimeout(PATIENCE_S)
 
     def hears(self) -> tuple[int, bytes]:
-        """Read the next packet: its kind and its body. Raises OSError when the client has gone."""
+        """Read the client's next MQTT packet, and return its type and its body. Raises OSError if the client
+        has gone."""
         first = self._exactly(1)[0]
         size = shift = 0
         while True:
@@ -64,11 +65,12 @@ class Line:
         return data
 
     def says(self, data: bytes) -> None:
-        """Send these bytes. Raises OSError where the client has gone."""
+        """Send these bytes to the client. Raises OSError if the client has gone."""
         self._line.sendall(data)
 
     def greets(self, properties: bytes = b"") -> bytes:
-        """Accept the client's connection and subscriptions as a proper broker does. Returns the CONNECT packet."""
+        """Accept the client's connection and its subscriptions, as a proper broker does. Returns the body of the
+        client's CONNECT packet."""
         _, connect = self.hears()
         self.says(packet(0x20, b"\0\0" + length(len(properties)) + properties))
         of_own_acks = True  # by which the pit begins
@@ -91,8 +93,8 @@ class Line:
 
 
 class HostileBroker:
-    """A broker that runs one of `acts` on each connection, in order, and repeats the last one. `connections` counts the
-    connections so far."""
+    """A test broker that runs one of the functions `acts` on each connection, in order, and repeats the last function
+    for further connections. `connections` counts the connections so far."""
 
     def __init__(self, *acts: Callable[[Line], None]) -> None:
         self._acts = acts
@@ -112,14 +114,15 @@ class HostileBroker:
                     act(Line(line))
 
     def close(self) -> None:
-        """Stop listening."""
+        """Stop listening for new connections."""
         self._server.shutdown(socket.SHUT_RDWR)
         self._server.close()
 
 
 @contextmanager
 def hostile_broker(*acts: Callable[[Line], None]) -> Iterator[HostileBroker]:
-    """Run a broker with these acts until the end of the block."""
+    """Run a hostile test broker while the `with` block runs. The functions `acts` handle its connections, one after
+    another."""
     broker = HostileBroker(*acts)
     try:
         yield broker
@@ -128,6 +131,6 @@ def hostile_broker(*acts: Callable[[Line], None]) -> Iterator[HostileBroker]:
 
 
 def honest(line: Line) -> None:
-    """Serve a connection as a proper broker does."""
+    """Serve one client's connection as a proper broker does, until the client goes."""
     line.greets()
     line.serves()

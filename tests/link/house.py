@@ -1,5 +1,5 @@
-"""A pit's broker with the shipped configuration, with certificates from a test CA, and clients of it that use no
-product code."""
+"""A broker for tests with the shipped Mosquitto configuration, with certificates from a test CA, and with clients that
+use no code of the product."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ CLIENTS = ("royal9-01", "royal9-02", "pit", "pit-page", "bets")
 
 
 class House:
-    """The broker on `localhost:port`, and the PEM files of all its clients."""
+    """A broker's files for tests: its configuration on `localhost:port`, its own certificate, and the PEM files of all
+    its clients."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -31,13 +32,13 @@ class House:
         self.broker = write(folder, "broker", self.ca.issue(HOST))
 
     def files(self, name: str) -> TlsFiles:
-        """Return the PEM files of one client."""
+        """Return the paths of the PEM files of the client with this name."""
         return TlsFiles(self.folder / "ca.crt", self.folder / f"{name}.crt", self.folder / f"{name}.key")
 
     def config(self, revoking: bool = False) -> str:
-        """Return the shipped configuration with another port.
+        """Return the text of the shipped Mosquitto configuration, with a placeholder for the port.
 
-        With `revoking`, the line that names the list of revoked certificates is not commented out.
+        If `revoking` is True, the line that names the list of revoked certificates is in force, and not commented out.
         """
         text = (SHIPPED / "mosquitto.conf").read_text("utf-8")
         assert "listener 8883\n" in text
@@ -48,7 +49,7 @@ class House:
 
 
 def write(folder: Path, name: str, pair: tuple[bytes, bytes]) -> tuple[Path, Path]:
-    """Write a certificate and its key to NAME.crt and NAME.key."""
+    """Write a certificate and its key (`pair`) to NAME.crt and NAME.key in this folder, and return both paths."""
     paths = folder / f"{name}.crt", folder / f"{name}.key"
     for path, pem in zip(paths, pair, strict=True):
         path.write_bytes(pem)
@@ -57,19 +58,21 @@ def write(folder: Path, name: str, pair: tuple[bytes, bytes]) -> tuple[Path, Pat
 
 @contextmanager
 def running_house(folder: Path) -> Iterator[House]:
-    """Run a broker with the shipped configuration. Skips the test where Mosquitto is not installed."""
+    """Run a Mosquitto broker with the shipped configuration while the `with` block runs. Skips the test if Mosquitto is
+    not installed."""
     house = House(folder)
     with broker_of(house):
         yield house
 
 
 def broker_of(house: House, revoking: bool = False) -> Broker:
-    """Return the broker of a house, for a test to start. It remembers nothing of an earlier run."""
+    """Return a broker for these files, which the test has yet to start. The broker remembers nothing of an
+    earlier run."""
     return Broker(house.folder, house.config(revoking), (SHIPPED / "acl").read_text("utf-8"), house.port)
 
 
 def peer(house: House, name: str, *topics: str) -> Peer:
-    """Connect and subscribe a client with one of the house's certificates."""
+    """Connect a client with the certificate of this name to the broker, and subscribe it to these topics."""
     files = house.files(name)
     context = ssl.create_default_context(cafile=files.ca)
     context.verify_flags |= ssl.VERIFY_X509_STRICT  # what Python 3.13 asks of a certificate

@@ -1,5 +1,5 @@
-"""Checks the PEM files that `tablectl certs` makes, and what `tablectl check` reports about files that cannot
-be used."""
+"""Checks the PEM files that `tablectl certs` makes, and what `tablectl check` reports about PEM files that cannot be
+used."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _SECRET = generate_private_key(SECP256R1()).private_bytes(
 
 @pytest.fixture
 def files(tmp_path: Path) -> TlsFiles:
-    """Valid TLS files for the table."""
+    """Valid TLS files for a table, on which the tests then make changes."""
     (tmp_path / "ca.crt").write_bytes(CA.certificate)
     return TlsFiles(tmp_path / "ca.crt", *write(tmp_path, NAME, CA.issue(NAME)))
 
@@ -49,7 +49,7 @@ def test_files_that_are_right(files: TlsFiles) -> None:
 
 
 def agreeing_only() -> bytes:
-    """Return a certificate that looks like a CA's, but has an X25519 key, which can only agree on keys."""
+    """Return a certificate like that of a CA, but with an X25519 key, which can only be used for key agreement."""
     ca = x509.load_pem_x509_certificate(CA.certificate)
     made = x509.CertificateBuilder(ca.issuer, ca.subject, X25519PrivateKey.generate().public_key(), 1)
     made = made.not_valid_before(ca.not_valid_before_utc).not_valid_after(ca.not_valid_after_utc)
@@ -57,8 +57,8 @@ def agreeing_only() -> bytes:
 
 
 def expired(days: int) -> Callable[[TlsFiles], object]:
-    """Return a function that installs a certificate that is valid for `days` more days. With a negative number, it
-    expired that many days ago."""
+    """Return a function that replaces the table's certificate by one that is valid for `days` more days. If `days` is
+    negative, the certificate has already expired."""
     return lambda files: write(files.ca.parent, NAME, CA.issue(NAME, timedelta(days=days)))
 
 
@@ -106,13 +106,13 @@ WRONG: dict[str, tuple[Callable[[TlsFiles], object], list[tuple[str, str]]]] = {
 
 
 def listed(days: int = 365, ca: BenchCa = CA) -> Callable[[TlsFiles], object]:
-    """Return a function that writes a list of revoked certificates beside the other files. The list is valid for `days`
-    more days."""
+    """Return a function that writes a CA's list of revoked certificates beside the other files. The list is valid for
+    `days` more days."""
     return lambda files: list_of(files).write_bytes(ca.revoke(valid=timedelta(days=days)))
 
 
 def list_of(files: TlsFiles) -> Path:
-    """Return the path of the list of revoked certificates."""
+    """Return the path of the list of revoked certificates that lies beside these TLS files."""
     return files.ca.parent / "ca.crl"
 
 

@@ -1,4 +1,5 @@
-"""Checks that a broker, or another client of it, can at most end the connection of a table or a pit."""
+"""Checks that a hostile MQTT broker, or a hostile client of it, can do no more to a table or a pit than end its
+connection."""
 
 from __future__ import annotations
 
@@ -81,7 +82,7 @@ async def test_a_retained_message_that_cannot_be_read_keeps_neither_the_pit_nor_
 
 
 def poison(port: int, message: bytes) -> None:
-    """Publish this packet on a real broker, and wait until it is acknowledged."""
+    """Publish this MQTT packet on a real broker, and wait until the broker acknowledges it."""
     with socket.create_connection(("127.0.0.1", port), 10) as raw:
         line = Line(raw)
         line.says(packet(0x10, text(b"MQTT") + b"\5\2\0\x3c\0" + text(b"poisoner")))
@@ -164,7 +165,8 @@ async def test_a_broker_that_says_everything_twice_is_heard_once() -> None:
 
 
 async def test_a_broker_that_falls_silent_is_left_whatever_keep_alive_it_asks_for() -> None:
-    """A client leaves a silent broker, even where the broker asked for no keep-alive at all, as MQTT 5 allows."""
+    """A client ends its connection to a silent broker, even if the broker asked for no keep-alive at all, as MQTT 5
+    allows."""
 
     def act(line: Line) -> None:
         line.greets(properties=b"\x13\0\0")
@@ -197,8 +199,8 @@ async def test_a_broker_that_answers_pings_and_no_messages_is_left() -> None:
 
 
 async def test_small_messages_faster_than_the_table_hears_them_end_the_connection() -> None:
-    """The connection ends where small messages come faster than the table reads them. The table's loop stands still
-    while they come."""
+    """The connection ends if small messages come faster than the table can read them. In this test the table's loop is
+    blocked while the broker sends."""
     over = threading.Event()
 
     def act(line: Line) -> None:
@@ -219,8 +221,8 @@ async def test_small_messages_faster_than_the_table_hears_them_end_the_connectio
 
 
 def pours(topic: bytes, go: threading.Event) -> Callable[[Line], None]:
-    """Return a broker's act that sends, on a signal, a message of hundreds of megabytes on this topic, whatever the
-    client subscribed to."""
+    """Return a function for the hostile broker that waits for the event `go`, and then sends the client a message of
+    hundreds of megabytes on this topic, whatever the client subscribed to."""
 
     def act(line: Line) -> None:
         connect = line.greets()
@@ -234,7 +236,7 @@ def pours(topic: bytes, go: threading.Event) -> Callable[[Line], None]:
 
 
 def memory_kb(pid: int) -> int:
-    """Return the most memory that the process ever used, in KB."""
+    """Return the most memory that the process has ever used, in KB."""
     return int(re.findall(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())[0])
 
 
@@ -270,7 +272,7 @@ def test_a_message_of_200_mb_costs_the_pit_a_connection_and_no_memory(tmp_path: 
 
 @contextmanager
 def running_pit(port: int, folder: Path) -> Iterator[PitProcess]:
-    """Run a pit on this broker, and kill it at the end."""
+    """Run a pit's program on the broker at this port while the `with` block runs, and kill it at the end."""
     pit = PitProcess(port, folder / "ledger", "--adopt-new")
     try:
         yield pit

@@ -1,4 +1,5 @@
-"""Checks the pure parts of the MQTT link: cuts are counted, and signs of a second client are judged."""
+"""Checks those parts of the MQTT link that need no network: cut connections are counted, and signs of another client
+with the same name are judged."""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ def test_cuts_are_told_once_a_minute_and_counted_for_ten() -> None:
 
 
 def test_a_thread_that_ends_while_it_is_awaited_has_ended() -> None:
-    """Waiting for a thread succeeds even where the thread ends meanwhile. paho looks at its thread three times, and a
+    """Waiting for paho's thread succeeds even if the thread ends meanwhile. paho looks at the thread three times, and a
     thread that ends removes itself from the client."""
 
     class Ending(Client):
@@ -72,8 +73,8 @@ def test_a_broker_that_closed_the_connection_and_forgot_was_restarted() -> None:
 
 @given(st.lists(st.tuples(st.booleans(), st.floats(0, 100)), max_size=60))
 def test_no_number_of_cuts_is_another_client(cuts: list[tuple[bool, float]]) -> None:
-    """No number of cut connections is taken for a second client, however fast they follow, and whether the broker still
-    has the retained message or not."""
+    """No number of cut connections is taken as a sign of another client with the same name. This holds however fast the
+    cuts follow each other, and whether or not the broker still has the retained message."""
     rival, now_s = Rival(), 0.0
     rival.wrote()
     for remembered, wait_s in cuts:
@@ -83,7 +84,8 @@ def test_no_number_of_cuts_is_another_client(cuts: list[tuple[bool, float]]) -> 
 
 
 def tell(signs: tuple[str, ...], apart_s: float = 1.0) -> Iterator[bool]:
-    """Yield, for each sign in turn, whether a second client is now suspected."""
+    """Feed these signs, "foreign" or "closed", to a `Rival`, `apart_s` seconds apart. Yield after each sign whether
+    another client with the same name is suspected."""
     rival = Rival()
     rival.wrote()
     for place, sign in enumerate(signs):

@@ -1,4 +1,5 @@
-"""Checks messages on the pit's topics that a table does not accept: they are refused and logged, and have no effect."""
+"""Checks messages on the pit's MQTT topics that a table must not accept: they are refused, logged, and without
+effect."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from tests.support.waiting import eventually
 
 @pytest.fixture
 def log(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
-    """The stream's log lines, from warnings on."""
+    """The log lines of the table's event stream, warnings and errors only."""
     caplog.set_level(logging.WARNING, "controller.daemon.delivery.stream")
     return caplog
 
@@ -82,8 +83,8 @@ async def test_a_link_that_is_cut_often_is_told_while_it_stands(tmp_path: Path) 
 async def test_an_acknowledgement_older_than_one_seen_takes_nothing_back(
     tmp_path: Path, log: pytest.LogCaptureFixture
 ) -> None:
-    """An acknowledgement of fewer events than an earlier one takes nothing back. It is logged, and the table repeats
-    events, because the pit that sent it may have lost what came later."""
+    """If the pit acknowledges fewer events than before, the table keeps its mark of the acknowledged events. The table
+    logs the message and sends events again, because the pit may have lost what came later."""
     async with running(tmp_path) as world:
         await world.open_shoe()
         await world.do(LockWagers())

@@ -1,5 +1,5 @@
-"""Checks the link to a Mosquitto with the shipped configuration: mutual TLS, each table's own topics, and its own
-client id."""
+"""Checks the link to a real Mosquitto broker with the shipped configuration: mutual TLS, topics that only one table may
+use, and a client id of each table."""
 
 from __future__ import annotations
 
@@ -47,21 +47,21 @@ Tls = Callable[[], ssl.SSLContext]
 
 @pytest.fixture(scope="module")
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    """The broker with the shipped configuration, which runs during this module's tests."""
+    """A Mosquitto broker with the shipped configuration, which runs during this module's tests."""
     with running_house(tmp_path_factory.mktemp("house")) as running:
         yield running
 
 
 @pytest.fixture
 def pit(house: House) -> Iterator[Peer]:
-    """A client with the pit's certificate, which listens."""
+    """A client with the pit's certificate, subscribed to all tables' events and states."""
     with peer(house, "pit", "pit/v1/+/event", "pit/v1/+/state") as other:
         yield other
 
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make the driver try again after hundredths of a second."""
+    """Make the table's MQTT driver reconnect within hundredths of a second, so that tests are short."""
     monkeypatch.setattr(mqtt, "_FIRST_RETRY_S", 0.01)
     monkeypatch.setattr(mqtt, "_LONGEST_RETRY_S", 0.02)
 
@@ -70,7 +70,8 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 async def table_of(
     house: House, tls: Tls, *, name: str = TABLE, client_id: str = "table", host: str = HOST, up: bool = True
 ) -> AsyncIterator[Connected]:
-    """Run the driver of a table. Wait until it is connected, unless `up` is False."""
+    """Run a table's MQTT driver against this broker while the block runs. Wait until it is connected, unless `up` is
+    False."""
     will = Will(f"pit/v1/{name}/state", _WILL)
     broker, heard = MqttBroker([host], house.port, client_id, 5, will, [f"pit/v1/{name}/ack"], tls), Heard()
     heard.broker = broker
@@ -86,17 +87,18 @@ async def table_of(
 
 
 async def told_times(heard: Heard, kind: str, times: int) -> None:
-    """Wait until the driver has reported something of this kind at least `times` times."""
+    """Wait until the MQTT driver has reported things of this kind, such as "connected", at least `times` times."""
     await eventually(lambda: len(heard.of(kind)) >= times)
 
 
 def of(house: House, name: str = TABLE) -> Tls:
-    """Return a function that makes the TLS context of one client, as the daemon does."""
+    """Return a function that makes the TLS context of the client with this name, as the table's program does."""
     return partial(client_context, house.files(name), name)
 
 
 def why_not(house: House, tls: Tls, host: str = HOST) -> str:
-    """Return the reason that the driver reports where it cannot connect, however often it tries."""
+    """Return the reason that the MQTT driver reports for not being able to connect. Check that several attempts give
+    the same reason."""
 
     async def test() -> str:
         async with table_of(house, tls, host=host, up=False) as table:
@@ -112,7 +114,7 @@ def why_not(house: House, tls: Tls, host: str = HOST) -> str:
 
 
 def test_a_table_streams_to_its_pit_over_mutual_tls(house: House, pit: Peer, tmp_path: Path) -> None:
-    """A table streams its events to the pit over mutual TLS. The real daemon runs from its table file."""
+    """A table sends its events to the pit over mutual TLS. The test runs the real program from its table file."""
     files = house.files(TABLE)
     tls = {"ca": str(files.ca), "certificate": str(files.certificate), "private_key": str(files.private_key)}
     table = Table(TableFiles(tmp_path, TABLE, house.port, None, pit={"host": HOST, "port": house.port} | tls), tmp_path)
@@ -235,8 +237,8 @@ async def test_a_broker_whose_certificate_was_revoked_is_not_trusted_and_a_renew
 
 
 def test_a_revoked_certificate_keeps_its_standing_connection_until_the_broker_is_restarted(tmp_path: Path) -> None:
-    """A client whose certificate is revoked keeps its connection until the broker is restarted. As the broker's
-    configuration says, a reload affects new connections alone."""
+    """A client whose certificate is revoked keeps its open connection until the broker is restarted. As the broker's
+    configuration file says, a reload of the list affects only new connections."""
     house = House(tmp_path)
     (tmp_path / "ca.crl").write_bytes(house.ca.revoke())
     with broker_of(house, revoking=True) as broker:
@@ -278,8 +280,8 @@ def test_the_broker_is_held_to_the_contracts_longest_packet() -> None:
 
 
 async def test_a_broker_in_the_clear_is_never_spoken_to(house: House, quick: None) -> None:
-    """A table with TLS never speaks MQTT to a broker without TLS. The first bytes on the line are a TLS greeting, and
-    after a wrong answer nothing follows."""
+    """A table that is configured for TLS never speaks MQTT to a broker without TLS. Its first bytes are a TLS greeting,
+    and it sends nothing more after a wrong answer."""
     heard: list[bytes] = []
 
     async def plain(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -365,7 +367,8 @@ def test_the_pits_page_hears_what_everybody_may_and_the_states_and_speaks_for_no
 async def test_a_stolen_id_is_noticed_and_nobody_fights_over_it(
     house: House, quick: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Two tables with one certificate push each other off the broker, until both notice it and wait."""
+    """Two tables with one certificate push each other off the broker only a few times. One of them notices this and
+    waits, and the other then stays connected."""
     monkeypatch.setattr(mqtt, "_RIVAL_RETRY_S", 1000.0)
 
     async with table_of(house, of(house)) as one, table_of(house, of(house), up=False) as two:
@@ -387,8 +390,8 @@ async def test_a_stolen_id_is_noticed_and_nobody_fights_over_it(
 async def test_a_thief_that_says_nothing_is_noticed_by_how_the_broker_ends_the_connection(
     house: House, quick: None
 ) -> None:
-    """A silent second client is noticed by the way in which the broker ends the connection. A cut line ends in another
-    way, because only the broker can end TLS properly."""
+    """A table notices a silent second client with its certificate, because the broker properly ends the table's TLS
+    connection twice. A cut line does not look so, because only the broker can end TLS properly."""
     async with table_of(house, of(house)) as robbed:
         await robbed.answer(robbed.broker.publish(f"pit/v1/{TABLE}/state", b"{}", retain=True))
         for times in (1, 2):
@@ -403,8 +406,8 @@ async def test_a_thief_that_says_nothing_is_noticed_by_how_the_broker_ends_the_c
 async def test_a_link_that_is_cut_again_and_again_is_told_as_that_and_as_no_thief(
     house: House, quick: None, ending: Ending, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """A link that is cut again and again is reported as such, and not as a second client. The proxy that cuts knows
-    nothing of TLS, as a network does not."""
+    """A connection that is cut again and again is reported as often cut, and not as a second client with the same
+    certificate. The proxy that cuts it knows nothing of TLS, just as a network does not."""
     caplog.set_level(logging.WARNING, "drivers.mqtt")
     state = f"pit/v1/{TABLE}/state"
     async with cutting_proxy(house.port) as proxy:
@@ -453,8 +456,8 @@ async def test_what_an_earlier_run_of_the_program_said_is_nobody_elses(tmp_path:
 
 
 async def test_a_broker_that_says_so_is_believed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The driver believes a broker at once that says that another client took the place. Mosquitto says so from 2.0.15
-    on. For older versions, the test imitates such a broker."""
+    """If the broker says that another client took over the session, the driver believes it at once. Mosquitto says so
+    only from version 2.0.15 on, so the test imitates such a broker."""
     monkeypatch.setattr(mqtt, "_RIVAL_RETRY_S", 1000.0)
 
     async def take_over(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -490,8 +493,8 @@ async def test_a_pushed_out_table_comes_back(house: House, quick: None, monkeypa
 
 
 async def test_a_broker_that_is_killed_again_and_again_is_no_thief(tmp_path: Path, quick: None) -> None:
-    """A broker that is killed again and again is not taken for a second client. It may be back very soon, but it has
-    forgotten what it retained."""
+    """If the broker is killed again and again, the table does not suspect a second client. The broker may be back very
+    soon, but it has forgotten the retained messages."""
     port = free_port()
     broker, heard = MqttBroker(["127.0.0.1"], port, "table", 5, Will("s", b""), ["t"]), Heard()
     task = asyncio.create_task(broker.run(heard))

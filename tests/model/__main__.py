@@ -1,7 +1,7 @@
-"""The program behind `make model`. It explores every interleaving of the delivery guarantee in worlds of growing size,
-every way of one award through the reference pit's ledger, and which of two pits on one database leads. It checks that
-every planted defect of these is found. Where SPIN is installed, a second model of the delivery is explored too, and
-must reach the same states."""
+"""The program behind `make model`. It explores all states of three models: how a table delivers its events to the pit,
+in worlds of growing size; how one award goes through the pit's ledger; and which of two pits on one database leads. It
+checks that no rule is broken, and that every defect planted on purpose is found. If SPIN is installed, a second model
+of the delivery is explored too, and must reach the same states."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from tests.model.explore import DEAD_END, INVARIANTS, WORLDS, Found, explore
 
 
 def main() -> int:
-    """Print states, depth and time of each world, and which rule each defect breaks. Returns 1 where the product breaks
-    a rule, or where a defect is not found."""
+    """Explore all models, and print the number of states, the depth and the time of each, and the rule that each
+    planted defect breaks. Returns 1 if the product breaks a rule, or if a planted defect is not found."""
     print("Always:", *(f"  {rule}" for rule in INVARIANTS), "Never:", f"  {DEAD_END}", sep="\n")
     wrong = 0
     for world in WORLDS:
@@ -45,7 +45,8 @@ def main() -> int:
 
 
 def _lead(defect: Defect | None, most: leadership.Spent) -> awards.Found:
-    """Explore two pits on one database, and print and return what was found."""
+    """Explore the model of two pits on one database, with or without a planted defect. Print the result and return it.
+    `most` says how often each misfortune may happen."""
     begun_s = perf_counter()
     found = awards.explore(leadership.World(leadership.with_defect(defect), most), 100_000, leadership.DEAD_END)
     what = f"two pits, {most}" if defect is None else f"two pits, {most}, defect {defect.becomes.strip()!r}"
@@ -54,8 +55,8 @@ def _lead(defect: Defect | None, most: leadership.Spent) -> awards.Found:
 
 
 def _second_statement() -> int:
-    """Compare the states that the product's delivery and the model for SPIN reach. Returns in how many worlds they
-    differ."""
+    """Compare the states that the product's delivery reaches with those that the second model, for SPIN, reaches.
+    Return the number of worlds in which they differ."""
     if not second.installed():
         print("The second statement of the delivery was not explored: apt-get install -y spin gcc libc6-dev")
         return 0
@@ -71,7 +72,8 @@ def _second_statement() -> int:
 
 
 def _award(defect: award_defects.Defect | None, restores: bool) -> awards.Found:
-    """Explore all ways of one award, and print and return what was found."""
+    """Explore all ways of one award through the pit's ledger, with or without a planted defect. Print the result and
+    return it. `restores` says whether the ledger may be replaced by an older copy."""
     begun_s = perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         world = awards.World(awards.fresh(Path(folder) / "ledger"), restores, award_defects.with_defect(defect))

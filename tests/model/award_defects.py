@@ -1,5 +1,5 @@
-"""Defects to plant into the code by which the pit handles awards and receives events. Each is one change of a text,
-with the world in which it is found."""
+"""Defects that tests plant on purpose into the code by which the pit handles awards and receives events. Each defect
+replaces one piece of source text, and names the world in which it must be found."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from controller.pit.reference.ledger import Ledger
 
 
 class Defect(NamedTuple):
-    """A planted defect: one text in place of another, which occurs once in the module `of`. With `restores`, the defect
-    shows only in a world in which the ledger is restored."""
+    """A defect to plant into the source of the module `of`: the text `was`, which occurs there once, is replaced by
+    `becomes`. If `restores` is True, the defect shows only in a world in which the ledger is replaced by an older copy.
+    """
 
     was: str
     becomes: str
@@ -77,7 +78,7 @@ _PARTS = {awards: ("_awards", "Awards"), intake: ("_intake", "Intake"), taking: 
 
 
 def with_defect(defect: Defect | None) -> Callable[[Ledger], None]:
-    """Return a function that plants this defect in a ledger."""
+    """Return a function that plants this defect in a ledger. Without a defect (None), the function changes nothing."""
     if defect is None:
         return lambda _: None
     source = inspect.getsource(defect.of)

@@ -2,17 +2,17 @@
 and what the table is told.
 
 The pit is the product's own `Ledger`, with its books, over a database in memory. Each step begins with a copy of that
-database. The table is the contract's rule: it takes a step of an award whose number is above the last, and reports it
-in its stream. Where it has reported no step of that amount, it may dispute the amount: then it takes only a rejection,
-until two of its people accept the amount. Its stream begins with the hit. A message to the table may come late, twice
-or never. An event of the stream comes in order, before its turn, or again. The pit's program may end after each step,
-since a step is one transaction: then the table hears nothing of the step until the pit repeats it. Once, the ledger is
-replaced by the copy from before the hit, or from before anybody decided, and the table's stream is sent to it again.
-The cash that people paid is counted outside of the ledger.
+database. The table follows the contract's rule: it accepts a step of an award whose number is above the last, and
+reports the step in its stream of events. If the table has reported no step of that amount, it may dispute the amount.
+Then it accepts only a rejection, until two of its people accept the amount. Its stream begins with the hit (the winning
+wager). A message to the table may come late, twice or never. An event of the stream comes in order, before its turn, or
+again. The pit's program may end after each step, because a step is one transaction. Then the table hears nothing of the
+step until the pit repeats it. Once, the ledger is replaced by a copy from before the hit, or from before anybody
+decided, and the table's stream is sent to it again. The cash that people paid is counted outside of the ledger.
 
-A state is a value: numbers of steps are ranks, and the pit's clock is past each number that was ever given. `steps`
-names what can follow, and whether people and programs do it without a misfortune: from each state such steps must lead
-to an end.
+A state is a value: numbers of steps are replaced by their ranks, and the pit's clock is past each number that was ever
+given. `steps` yields what can follow, and whether people and programs do it without a misfortune. From each state, such
+steps without a misfortune must lead to an end.
 """
 
 from __future__ import annotations
@@ -44,7 +44,8 @@ _DISPUTED = "disputed"
 
 
 class Told(NamedTuple):
-    """The content of an event in the table's stream: the hit, a step of its award, or that its amount is disputed."""
+    """The content of an event in the model's table stream: the winning wager, a step of its award, or that the table
+    disputes the amount."""
 
     what: str
     cents: int = CENTS
@@ -55,9 +56,9 @@ _HIT = Told("hit")
 
 
 class Rows(NamedTuple):
-    """The content of a ledger: up to which event the table is acknowledged, its events, the award and its steps, what
-    the table reported of steps that the ledger does not have, who verified the award, and what is wrong with the books.
-    """
+    """The content of a pit's ledger in the model, as a value. `acked` is the number up to which the table's events are
+    acknowledged. `tellings` are steps that the table reported and the ledger does not have. `verifiers` are the people
+    who verified the award. `findings` says what is wrong with the books."""
 
     acked: int
     events: tuple[str, ...]
@@ -69,15 +70,15 @@ class Rows(NamedTuple):
 
     @property
     def step(self) -> str:
-        """The step that the award has reached, or "" while there is no award."""
+        """The step that the award has reached, such as "paid", or "" if there is no award yet."""
         return self.awards[0][1] if self.awards else ""
 
 
 class State(NamedTuple):
-    """The state of the model's world at one moment. `said` are the pit's messages that may still arrive, `last` the
-    number of the last one that the table took, and `disputes` the one whose amount it does not believe. `told` is
-    everything that the table's stream has reported. `cash` counts payments, and `unknown` those that no table had
-    reported when the ledger was lost."""
+    """The state of the model at one moment. `said` are the pit's messages that may still arrive. `last` is the number
+    of the last message that the table accepted. `disputes` is the message whose amount the table does not believe.
+    `told` is everything that the table's stream has reported. `cash` counts payments, and `unknown` counts those that
+    no table had reported when the ledger was lost."""
 
     ledger: Rows
     said: tuple[tuple[int, Told], ...] = ()
@@ -90,27 +91,28 @@ class State(NamedTuple):
 
     @property
     def sent(self) -> int:
-        """The number of events in `told` that the ledger has received."""
+        """The number of the table's events in `told` that the ledger has received."""
         return self.ledger.acked - _BEFORE_THE_HIT
 
     @property
     def waits(self) -> int:
-        """The number of events in `told` that the ledger has not received yet."""
+        """The number of the table's events in `told` that the ledger has not received yet."""
         return len(self.told) - self.sent
 
     @property
     def believed(self) -> bool:
-        """True where the table has reported a step of the award, and so believes its amount."""
+        """True if the table has reported a step of the award, because then the table believes the award's amount."""
         return any(told.what not in (_HIT.what, _DISPUTED) for told in self.told)
 
     def numbers(self) -> set[int]:
-        """Return the numbers of steps that the ledger, the table or a message holds."""
+        """Return every step number that occurs in the ledger, at the table or in a message under way."""
         disputed = () if self.disputes is None else (self.disputes[0],)
         return {*(row[0] for row in self.ledger.steps), *(seq for seq, _ in self.said), self.last, *disputed}
 
 
 class World:
-    """A world in which one award goes all possible ways. `change` patches the ledger, for a planted defect."""
+    """A model world in which one award goes every possible way. `restores` says whether the ledger may be replaced by
+    an older copy. `change` patches the ledger, to plant a defect."""
 
     def __init__(self, ledger: Ledger, restores: bool, change: Callable[[Ledger], None] = lambda _: None) -> None:
         self._ledger = ledger
@@ -132,7 +134,8 @@ class World:
         self.first = State(self._kept())
 
     def key(self, state: State) -> tuple[object, ...]:
-        """Return a key that is equal for equivalent states: the numbers of steps are replaced by their ranks."""
+        """Return a key that is equal for equivalent states. In the key, the numbers of steps are replaced by their
+        ranks."""
         rank = {seq: place for place, seq in enumerate(sorted(state.numbers()))}
         return (
             state.ledger._replace(steps=tuple((rank[seq], *rest) for seq, *rest in state.ledger.steps)),  # type: ignore[misc]
@@ -143,12 +146,12 @@ class World:
         )
 
     def is_over(self, state: State) -> bool:
-        """Tell whether the award is paid or rejected, and the table has reported that to the pit."""
+        """Return True if the award is paid or rejected, and the ledger has received the table's report of that."""
         step = state.ledger.step
         return step in ("paid", "rejected") and state.told[-1].what == step and not state.waits
 
     def broken(self, state: State) -> str | None:
-        """Return the rule that this state breaks, or None where all rules hold."""
+        """Return the rule that this state breaks, or None if all rules hold."""
         ledger = state.ledger
         hits = [self._hit["id"]] * (ledger.acked > _BEFORE_THE_HIT)
         if [row[0] for row in ledger.awards] != hits or ledger.events.count("hit pit") != len(hits):
@@ -160,8 +163,8 @@ class World:
         return BOOKS if ledger.findings else None
 
     def steps(self, state: State) -> Iterator[tuple[str, bool, State]]:
-        """Yield what can happen now, whether it happens without a misfortune, and the state after it. Raises
-        BrokenError."""
+        """Yield everything that can happen next in this state: its name, whether it happens without a misfortune, and
+        the state after it. Raises BrokenError if a step breaks a rule."""
         yield from self._at_the_desk(state)
         due = self._is_due(state.ledger)
         if due is not None and due not in state.said[-1:]:
@@ -223,8 +226,8 @@ class World:
                 yield f"the ledger becomes the copy from before {when}", False, after
 
     def _after(self, state: State, act: tuple[Any, ...]) -> Rows | None:
-        """Return the ledger after this act, or None where the act is refused. Results are cached, so the same act on
-        the same ledger is done once."""
+        """Return the content of the ledger after this act, or None if the ledger refuses the act. Results are cached,
+        because the same act on the same ledger is needed often."""
         now_ms = max(self._began_ms, *state.numbers()) + 1
         done = state.ledger, now_ms, act
         if done not in self._done:
@@ -237,7 +240,8 @@ class World:
         return self._done[done]
 
     def _do(self, act: str, *told: Any) -> bool:
-        """Do this act on the open ledger. Returns False where the ledger refused it."""
+        """Do this act, such as "take" (an award's step) or "receive" (an event), on the opened ledger. Return False if
+        the ledger refuses it."""
         if act == "receive":
             received = self._ledger.receive([(TABLE, self._event(*told))])
             assert not received.refused, received.refused
@@ -250,7 +254,8 @@ class World:
         return True
 
     def _event(self, place: int, told: Told) -> bytes:
-        """Return the bytes of the table's event with this content, `place` events after the hit."""
+        """Return the bytes of an event of the table with this content. `place` counts the events from the hit (the
+        winning wager), which has 0."""
         table = TableEvening(TABLE)
         table.sent, table.round = [b""] * (_BEFORE_THE_HIT + place), 1
         hit = self._hit["id"]
@@ -264,7 +269,8 @@ class World:
                                  step=step, cents=told.cents, by=told.by)  # fmt: skip
 
     def _is_due(self, rows: Rows) -> tuple[int, Told] | None:
-        """Return the step of the award that the pit would now send to the table, or None."""
+        """Return the number and the content of the award's step that a pit with this ledger would now send to the
+        table, or None if it would send nothing."""
         if rows not in self._due:
             self._put(rows)
             due = self._ledger.next_steps([TABLE]).get(TABLE)
@@ -272,8 +278,8 @@ class World:
         return self._due[rows]
 
     def _kept(self) -> Rows:
-        """Return the content of the open ledger. Keep a copy of the database, unless one with the same content is kept
-        already."""
+        """Return the content of the opened ledger as a value, and keep a copy of its database, so that `_put` can load
+        it later."""
         ack = self._ledger.ack(TABLE)
         assert ack is not None
         rows = Rows(
@@ -291,7 +297,7 @@ class World:
         return rows
 
     def _put(self, rows: Rows) -> None:
-        """Load the kept copy of the database with this content into the open ledger."""
+        """Load the copy of the database that has this content, so that it is the opened ledger again."""
         if rows == self._open:
             return
         data = bytearray(zlib.decompress(self._copies[rows]))
@@ -326,8 +332,8 @@ table told: two people who do that lie."""
 
 
 class Found(NamedTuple):
-    """The result of an exploration: how many states there are, how many steps lead to the farthest, and the broken rule
-    with the steps to it."""
+    """The result of exploring a model: the number of states, and the number of steps to the farthest state. If a rule
+    is broken, `broken` names the rule, and `way` has the steps that lead to it."""
 
     states: int
     depth: int
@@ -340,7 +346,8 @@ _State = TypeVar("_State")
 
 
 class Explored(Protocol[_State]):
-    """A world that `explore` can explore: its first state, and methods with the meaning of those of `World`."""
+    """A model that the function `explore` can explore: a first state, a key for each state, the broken rule if any,
+    whether the state is an end, and the steps that can follow."""
 
     first: _State
 
@@ -351,7 +358,9 @@ class Explored(Protocol[_State]):
 
 
 def explore(world: Explored[_State], most: int = 200_000, dead_end: str = DEAD_END) -> Found:
-    """Explore every state that the world can reach, the nearest first, and return what was found."""
+    """Explore every state that the model can reach, in order of distance, and return the result. The exploration stops
+    at the first broken rule. `most` is the most states allowed. `dead_end` is the rule that is broken by a state from
+    which steps without a misfortune lead to no end."""
     states: list[_State] = [world.first]
     numbers = {world.key(world.first): 0}
     came: list[tuple[int, str]] = [(0, "")]
@@ -398,7 +407,7 @@ def explore(world: Explored[_State], most: int = 200_000, dead_end: str = DEAD_E
 
 
 def fresh(at: Path) -> Ledger:
-    """Make a ledger in which one table is adopted."""
+    """Make a new pit's ledger in the file `at`, in which one table is adopted."""
     from tests.pit.test_meters import opened
 
     ledger = opened(at)

@@ -1,5 +1,5 @@
-"""Defects to plant into the delivery guarantee. Each is one change of its source, with the world in which it is
-found."""
+"""Defects that tests plant on purpose into the code that delivers a table's events to the pit. Each defect replaces one
+piece of source text, and names the world in which it must be found."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ OLDER_ON_BOTH_SIDES = Bounds(2, 0, 1, 0, 1)
 
 
 class Defect(NamedTuple):
-    """A planted defect: one text in place of another, which occurs once in the source, and a world that finds the
-    defect."""
+    """A defect to plant into the source of the delivery: one text, which occurs there once, is replaced by another.
+    `world` must find the defect."""
 
     was: str
     becomes: str
@@ -79,7 +79,8 @@ DEFECTS = (
 
 
 def with_defect(defect: Defect | None) -> ModuleType:
-    """Return the module of the delivery guarantee with this defect, for a window of two events."""
+    """Return the module that delivers a table's events, with this defect planted in it, or unchanged if `defect` is
+    None. The module sends at most two unacknowledged events."""
     source = inspect.getsource(guarantee).replace("\nWINDOW = 50\n", "\nWINDOW = 2\n")
     assert "\nWINDOW = 2\n" in source
     if defect is not None:

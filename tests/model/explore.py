@@ -1,7 +1,8 @@
-"""Explores every state that a small world can reach, and checks the rules in each, and that none of them is a dead end.
+"""Explores every state of a small model of a table's delivery to its pit. It checks the rules in each state, and that
+no state is a dead end.
 
-The number of events is small, and so is the number of the pit's acks that may still arrive: so this is a proof for
-small worlds. No state is missed: each is stored by all its properties, and not by a digest of them.
+The numbers of events and of the pit's acknowledgements under way are small, so this is a proof for small worlds. No
+state is missed, because each is stored by all its properties, and not by a digest of them.
 """
 
 from __future__ import annotations
@@ -46,8 +47,9 @@ DEAD_END = "from here no calm way leads to the end at which all is acknowledged"
 
 @dataclass(frozen=True)
 class Found:
-    """The result of an exploration: how many states there are, the longest way to one, and the seconds it took.
-    `broken` names the rule that does not hold, and `way` the steps that led there; None where all rules hold."""
+    """The result of exploring a model: the number of states, the number of steps to the farthest state, and the seconds
+    that it took. `broken` names the rule that does not hold, or is None if all rules hold. `way` has the steps that
+    lead to the broken rule."""
 
     states: int
     depth: int
@@ -63,8 +65,9 @@ def explore(
     starts_noted: bool = True,
     tell: Callable[[State], object] = lambda state: None,
 ) -> Found:
-    """Explore every state, the nearest first, and call `tell` with each. `starts_noted` has the same meaning as in
-    `World`."""
+    """Explore every state of the delivery model, in order of distance, and call `tell` with each. The exploration stops
+    at the first broken rule. `guarantee` is the module with the delivery to test. With `starts_noted`, each start of
+    the table is a row of its journal, as in the product."""
     begun_s, world = perf_counter(), World(guarantee, bounds, starts_noted)
     first = world.begin()
     numbers, depth = {first.key(): 0}, [0]
@@ -117,8 +120,8 @@ def explore(
 
 
 def _all_acknowledged(state: State, bounds: Bounds) -> bool:
-    """Tell whether every event is at the pit, and the table knows it. Where the journal became an older copy, the fault
-    in which the table stops is an end too."""
+    """Return True if every event is at the pit and the table knows so. If the table's journal was replaced by an older
+    copy, the fault in which the table stops counts as an end too."""
     done = len(state.journal) == bounds.events and state.ledger == state.journal
     if state.spent.restores and state.delivery.phase.name == "BEHIND":
         return True

@@ -1,14 +1,14 @@
-"""A model of which pit leads a ledger in PostgreSQL. It explores every interleaving of the product's own class for two
-pits of one house.
+"""A model of which of two pits leads the ledger in a PostgreSQL database. It explores every order in which the two
+pits' statements can follow each other, with the product's own class.
 
-The pits are the product's own `LedgerDatabase`, each with a connection that stops at every statement. The model states
-how PostgreSQL behaves: one row, of which the newest committed version counts after a wait; a lock on that row until the
+Each pit is the product's own `LedgerDatabase`, with a connection that stops at every statement. The model states how
+PostgreSQL behaves: one row, of which the newest committed version counts after a wait; a lock on that row until the
 transaction ends; advisory locks; and sessions, whose end undoes what they had not committed. SQLite evaluates the
 statements themselves. `tests/pit/test_ledger_database.py` tries the same class on a real server.
 
-A pit may stop at any statement for any time: so a frozen leader is one that takes no step while its time passes. A
-pit's program is a function of the answers that it has had. It is run anew for each step with these answers, up to the
-first statement that has none: so a state of the world is a value.
+A pit may stop at any statement for any time. So a frozen leader is one that takes no step while its time passes. A
+pit's program is a function of the answers that it has received. It is run anew for each step with these answers, up to
+the first statement without an answer. So a state of the model is a value.
 
 Each pit first becomes the leader, and then writes events, each with the number after the last. It acknowledges an event
 after the commit.
@@ -66,7 +66,8 @@ DEFECTS = (
 
 
 class Pit(NamedTuple):
-    """The state of a pit's program: the answers that its statements had, and the state of its session at the server."""
+    """The state of a pit's program in the model: the answers that its statements have received, and the state of its
+    session at the database server."""
 
     answers: tuple[object, ...] = ()
     in_transaction: bool = False
@@ -77,7 +78,8 @@ class Pit(NamedTuple):
 
 
 class Row(NamedTuple):
-    """The database row that says which pit leads, with the events of the ledger."""
+    """The database row that says which pit leads, together with the ledger's events, which the model keeps in
+    it too."""
 
     holder: str = ""
     who: str = ""
@@ -89,7 +91,7 @@ class Row(NamedTuple):
 
 
 class Spent(NamedTuple):
-    """How often each misfortune has happened, or may happen at most."""
+    """How often each misfortune has happened in the model so far, or how often it may happen at most."""
 
     over: int = 0  # the leader's time went by
     kills: int = 0  # or a pit stands still for good: once at most
@@ -101,9 +103,9 @@ WORLDS = (Spent(over=1), Spent(over=1, ends=1), Spent(over=1, kills=1), Spent(ov
 
 
 class State(NamedTuple):
-    """The state of the model's world at one moment. `written` is what the transaction of pit `locked_by` has written
-    and not committed. `locks` are the advisory locks: the term, the pit, and whether the pit's transaction holds the
-    lock, and not its session."""
+    """The state of the model at one moment. `written` is what the transaction of the pit `locked_by` has written and
+    not committed. `locks` are the advisory locks. Each is a triple: the term (which counts the changes of leader), the
+    pit, and whether the pit's transaction holds the lock rather than its session."""
 
     row: Row = Row()
     written: Row | None = None
@@ -119,15 +121,15 @@ _WAITED = psycopg.errors.LockNotAvailable("the lock was not there in time")
 
 
 class _LooksAgainError(BaseException):
-    """Raised where a pit that does not lead has waited, and is about to look again at who leads."""
+    """Raised when a pit that does not lead has waited, and is about to check again which pit leads."""
 
 
 class _StandsStillError(BaseException):
-    """Raised where the pit's program has come to a statement that has no answer yet."""
+    """Raised when a pit's program has come to a statement that has no answer yet."""
 
 
 class _Server:
-    """A model of PostgreSQL, which answers one statement of one pit in one state of the world."""
+    """A model of a PostgreSQL server. It answers one statement of one pit, in a given state of the model."""
 
     def __init__(self) -> None:
         self._sql = sqlite3.connect(":memory:", isolation_level=None)
@@ -143,8 +145,8 @@ class _Server:
         self._waits = False
 
     def answer(self, state: State, pit: int, statement: str, values: Sequence[object]) -> tuple[State, object] | None:
-        """Return the state after this statement, and its answer, or None where the statement waits for another
-        session."""
+        """Return the state after this statement of a pit, and the server's answer. Return None if the statement has to
+        wait for the other session. Raises BrokenError if the statement breaks a rule."""
         self.state, self._pit, self._waits = state, pit, False
         if statement in ("BEGIN", "COMMIT", "ROLLBACK"):
             return self._transaction(statement)
@@ -204,7 +206,8 @@ class _Server:
 
     @staticmethod
     def _leads(state: State) -> bool:
-        """Tell whether the pit in the committed row still leads: its session is open, and its time has not run out."""
+        """Return True if the pit that the committed row names still leads: its session is open, and its time has not
+        run out."""
         return state.row.until > _NOW and any(
             pit.token == state.row.holder and not pit.ended and not pit.gave_up for pit in state.pits
         )
@@ -240,12 +243,13 @@ def _with(state: State, number: int, pit: Pit) -> State:
 
 
 def _taken_back(state: State, number: int) -> State:
-    """Return the state after this pit's transaction has ended, without what the pit had not committed."""
+    """Return the state after a pit's transaction has ended. Whatever the transaction had not committed is undone."""
     return state._replace(written=None, locked_by=None) if state.locked_by == number else state
 
 
 def _ended(state: State, number: int) -> State:
-    """Return the state after this pit's session has ended at the server, with its transaction and its locks."""
+    """Return the state after a pit's session at the database server has ended, and its transaction and locks
+    with it."""
     kept = frozenset(lock for lock in state.locks if lock[1] != number)
     return _taken_back(state, number)._replace(locks=kept)
 
@@ -255,8 +259,8 @@ def _same(answer: object) -> object:
 
 
 class _Connection:
-    """A pit's connection in the model. It repeats the answers given so far, and stops the program at the next
-    statement."""
+    """A pit's database connection in the model. It repeats the answers that were given so far, and stops the program at
+    the next statement."""
 
     closed = False
     info = SimpleNamespace(transaction_status=TransactionStatus.IDLE)
@@ -277,13 +281,13 @@ class _Connection:
         raise _StandsStillError
 
     def close(self) -> None:
-        """Send the model's statement for the end of the session."""
+        """End the session: send the statement "closed", which only the model knows."""
         self.execute("closed")
 
 
 class World:
-    """A world of two pits on one database. `of` is the module with the class: the product's, or one with a planted
-    defect. Each misfortune happens at most as often as `most` says."""
+    """A model world of two pits on one database. `of` is the module with the class `LedgerDatabase`: the product's, or
+    one with a planted defect. `most` says how often each misfortune may happen."""
 
     first = State()
 
@@ -293,7 +297,7 @@ class World:
         self._server = _Server()
 
         class Database(of.LedgerDatabase):  # type: ignore[misc]  # a module of this moment
-            """The product's class `LedgerDatabase` on a connection of the model."""
+            """The product's class `LedgerDatabase`, on a connection of the model instead of a real one."""
 
             def __init__(self, connection: _Connection) -> None:
                 self._shown, self._replicated, self._held = "the ledger", False, None
@@ -306,19 +310,19 @@ class World:
         self._database, self._of = Database, of
 
     def key(self, state: State) -> State:
-        """Return the key by which states are told apart, which is the state itself."""
+        """Return the key that distinguishes this state from others, which here is the state itself."""
         return state
 
     def broken(self, state: State) -> None:
-        """Return None, because every rule of this world is about a step, and `steps` checks it."""
+        """Return None, because in this model the rules are about steps, and `steps` checks them."""
 
     def is_over(self, state: State) -> bool:
-        """Tell whether every event is committed."""
+        """Return True if every event is committed to the ledger."""
         return len(state.row.events) == self._events
 
     def steps(self, state: State) -> Iterator[tuple[str, bool, State]]:
-        """Yield what can happen now, whether it happens without a misfortune, and the state after it. Raises
-        BrokenError."""
+        """Yield everything that can happen next in this state: its name, whether it happens without a misfortune, and
+        the state after it. Raises BrokenError if a step breaks a rule."""
         for number, pit in enumerate(state.pits):
             if pit == _STOPPED:
                 continue
@@ -374,7 +378,8 @@ class World:
         return connection.asked
 
     def _answered(self, state: State, number: int, answer: object) -> State:
-        """Return the state once the pit's program has received this answer and stopped at its next statement."""
+        """Give a pit's program this answer, let the program run to its next statement, and return the state
+        after that."""
         pit = state.pits[number]
         pit = pit._replace(answers=(*pit.answers, answer), token=pit.token or _token(state, number))
         acknowledged: list[int] = []
@@ -392,8 +397,8 @@ class World:
                 raise BrokenError(UNCOMMITTED)
 
     def _program(self, connection: _Connection, token: str, acknowledged: list[int]) -> None:
-        """Run a pit's program: become the leader, write the events that are due, and end. Raises TableError as the
-        class does."""
+        """Run a pit's program on this connection: become the leader, write the missing events, and end. The numbers of
+        events that the pit acknowledges are added to `acknowledged`. Raises TableError if the product's class does."""
         self._of.secrets = SimpleNamespace(token_hex=lambda _: token)
         self._of.time = SimpleNamespace(monotonic=lambda: 0.0, sleep=_look_again)
         database = self._database(connection)
@@ -415,12 +420,14 @@ def _look_again(_: float) -> None:
 
 
 def _token(state: State, number: int) -> str:
-    """Return a token that no session that led has had: the term has changed since this pit last led."""
+    """Return a token that no earlier leader's session has had, made of the pit's number and the term (which counts the
+    changes of leader)."""
     return f"{number}.{state.row.term}"
 
 
 def with_defect(defect: Defect | None) -> ModuleType:
-    """Return the module of the ledger's database with this defect."""
+    """Return the module with the class `LedgerDatabase`, with this defect planted in it, or unchanged if `defect` is
+    None."""
     source = inspect.getsource(ledger_database)
     if defect is not None:
         assert source.count(defect.was) == 1, f"{defect.was!r} stands there {source.count(defect.was)} times"

@@ -1,5 +1,5 @@
-"""Runs a second model of the delivery, `delivery.pml`, which SPIN explores, and compares the states that both models
-reach.
+"""Runs a second, independent model of a table's delivery to the pit: `delivery.pml`, which the program SPIN explores.
+The states that both models reach are compared.
 
 The rules of `delivery.pml` are written from the contract's page. What the link may do is taken from `world.py`. The
 part of a state that both models have is packed into one number, in the order of `tell` in `delivery.pml`: what is on
@@ -38,13 +38,13 @@ _PHASES = ("OFFLINE", "ASKING", "STREAMING", "BEHIND")
 
 
 def installed() -> bool:
-    """Tell whether this machine has SPIN, and the C compiler that SPIN needs."""
+    """Tell whether this machine has the program SPIN, and the C compiler that SPIN needs."""
     return shutil.which("spin") is not None and shutil.which("gcc") is not None
 
 
 def reached(bounds: Bounds, statement: str = STATEMENT) -> frozenset[int]:
-    """Return every state that the SPIN model reaches, as numbers. Raises RuntimeError where one of the model's own
-    rules does not hold."""
+    """Run SPIN, and return every state that its model reaches, each as a number. Raises RuntimeError if one of that
+    model's own rules does not hold. `statement` is the model's source."""
     sizes = {"EVENTS": bounds.events, "KILLS": bounds.kills, "BACKS": bounds.goes_back, "RESTORES": bounds.restores}
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "delivery.pml").write_text(statement)
@@ -61,7 +61,7 @@ def _run(folder: str, *command: str) -> str:
 
 
 def projected(state: State) -> int:
-    """Return the number that `delivery.pml` prints for this state."""
+    """Return the number by which `delivery.pml`, the model for SPIN, prints this state."""
     table, said = state.delivery, [_node(ack.history.removeprefix("+")) for ack in state.said]
     word = 1
     for value, width in (
@@ -82,7 +82,8 @@ def projected(state: State) -> int:
 
 
 def _node(history: str) -> int:
-    """Return the number in a binary tree of the node that stands for this history."""
+    """Return a number that stands for a history of events. Each event is a letter, a or b, and chooses a branch in a
+    binary tree; the result is the number of the node at its end."""
     node = 1
     for letter in history:
         node = 2 * node + "ab".index(letter)

@@ -1,4 +1,5 @@
-"""Checks every interleaving of a small world around the delivery guarantee. `make model` explores larger worlds."""
+"""Checks every order of steps in a small model of a table's delivery to its pit. `make model` explores larger
+worlds."""
 
 from __future__ import annotations
 
@@ -56,8 +57,9 @@ def test_a_journal_that_lost_its_last_event_alone_is_noticed() -> None:
 
 
 def test_without_a_row_for_each_start_the_loss_of_the_last_event_alone_is_not_noticed() -> None:
-    """If a start of the table wrote no row to its journal, the pit would not notice the loss of the last event. An
-    event's chain value covers only the rows before it, and a new event in its place would have the same value."""
+    """If a table's start wrote no row to its journal, the pit would not notice that the journal lost its last event. An
+    event's chain value covers only the rows before it, so a new event in place of the lost one would have the same
+    value."""
     found = explore(with_defect(None), ONE_RESTORED, starts_noted=False)
     assert found.broken == "nothing counts as acknowledged that the pit never committed"
     assert "the table's journal is a copy of event 0" in found.way
@@ -70,9 +72,9 @@ def test_a_pit_whose_clock_went_back_holds_up_nobody() -> None:
 
 @pytest.mark.proof
 def test_a_pit_that_lost_its_ledger_and_its_time_is_heard_again_once_its_clock_has_caught_up() -> None:
-    """A table does not believe a pit that lost events and whose clock was set back, until that clock has caught up.
-    This limit is known: the contract forbids that the pit's times go back, and the table's status says `clock_behind`.
-    """
+    """If a pit has lost events and its clock was set back, a table does not believe it until that clock has caught up.
+    This limit is known: the contract forbids that the times of a pit's messages go back, and the table's status says
+    `clock_behind`."""
     found = explore(with_defect(None), Bounds(1, 0, 1, 1))
     assert found.broken == DEAD_END
     assert {"the pit's clock is set back", "the pit's ledger is a copy of event 0"} <= {*found.way}

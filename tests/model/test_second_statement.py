@@ -1,5 +1,5 @@
-"""Checks that the product's delivery and the second model, for SPIN, reach the same states. `make model` prints how
-many."""
+"""Checks that the product's delivery to the pit and a second model, for the program SPIN, reach the same states. `make
+model` prints how many."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ def test_each_change_of_the_second_statement_shows() -> None:
 
 
 def _differs(world: Bounds, changed: str, ours: set[int]) -> bool:
-    """Tell whether the changed SPIN model reaches other states, or breaks a rule of its own."""
+    """Return True if the changed model for SPIN reaches other states than the product (`ours`), or breaks a rule of its
+    own."""
     try:
         return second.reached(world, changed) != ours
     except RuntimeError:

@@ -1,5 +1,5 @@
-"""Checks that random walks through each small world follow the contract's rules, and that those with a planted defect
-do not."""
+"""Checks that random sequences of steps through each small world follow the contract's rules of delivery, and that
+those with a planted defect break a rule."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _HOLDS_UP = ("range(first, last)", "self._resend", "self._window = 0", "window=0
 
 
 def _walked(defect: Defect | None, walks: int, bounds: Bounds) -> Counter[str]:
-    """Make `walks` random walks through a world. Returns how often each step was taken. Raises NotAWalkError or
-    BrokenError."""
+    """Make `walks` random sequences of steps through a model world. Returns how often each step was taken. Raises
+    NotAWalkError or BrokenError if a rule is broken."""
     of = with_defect(defect)
     notes: dict[int, list[Note]] = {}  # by the table of each way that a step can go
     noted(of.Delivery, lambda table, note: notes.setdefault(id(table), []).append(note))

@@ -1,4 +1,5 @@
-"""Checks every way of one award through the reference pit's ledger. `make model` explores a restored ledger as well."""
+"""Checks every way of one award through the reference pit's ledger. `make model` also explores a ledger that is
+replaced by an older copy."""
 
 from __future__ import annotations
 

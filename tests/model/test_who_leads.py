@@ -1,5 +1,5 @@
-"""Checks which pit leads a ledger in PostgreSQL, at every interleaving of two pits. `make model` explores larger
-worlds."""
+"""Checks which of two pits leads the ledger in PostgreSQL, for every order of their statements. `make model` explores
+larger worlds."""
 
 from __future__ import annotations
 

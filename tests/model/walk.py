@@ -1,10 +1,10 @@
-"""Records a table's delivery to the pit call by call, and checks it against the contract's rules, for any number of
-events.
+"""Records each call of the class that delivers a table's events to the pit, and checks the calls against the contract's
+rules, for any number of events.
 
-`noted` makes a class of the delivery write a note of each call, with the state after the call. A `Walk` takes the notes
-one by one, and has the rules of `delivery.pml` for histories of any length. Whoever writes the notes cannot hide a
-step, since each note must follow from the one before. `test_walks.py` checks the steps of the small world in this way,
-and `tests/fire` what its tables did over the wire.
+`noted` patches the class so that it writes a note of each call, with the state after the call. A `Walk` takes the notes
+one by one, and has the rules of `delivery.pml` for histories of any length. No step can be hidden, because each note
+must follow from the one before. `test_walks.py` checks the steps of the small world in this way, and `tests/fire`
+checks what its tables did over the wire.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ REFUSED_FROM, NOBODY_LISTENS = 0x80, 0x10  # MQTT 5
 
 
 class NotAWalkError(Exception):
-    """A note does not follow from those before. The text of the error is the broken rule."""
+    """A note of a call does not follow from the notes before it. The text of the error is the broken rule."""
 
 
 class Note(NamedTuple):
-    """A note of one call: its name, its arguments, and the phase and the number of acknowledged events after it."""
+    """A note of one call of the delivery class: the method's name, its arguments, and the phase and the number of
+    acknowledged events after the call."""
 
     what: str
     told: tuple[Any, ...]
@@ -30,8 +31,8 @@ class Note(NamedTuple):
 
 
 def noted(delivery: type[Any], write: Callable[[object, Note], object]) -> None:
-    """Patch this class so that it calls `write` with the object and a note of each call. A call of `due` that sends
-    nothing is not noted."""
+    """Patch the delivery class so that each call also calls `write` with the object and a note of the call. A call of
+    `due` that returns no events is not noted."""
     begun = delivery.__init__
 
     def begin(self: Any, epoch: str, acked_seq: int, head_seq: int, *others: Any) -> None:
@@ -59,7 +60,8 @@ def _noting(name: str, call: Callable[..., Any], write: Callable[[object, Note],
 
 
 class Walk:
-    """The contract's rules for one table's delivery, with at most `window` unacknowledged events sent."""
+    """The contract's rules for the delivery of one table's events, as a check of one note after another. At most
+    `window` unacknowledged events may be under way."""
 
     def __init__(self, window: int = 50) -> None:
         self._most = window
@@ -71,13 +73,14 @@ class Walk:
         self.went_out = 0
 
     def take(self, note: Note) -> None:
-        """Check that the next note follows the rules. Raises NotAWalkError."""
+        """Check that the next note follows the contract's rules. Raises NotAWalkError if it does not."""
         getattr(self, f"_take_{note.what}")(*note.told)
         if (self._phase, self.acked) != (note.phase, note.acked):
             raise NotAWalkError(f"after {note} the table should be {self._phase} with {self.acked} acknowledged")
 
     def restored(self) -> None:
-        """Note that the journal became an older copy, so that the next start may have fewer events."""
+        """Accept that the table's journal was replaced by an older copy, so that the next start may have fewer
+        events."""
         self._head = 0
 
     def _take_started(self, acked: int, head: int) -> None:

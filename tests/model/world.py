@@ -1,16 +1,18 @@
-"""A small world around the product's own delivery guarantee: one table, one pit, and a link that does its worst.
+"""A small model world around the product's own class that delivers a table's events: one table, one pit, and a link
+between them that does its worst.
 
-The table is the product's own `Delivery`. The pit is the contract's rule for receiving an event: the next number is
-committed, everything else is not, and each message is answered by how far the pit is. Between them a message may arrive
-never, late, twice or in another order: so whatever was ever sent can arrive at any step. An attacker who repeats the
-pit's acks can do no more. The table is killed at any step, the pit's ledger becomes an older copy, its clock is set
-back, the table's journal becomes an older copy, and the broker refuses.
+The table is the product's own `Delivery`. The pit follows the contract's rule for receiving an event: the event with
+the next number is committed, any other event is not, and each event is answered by the number of the last committed
+one. Between them a message may arrive never, late, twice or in another order. So whatever was ever sent can arrive at
+any step. An attacker who repeats the pit's acks (acknowledgements) can do no more. The table is killed at any step, the
+pit's ledger becomes an older copy, its clock is set back, the table's journal becomes an older copy, and the broker
+refuses messages.
 
-Some steps are *calm*: nothing is lost, and nobody repeats an old message. From every state calm steps must lead to the
+Some steps are *calm*: nothing is lost, and nobody repeats an old message. From every state, calm steps must lead to the
 end at which all is acknowledged.
 
-Messages on their way and lost messages are not told apart, since either may arrive at a later step or never. So a state
-holds what was ever sent, and the calm steps have to do without what may still be on its way: all of it may be lost.
+Messages under way and lost messages are not told apart, because either may arrive at a later step or never. So a state
+holds what was ever sent. The calm steps must do without what may still be under way, because all of it may be lost.
 What a calm step sends arrives at the pit immediately and in order. That is one of the ways of a calm link, and one way
 is enough.
 
@@ -34,11 +36,11 @@ _FORGOTTEN = ("epoch", "_resend_after_s", "_streamed_s", "_silent_since_s", "_st
 
 
 class BrokenError(Exception):
-    """A table took a step that no table may take. The text of the error is the broken rule."""
+    """A step in a model broke one of its rules. The text of the error is the broken rule."""
 
 
 class Bounds(NamedTuple):
-    """The size of a world: how many events there are, and how often each misfortune happens at most."""
+    """The size of a model world: how many events there are, and how often each misfortune happens at most."""
 
     events: int = 4
     kills: int = 1
@@ -49,8 +51,8 @@ class Bounds(NamedTuple):
 
 
 class Ack(NamedTuple):
-    """An acknowledgement of the pit. `history` is what its chain value covers: the events before, and the table's run
-    that wrote the event itself. `at` is the time as a rank."""
+    """An acknowledgement of the pit, in the model. `history` stands for the chain value: the events before the
+    acknowledged one, and the run of the table that wrote it. `at` is the time, as a rank."""
 
     seq: int
     history: str
@@ -58,13 +60,14 @@ class Ack(NamedTuple):
 
 
 class State(NamedTuple):
-    """The state of the model's world at one moment. An event is a letter: a journal that became an older copy goes on
-    with other letters.
+    """The state of the model at one moment. An event is a letter. If the journal was replaced by an older copy, its new
+    events have other letters.
 
-    `journal` is what the table has written, `marked` up to where it noted the pit's acknowledgement. `ledger` is what
-    the pit has committed, `ever` everything that it ever had committed. `sent` are the events that went out, each with
-    those before it. `said` are the pit's last acks, `newest` the time of the latest one that this run of the table has
-    heard. `spent` counts the misfortunes, in the order of `Bounds`.
+    `journal` is what the table has written. `marked` is the number of the event up to which the table has noted the
+    pit's acknowledgement. `ledger` is what the pit has committed, and `ever` every history that it ever had committed.
+    `sent` are the events that were sent, each with those before it. `said` are the pit's last acknowledgements.
+    `newest` is the time of the latest one that this run of the table has received. `spent` counts the misfortunes, in
+    the order of `Bounds`.
     """
 
     delivery: Any
@@ -81,7 +84,8 @@ class State(NamedTuple):
     spent: Bounds = Bounds(*[0] * 6)
 
     def key(self) -> tuple[object, ...]:
-        """Return a key that is equal for equivalent states: the times in acks are replaced by their ranks."""
+        """Return a key that is equal for equivalent states. In the key, the times in acknowledgements are replaced by
+        their ranks."""
         held, last_at = self.held[:-1], int(str(self.held[-1]))
         times = sorted({ack.at for ack in self.said} | {0, self.clock, self.newest} | {last_at})
         rank = {time: place for place, time in enumerate(times)}
@@ -99,9 +103,12 @@ class State(NamedTuple):
 
 
 class World:
-    """All steps that can follow a state. `guarantee` is the module with the class: the product's, or one with a planted
-    defect. With `starts_noted` each start of the table is a row of its journal, as in the product. So an event has
-    another chain value where the journal became an older copy and the table was started again."""
+    """The rules of the model world: the steps that can follow each state. `guarantee` is the module with the class
+    `Delivery`: the product's, or one with a planted defect.
+
+    With `starts_noted`, each start of the table is a row of its journal, as in the product. So if the journal was
+    replaced by an older copy and the table was started again, its next event has another chain value.
+    """
 
     def __init__(self, guarantee: ModuleType, bounds: Bounds, starts_noted: bool = True) -> None:
         self._of = guarantee
@@ -111,11 +118,12 @@ class World:
         self._counts = attrgetter(*sorted(names))
 
     def begin(self) -> State:
-        """Return the state before anything has happened."""
+        """Return the model's first state, before anything has happened."""
         return self._held(State(self._started(0, 0)))
 
     def steps(self, state: State) -> Iterator[tuple[str, bool, State]]:
-        """Yield what can happen now, whether that is calm, and the state after it. Raises BrokenError."""
+        """Yield everything that can happen next in this state: its name, whether it is calm (nothing is lost or
+        repeated), and the state after it. Raises BrokenError if a step breaks a rule."""
         for name, after in (*self._at_the_table(state), *self._on_the_link(state)):
             yield name, True, self._held(after)
         for name, due, after in self._sendings(state):
@@ -211,22 +219,23 @@ class World:
             yield f"the broker {'refuses' if code else 'takes'} event {seq}", state._replace(delivery=table)
 
     def _taken(self, state: State, event: str) -> State:
-        """Return the state after the pit received this event. An event with the next number is committed, and an ack
-        follows in any case."""
+        """Return the state after the pit received this event. The pit commits an event with the next number, and sends
+        an acknowledgement in any case."""
         if len(event) == len(state.ledger) + 1:
             ledger = state.ledger + event[-1]
             state = state._replace(ledger=ledger, ever=state.ever | {ledger})
         return self._acked(state)
 
     def _acked(self, state: State) -> State:
-        """Return the state after the pit sent an ack. Where the ack says the same as the last one, it replaces that
-        one."""
+        """Return the state after the pit sent an acknowledgement. If it says the same as the pit's last one, it
+        replaces that one."""
         ack = Ack(len(state.ledger), self._chain(state.ledger), state.clock)
         before = state.said[:-1] if state.said and state.said[-1][:2] == ack[:2] else state.said
         return state._replace(said=(*before, ack)[-_SAID:], clock=state.clock + 1)
 
     def _heard(self, state: State, ack: Ack) -> State:
-        """Return the state after the table received this ack. Raises BrokenError."""
+        """Return the state after the table received this acknowledgement. Raises BrokenError if the table believes an
+        older acknowledgement after a newer one."""
         table = _copy(state.delivery)
         own = self._chain(state.journal[: ack.seq]) if 0 < ack.seq <= len(state.journal) else None
         table.acked(AckWord("t", "e", ack.seq, ack.history, f"{ack.at:06d}"), own, NOW_S)
@@ -236,14 +245,15 @@ class World:
         return state._replace(delivery=table, newest=max(state.newest, ack.at))
 
     def _chain(self, events: str) -> str:
-        """Return the chain value of the last of these events, which tells it from other events with the same number."""
+        """Return the hash chain's value in the last of these events, which differs from that of other events with the
+        same number."""
         return f"+{events if self._starts_noted else events[:-1]}"
 
     def _started(self, marked: int, head: int) -> Any:
         return self._of.Delivery("e", marked, head, 10.0)
 
     def _held(self, state: State) -> State:
-        """Return the state without its times at the table: of each only counts whether it has come."""
+        """Return the state with the table's times reduced to what counts: whether the time to act has come."""
         table = state.delivery
         table._act_at_s = 0.0 if table._act_at_s <= NOW_S else NOW_S + 1
         table._resend_after_s, table._streamed_s, table._silent_since_s = 0.0, None, None
@@ -251,14 +261,15 @@ class World:
 
 
 def _copy(table: Any) -> Any:
-    """Return a shallow copy of the table, as `copy.copy` would, in a third of the time."""
+    """Return a shallow copy of the object, as `copy.copy` would, in a third of the time."""
     other = object.__new__(type(table))
     vars(other).update(vars(table))
     return other
 
 
 def _allowed(due: range, table: Any, window: int) -> None:
-    """Raise BrokenError where the table sends events that it may not send now."""
+    """Raise BrokenError if the table sends events that it may not send now: before it knows the pit's last word,
+    already acknowledged, not in its journal, or more than the window allows."""
     if table.phase.name not in ("STREAMING", "REFUSED"):
         raise BrokenError("an event is sent before the pit's last word is known")
     if due.start <= table.acked_seq:

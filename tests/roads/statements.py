@@ -1,8 +1,9 @@
-"""Second implementations of the roads, which share nothing with the product but the letters B, P and T.
+"""Second implementations of the baccarat roads (score boards), for comparison. They share nothing with the product but
+the letters B, P and T.
 
-The first, `by_columns`, follows the words of the rule: columns of unlimited depth, cell m of column n. The second,
-`by_lookback`, knows no depths: it draws the big road's columns cell by cell and asks, as players do, whether the cell
-beside is filled. `drawn` computes where a road's marks lie.
+The first, `by_columns`, follows the words of the rule: columns of unlimited depth, and cell m of column n. The second,
+`by_lookback`, uses no depths: it draws the big road's columns cell by cell and asks, as players do, whether the cell
+beside is filled. `drawn` computes the places of a road's marks.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ ROWS = 6
 
 
 def by_columns(letters: str, k: int) -> str:
-    """Return the marks by the rule as it is written, from the finished columns of the whole shoe."""
+    """Return the marks of a derived road, as letters R and B, by the rule as it is written. They are computed from the
+    whole shoe's finished columns. `k` is how many columns the road looks back."""
     depth = [0, *(len(list(run)) for _, run in groupby(letter for letter in letters if letter != "T"))]  # from 1
     marks = ""
     for n in range(1, len(depth)):
@@ -32,9 +34,13 @@ def by_columns(letters: str, k: int) -> str:
 
 
 def by_lookback(letters: str, k: int) -> str:
-    """Return the marks as players read them. Below the top of a column, the cell beside is compared with the cell above
-    that one: both filled or both empty is red. At the top, the mark is the opposite of the mark that one more round of
-    the run before would have brought."""
+    """Return the marks of a derived road, as letters R and B, as players read them. `k` is how many columns the road
+    looks back.
+
+    Below the top of a column, the cell `k` columns to the left is compared with the cell above that one: if both are
+    filled or both are empty, the mark is red. At the top of a column, the mark is the opposite of the mark that the
+    previous column would have got if it had gone on.
+    """
     decided = letters.replace("T", "")
     filled: set[tuple[int, int]] = set()
     marks, column, row = "", 0, 0
@@ -57,7 +63,8 @@ def by_lookback(letters: str, k: int) -> str:
 
 
 def drawn(run_of: list[str]) -> list[tuple[int, int]]:
-    """Return the places of marks by the rule as it is written, from a picture of the whole road so far."""
+    """Return the places of a road's marks by the rule as it is written, computed from a picture of the whole road so
+    far."""
     picture: dict[tuple[int, int], int] = {}
     places: list[tuple[int, int]] = []
     heads: list[int] = []

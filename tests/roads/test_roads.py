@@ -1,7 +1,7 @@
-"""Compares the roads with two other implementations, and checks how they are drawn.
+"""Compares the product's baccarat roads (score boards) with two other implementations, and checks how they are drawn.
 
-Public implementations go wrong where a run goes "straight down" beside a shorter one, or where they compare the drawn
-columns instead of the logical columns.
+Public implementations often have one of two bugs: a wrong mark if a run goes "straight down" beside a shorter one, or a
+comparison of the drawn columns instead of the logical columns.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ def derived(roads: Roads, name: str) -> str:
 
 
 def a_shoe(seed: int) -> str:
-    """Return the letters of sixty to ninety rounds. Every third shoe has long runs, every fifth hardly a tie."""
+    """Return a random shoe of sixty to ninety rounds as letters B, P and T. Every third shoe has long runs, and every
+    fifth has hardly a tie."""
     chance = random.Random(seed)
     shoe, last = "", "B"
     for _ in range(chance.randint(60, 90)):

@@ -1,4 +1,4 @@
-"""Checks the command `tablectl roads` as a person types it."""
+"""Checks the command `tablectl roads`, which prints the score boards of a shoe, as a person types it."""
 
 from __future__ import annotations
 

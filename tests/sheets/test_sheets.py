@@ -1,10 +1,10 @@
-"""Plays the five rule sheets as tables of examples that a dealer would recognise.
+"""Plays the five rule sheets, which are written as examples that a dealer would recognise.
 
-A `.txt` file here is one sheet: its first line names the table, and then examples follow, separated by blank lines.
-Each begins with a line `# …`, a sentence of the sheet in our own words. Then comes a script, as `tablectl deal` takes
-it. After `=>`, on the same line or on its own, stands what the table must answer, and the table must answer nothing
-else. An example is dealt from a shoe of its own, whose burn (AS 2D) is over, unless it announces a shoe itself. A line
-`table: …` selects another table, `game: …` another game file.
+Each `.txt` file beside this module is one sheet. Its first line names the table, and then examples follow, separated by
+blank lines. Each example begins with a line `# …`, a sentence of the sheet in our own words. Then comes a script, as
+`tablectl deal` takes it. After `=>`, on the same line or on its own line, stands what the table must answer. The table
+must answer nothing else. An example is dealt from a new shoe whose burn (AS 2D) is over, unless the example announces a
+shoe itself. A line `table: …` selects another table, and `game: …` another game file.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ SHEETS = sorted(Path(__file__).parent.glob("*.txt"))
 
 @dataclass(frozen=True)
 class Example:
-    """One sentence of a sheet: the steps of its script, each with the lines that the table must answer."""
+    """An example for one sentence of a rule sheet: the steps of its script, each with the lines that the table must
+    answer."""
 
     sheet: str
     sentence: str
@@ -42,7 +43,7 @@ class Example:
 
 
 def examples() -> list[Example]:
-    """Return every example of every sheet."""
+    """Return every example of all five rule sheets."""
     found = []
     for sheet in SHEETS:
         heading, *blocks = re.split(r"\n\s*\n", sheet.read_text(encoding="utf-8").strip())
@@ -79,7 +80,8 @@ def test_the_table_plays_by_the_sheet(example: Example, tmp_path: Path) -> None:
 
 
 def as_played(example: Example, folder: Path) -> Config:
-    """Load the table of an example. Its file is written to `folder`, unless it is a shipped table."""
+    """Load the configuration of the table on which an example is played. If the example changes the game file, the
+    table's file is written to `folder` first."""
     settings = example.settings
     name, *changes = settings["table"].split()
     file = TABLES / name

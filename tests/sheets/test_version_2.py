@@ -1,6 +1,7 @@
-"""Checks that the sheets' scripts give the same events as under version 2 of the contract, except for new names.
+"""Checks that the scripts of the rule sheets still give the same events as under version 2 of the contract, except for
+renamed fields.
 
-`version_2.json.gz` has the events of each example at commit c0bad90, without sentences and chain.
+`version_2.json.gz` has the events of each example as of commit c0bad90, without sentences and hash chain.
 """
 
 from __future__ import annotations

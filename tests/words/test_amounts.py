@@ -1,4 +1,4 @@
-"""Compares amounts in words with the words that people write on a cheque, and reads the words back into numbers."""
+"""Compares amounts in words with the words that people write on a cheque, and parses the words back into numbers."""
 
 from __future__ import annotations
 
@@ -80,7 +80,8 @@ _VI = {word: number for number, word in enumerate(_DIGITS.split())} | {"mốt": 
 
 
 def _read(words: str, units: Mapping[str, int], ten: str, hundred: str, groups: Mapping[str, int]) -> int:
-    """Parse a number in words, from the left."""
+    """Parse a number in words, from the left. `units` are the words for digits, `ten` and `hundred` the words for 10
+    and 100, and `groups` those for thousands, millions and so on."""
     total, group, digit = 0, 0, 0
     for word in words.replace("-", " ").split():
         if word in groups:

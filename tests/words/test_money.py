@@ -1,4 +1,4 @@
-"""Checks money in each currency: what the program writes is read back, by a reader that shares no code with the
+"""Checks amounts of money in each currency: what the program writes is parsed back by code that shares nothing with the
 program."""
 
 from __future__ import annotations
@@ -50,7 +50,8 @@ def test_each_currency_has_its_written_amounts() -> None:
 
 
 def _read(text: str, minor_digits: int, point: str) -> int:
-    """Return the minor units that a person would read: all digits, filled up with zeros behind the point."""
+    """Return the amount in minor units (such as cents) that a person would read in this text. `point` is the decimal
+    point, and `minor_digits` is how many digits follow it."""
     whole, _, minor = re.sub(rf"[^0-9{re.escape(point)}]", "", text).partition(point)
     return int(whole + minor.ljust(minor_digits, "0")) * (-1 if text.startswith("-") else 1)
 

@@ -1,4 +1,5 @@
-"""Checks that every code has its sentences in every language, and that journals hold no sentences."""
+"""Checks that every code that the program uses has a sentence in every language, and that journals hold codes and no
+sentences."""
 
 from __future__ import annotations
 
@@ -39,7 +40,8 @@ _MAY_ASK = re.compile(
 
 @cache
 def _asking() -> dict[Path, list[ast.Call | ast.Subscript | ast.FunctionDef]]:
-    """Return, for each file of the program, its calls, subscripts and functions that may ask for words."""
+    """Return, for each source file of the program, the calls, subscripts and functions in it that may look up a text of
+    a language."""
     texts = {path: path.read_text("utf-8") for path in CONTROLLER.rglob("*.py")}
     trees = {path: ast.parse(text) for path, text in texts.items() if _MAY_ASK.search(text)}
     return {
@@ -49,7 +51,7 @@ def _asking() -> dict[Path, list[ast.Call | ast.Subscript | ast.FunctionDef]]:
 
 
 def refused_with() -> Iterator[str]:
-    """Yield every code with which the program refuses a request: those in the acts' tables, and those in calls of
+    """Yield every code with which the program refuses a request: the codes in the tables of acts, and those in calls of
     `refuse("…")`."""
     yield from (code for act in ACTS for code in act.refused.values())
     for nodes in _asking().values():
@@ -62,13 +64,14 @@ def refused_with() -> Iterator[str]:
 
 @cache
 def every_asked_for() -> frozenset[tuple[str, str, str | None]]:
-    """Return the distinct results of `asked_for`."""
+    """Return every text of a language that the program looks up by name, each once: the kind of file ("screen" or
+    "others"), the section, and a key or None."""
     return frozenset(asked_for())
 
 
 def asked_for() -> Iterator[tuple[str, str, str | None]]:
-    """Yield what the program's source asks for by name: the words of the screen or the others, a section, and a key or
-    None."""
+    """Yield every text of a language that the program looks up by name: the kind of file ("screen" or "others"), the
+    section, and a key. The key is None if the program computes it, or looks up the whole section."""
     for path, nodes in _asking().items():
         has_pages = path.parent.name in ("screen", "pit_page")
         for node in nodes:
@@ -94,8 +97,8 @@ def asked_for() -> Iterator[tuple[str, str, str | None]]:
 
 
 def _said_of_one_section(function: ast.FunctionDef) -> Iterator[tuple[str, str, str | None]]:
-    """Yield the keys that a function asks for, where the function begins with `say = partial(words.text,
-    "waiting")`."""
+    """Yield the keys that a function looks up through a local `say = partial(words.text, "waiting")`, each with its
+    section."""
     sections = [
         str(section)
         for node in ast.walk(function)
@@ -111,7 +114,8 @@ def _said_of_one_section(function: ast.FunctionDef) -> Iterator[tuple[str, str, 
 
 
 def named(key: ast.expr) -> list[str | None]:
-    """Return the keys that an expression in the source names. None stands for a key that the program computes."""
+    """Return the text keys that an expression in the program's source may stand for. None stands for a key that the
+    program computes."""
     match key:
         case ast.Constant(value=str(value)):
             return [value]
@@ -122,7 +126,8 @@ def named(key: ast.expr) -> list[str | None]:
 
 
 def leaves(section: dict[str, Any], path: str = "") -> Iterator[tuple[str, str]]:
-    """Yield every sentence of a language, with its place in the file."""
+    """Yield every sentence in a section of a language file, as pairs of its place (the keys joined with dots) and the
+    sentence."""
     for code, told in section.items():
         if isinstance(told, dict):
             yield from leaves(told, f"{path}{code}.")
@@ -131,7 +136,7 @@ def leaves(section: dict[str, Any], path: str = "") -> Iterator[tuple[str, str]]
 
 
 def changed(section: dict[str, Any]) -> dict[str, Any]:
-    """Return the section with the same codes, each with another sentence."""
+    """Return a copy of a language's section in which every sentence is another one, under the same codes."""
     return {
         code: changed(told) if isinstance(told, dict) else f"{told[::-1]}!".replace("{", "(").replace("}", ")")
         for code, told in section.items()
@@ -161,7 +166,7 @@ ABOUT_WHAT_SOMEBODY_WROTE = (
 
 
 def sentences(file: Path) -> Iterator[str]:
-    """Yield every string in the file that begins and ends as a sentence does. Docstrings are left out."""
+    """Yield every string in a source file that begins and ends as a sentence does, except docstrings."""
     nodes = [*ast.walk(ast.parse(file.read_text("utf-8")))]
     explains = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
     for node in nodes:
@@ -219,8 +224,8 @@ def test_every_code_that_a_wager_is_refused_with_has_its_sentence() -> None:
 
 @pytest.mark.parametrize("name", LANGUAGES)
 def test_every_section_and_every_key_that_the_program_names_is_there(name: str) -> None:
-    """Every section and every key that the program asks for exists. A page once asked for a section that was gone, and
-    ended by KeyError."""
+    """Every section and every key of a language file that the program looks up by name exists. A page once looked up a
+    removed section, and failed with KeyError."""
     told = {"screen": wording.words(name), "others": language(name).sections}
     asked = every_asked_for()
     assert {("screen", "label", "pays"), ("screen", "pit", "held"), ("others", "waiting", "any_choice")} <= asked
@@ -269,7 +274,7 @@ def test_every_sentence_may_change_while_a_shoe_is_open(monkeypatch: pytest.Monk
 
 
 def stopped_in_a_hand() -> TableUnderTest:
-    """Return a table that had an alarm, and then stopped with a wager locked."""
+    """Return a table that has raised an alarm, and has then stopped with a fault inside a round with a wager."""
     table = TableUnderTest().open_shoe().lock(2).draw("KS")
     return table.believe(HitUnheard(2), ShoeErrorRaised(ShoeError.OVERDRAW))
 
@@ -285,7 +290,7 @@ def test_the_wagers_that_a_sensor_sees_and_the_lock_refuses_are_told_bet_by_bet(
 
 @pytest.mark.parametrize(("cents", "line"), [(150_000, "$1,500"), (1_250, "$12.50"), (99, "$0.99")])
 def test_a_fixed_award_is_shown_to_the_cent(cents: int, line: str) -> None:
-    """A fixed award is shown with its cents. An award of $12.50 was once shown as $12."""
+    """A fixed award is shown with its cents, because an award of $12.50 was once shown as $12."""
     hand = HandShown(("KS", "9H"), 9)
     hit = Hit(1, 1, "pairs", 3, "suited", hand, hand, None, Fixed(cents), ())
     assert event_sentence(hit.body()) == f"seat 3 pairs, suited: {line}"

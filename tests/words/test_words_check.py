@@ -1,4 +1,5 @@
-"""Checks `tablectl words check` with each mistake that a house's people can make in a language file of their own."""
+"""Checks that `tablectl words check` finds each mistake that a house's people can make in a language file of
+their own."""
 
 from __future__ import annotations
 
