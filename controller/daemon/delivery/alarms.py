@@ -1,5 +1,5 @@
-"""Alarms to people about troubles that go on, such as forged messages: one at once, then at most one in ten minutes for
-each kind of trouble."""
+"""Tells people about troubles that go on, such as forged messages. Of each kind of trouble people are told at once, and
+then at most every ten minutes."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ are told of each at most so often."""
 
 
 class Alarms:
-    """Raises alarms, and remembers when each kind of alarm was raised last. An alarm reaches people as a fact, which is
-    given to `tell`."""
+    """Tells people about troubles, and remembers when people were last told of each kind of trouble. `tell` takes the
+    fact (an entry for the table's journal) by which people learn of the trouble."""
 
     def __init__(self, tell: Callable[[OwnFact], None]) -> None:
         self._tell = tell
         self._told_at_s: dict[str, float] = {}
 
     def alarm(self, kind: str, fact: OwnFact, what: str) -> None:
-        """Log the trouble `what` and tell people of it by `fact`, unless people were told of this `kind` in the last
-        ten minutes."""
+        """Log the trouble that the text `what` describes, and tell people of the trouble by `fact`. Do nothing if
+        people were told of this `kind` of trouble in the last ten minutes."""
         now_s = clock.monotonic_s()
         told_s = self._told_at_s.get(kind)
         if told_s is None or now_s - told_s >= _AGAIN_AFTER_S:

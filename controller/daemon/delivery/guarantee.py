@@ -1,19 +1,19 @@
-"""The delivery guarantee: decides which events to send to the pit now, and how far the pit has got. Pure: the time is
-an argument.
+"""Decides which events the table sends to the pit now, and keeps count of the events that the pit has acknowledged.
+This is the delivery guarantee. The code is pure: the caller passes the time in.
 
-The stream is numbered without gaps. The pit acknowledges cumulatively: its ack names the last event that the pit has
-committed, and that event's chain value.
+The events have numbers without gaps. The pit acknowledges cumulatively: its acknowledgement (ack) names the last event
+that the pit has committed, and that event's chain value (a hash over all rows of the journal before the event).
 
 - Nothing is lost: an event is sent again until the pit acknowledges it.
 - Nothing counts twice: the pit drops an event whose number it has.
 - An old ack is not believed. The times of acks order them. But a pit's clock can be wrong, and then its times begin
   anew. Nobody can sign a chain value before the table has made it. So an ack of an event that was first sent after the
-  last believed ack is *certainly later* than that ack. Where such an ack has an earlier time, times count anew from
+  last believed ack is *certainly later* than that ack. If such an ack has an earlier time, times count anew from
   that time on, and acks of earlier events are refused, because some of these acks may be old.
 - A wrong journal is found out. Example: an old copy of the journal is put back and goes on with other events. Then the
   chain value in the pit's ack differs from this journal's. The chain value of an event covers all rows before the
   event's own row, and each run of the program begins with a salted row (`ProgramStarted`). So the value differs also
-  where the journal lost its last event alone and wrote another event in its place.
+  if the journal lost only its last event and wrote another event in its place.
 - A pit whose clock went back does not stop the stream. On a new connection an old ack that fits this journal is enough
   to begin, because this run has already checked the journal against a later ack. The old ack changes nothing else.
 
@@ -21,7 +21,7 @@ committed, and that event's chain value.
                              ├─── an ack that this journal cannot have earned ──> BEHIND ─────┘ a later one that fits
                              └─ an event that is not as it was signed, until the next connection > ALTERED
 
-This module does not check signatures: each ack that comes here was signed by the pit's key.
+This module does not check signatures. The caller passes in only acks that the pit's key signed.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _END_OF_TIME = "9999-12-31T23:59:59.999Z"  # later than every time of an ack
 
 
 class Phase(Enum):
-    """The state of the stream of events to the pit, on the present connection to the broker."""
+    """The state of the sending of events to the pit, on the present connection to the broker."""
 
     OFFLINE = auto()
     ASKING = auto()  # connected; the pit's last word is not known yet, so nothing is sent
@@ -65,10 +65,11 @@ class Phase(Enum):
 
 
 class Behind(Struct, frozen=True):
-    """The answer to an ack of the pit that does not fit this journal.
+    """The finding that an acknowledgement (ack) of the pit does not fit this journal.
 
-    Either the ack names an event past `head_seq`, the last event that the pit can have from this journal, or the ack's
-    chain value differs from the journal's (`chain_differs`). `at` is the time of the ack by the pit's clock.
+    Either the number `acked_seq` in the ack is above `head_seq`, the last event that the pit can have from this
+    journal, or the chain value in the ack differs from the journal's (`chain_differs`). `at` is the time of the ack by
+    the pit's clock.
     """
 
     acked_seq: int
@@ -78,24 +79,25 @@ class Behind(Struct, frozen=True):
 
 
 class TookBack(Struct, frozen=True):
-    """The answer to an ack of the pit that fits this journal, after an ack that did not fit. So the earlier ack was
-    wrong."""
+    """The finding that an acknowledgement of the pit fits this journal, although the acknowledgement before did not
+    fit. The pit's earlier acknowledgement was therefore wrong."""
 
     acked_seq: int
     at: str
 
 
 class Older(Struct, frozen=True):
-    """The answer to an ack that is older than the last believed ack, so somebody repeats an old ack. `last_at` is the
-    time of the last believed ack."""
+    """The finding that an acknowledgement of the pit is older than the last one that was believed, so that somebody may
+    have repeated an old one. `last_at` is the time of the last believed acknowledgement."""
 
     last_at: str
 
 
 class Delivery:
-    """The state of one table's stream of events to the pit. Times are seconds of a monotonic clock.
+    """The state of the sending of one table's events to the pit. Times are seconds of a monotonic clock.
 
-    `behind_at` is the time of an ack that did not fit this journal, while the fault for that ack stands; else None.
+    `behind_at` is the time of a pit's acknowledgement that did not fit this journal, if the table is still stopped
+    because of that acknowledgement; else None.
     """
 
     def __init__(
@@ -130,13 +132,13 @@ class Delivery:
         self.head_seq = head_seq
 
     def connected(self) -> None:
-        """Note a new connection to the broker. Nothing is sent on the connection before the pit's last acknowledgement
-        is known."""
+        """Note that the table has a new connection to the broker. No event is sent on the new connection before the
+        pit's last acknowledgement is known."""
         if self.phase is not Phase.BEHIND:
             self.phase = Phase.ASKING
 
     def disconnected(self, now_s: float) -> None:
-        """Note that the connection to the broker is gone. Events that were sent and not acknowledged will be sent
+        """Note that the connection to the broker is gone. Events that were sent but not acknowledged will be sent
         again."""
         if self.phase is Phase.STREAMING:
             self._streamed_s = now_s
@@ -144,14 +146,17 @@ class Delivery:
             self.phase = Phase.OFFLINE
 
     def nothing_retained(self, now_s: float) -> None:
-        """Begin to send, because the broker retains no ack for this table. The last acknowledgement that the journal
-        has noted holds."""
+        """Begin to send events, because the broker retains no acknowledgement of the pit for this table. Sending begins
+        after the last event that the journal has marked as acknowledged."""
         if self.phase is Phase.ASKING:
             self._stream(now_s)
 
     def certainly_later(self, ack: AckWord, own_chain: str | None) -> bool:
-        """Tell whether the pit must have signed this ack after every ack that was believed before. The arguments are as
-        in `acked`."""
+        """Tell whether the pit must have signed this acknowledgement after every acknowledgement that was believed
+        before.
+
+        `own_chain` is the chain value that this journal has for event `ack.seq`; None if the journal has no such event.
+        """
         if self.phase is Phase.OFFLINE or ack.epoch != self.epoch or own_chain != ack.chain:
             return False
         return self._known_then_seq < ack.seq <= self._known_seq
@@ -159,20 +164,22 @@ class Delivery:
     def acked(
         self, ack: AckWord, own_chain: str | None, now_s: float, latest_at: str = _END_OF_TIME
     ) -> Behind | TookBack | Older | None:
-        """Take in an ack of the pit, and say what is wrong with the ack, if anything.
+        """Judge an acknowledgement (ack) of the pit, follow it if it is sound, and return what is wrong with it. Return
+        None if nothing is wrong, or if the ack is passed over.
 
-        `own_chain` is the chain value of this journal's event `ack.seq`; None where the journal has no such event.
-        `latest_at` is the latest time that an ack can have by now. An ack with a still later time was wrong, and makes
-        no other ack old.
+        `own_chain` is the chain value that this journal has for event `ack.seq`; None if the journal has no such event.
+        `latest_at` is the latest time that an ack can have by now. A believed ack with a still later time was wrong, so
+        later acks are no longer compared with it.
 
-        An ack with an earlier time than the last believed ack is refused, unless the ack is certainly later. Where a
-        refused ack names events that wait, none of these events counts as acknowledged, but the window of events to
-        send is counted from the named event on. Otherwise the stream would stop: only acks of events that are sent from
-        now on are certainly later.
+        An ack with an earlier time than the last believed ack is refused, unless the ack is certainly later. If a
+        refused ack names an event that waits, no waiting event counts as acknowledged, but the window of events to send
+        is counted from the named event on. Otherwise the stream would stop, because only acks of newly sent events are
+        certainly later.
 
-        An ack of another epoch says nothing about this stream. An ack that goes back is followed: a pit that lost
-        events 5 to 9 acknowledges 4, and is sent 5 to 9 again. Returns `Behind` where the ack does not fit this
-        journal, `TookBack` where an ack fits after one that did not, and `Older` where the ack is older than the last.
+        An ack of another epoch (another journal's name) says nothing about this stream. An ack that goes back is
+        followed: a pit that lost events 5 to 9 acknowledges 4, and is sent 5 to 9 again. Returns `Behind` if the ack
+        does not fit this journal, `TookBack` if an ack fits after one that did not, and `Older` if the ack is older
+        than the last.
         """
         if self.phase is Phase.OFFLINE or ack.epoch != self.epoch:
             return None
@@ -207,7 +214,8 @@ class Delivery:
         return TookBack(ack.seq, ack.at)
 
     def _follow(self, ack: AckWord, now_s: float) -> None:
-        """Count all events up to the number in the pit's ack as acknowledged, and no later event."""
+        """Count all events up to the number in the pit's acknowledgement as acknowledged, and all later events as not
+        acknowledged."""
         if ack.seq > self.acked_seq:
             self._silent_since_s = now_s if ack.seq < self.head_seq else None
         elif ack.seq < self.acked_seq and self._silent_since_s is None:
@@ -223,18 +231,19 @@ class Delivery:
             self._stream(now_s)
 
     def pit_came(self, now_s: float) -> None:
-        """Send the unacknowledged events again, because a pit's program begins to listen and nobody heard what was sent
-        before.
+        """Send the unacknowledged events again, because a program of the pit has just begun to listen, and nobody
+        received the events that were sent before.
 
-        At first only the oldest event goes out. After each acknowledgement twice as many events may be on their way, up
-        to the window. All tables of a floor have waited for the pit: if all sent their events at once, the pit's own
-        messages would be held up at the broker.
+        At first only the oldest event is sent. After each acknowledgement twice as many events may be on their way, up
+        to the usual 50. All tables of a floor have waited for the pit. If all tables sent all their events at once, the
+        pit's own messages would be held up at the broker.
         """
         if self.phase is Phase.STREAMING:
             self._stream(now_s, window=1)
 
     def due(self, now_s: float) -> range:
-        """Return the numbers of the events to send now, often none. These events count as sent from here on."""
+        """Return the numbers of the events to send now, often none. The returned events count as sent, so the caller
+        must send them."""
         if self.phase is Phase.REFUSED and now_s >= self._act_at_s:
             self._act_at_s = now_s + RETRY_REFUSED_AFTER_S
             return self._sending(self.acked_seq + 1, min(self.head_seq, self.acked_seq + 1))
@@ -258,11 +267,11 @@ class Delivery:
         return range(first, last + 1)
 
     def published(self, seq: int, reason_code: int, now_s: float) -> bool:
-        """Take in the broker's answer for event `seq`. Return True where the broker refused the event and the stream
-        stopped for that reason just now.
+        """Take in the broker's answer for event `seq`, and return True if the sending of events stops because of this
+        answer.
 
-        The stream goes on only once the broker takes the oldest unacknowledged event. A later event may have been taken
-        although an event before it was refused.
+        Sending stops when the broker refuses an event. Sending goes on once the broker takes the oldest unacknowledged
+        event. The broker may take a later event although it refused an earlier one, so a later event is not enough.
         """
         if reason_code == NOBODY_LISTENS:
             self._window = WINDOW  # there is nobody to flood, and people are told of a hit that nobody hears
@@ -278,8 +287,8 @@ class Delivery:
         return True
 
     def altered(self, now_s: float) -> None:
-        """Stop the stream, because the journal does not hold an event as it was signed. Neither that event nor any
-        later event is sent.
+        """Stop the sending of events, because the journal does not hold some event as that event was signed. Neither
+        that event nor any later event is sent.
 
         On the next connection the event is read from the journal again.
         """
@@ -289,8 +298,8 @@ class Delivery:
             self.phase = Phase.ALTERED
 
     def fresh(self, now_s: float) -> bool:
-        """Tell whether bets on progressives may be taken: the stream works and the pit keeps up, or both were so less
-        than `stale_after_s` seconds ago."""
+        """Tell whether bets on progressives may be taken. They may if events are being sent and the pit acknowledges
+        them, or if this was so less than `stale_after_s` seconds ago."""
         if self._silent_since_s is not None and now_s - self._silent_since_s >= self._stale_after_s:
             return False
         if self.phase is Phase.STREAMING:
@@ -298,13 +307,13 @@ class Delivery:
         return self._streamed_s is not None and now_s - self._streamed_s < self._stale_after_s
 
     def waits_s(self, now_s: float) -> float:
-        """Return for how many seconds events have waited without progress in the pit's acks; 0.0 where no event
+        """Return for how many seconds events have waited while the pit acknowledged no further event; 0.0 if no event
         waits."""
         return 0.0 if self._silent_since_s is None else now_s - self._silent_since_s
 
     def next_due_s(self, now_s: float) -> float | None:
-        """Return in how many seconds `due` may return events again, if nothing else happens; None where nothing will be
-        due."""
+        """Return in how many seconds events may have to be sent again, if nothing happens before; None if no event will
+        have to be sent."""
         if self.phase in (Phase.STREAMING, Phase.REFUSED) and self.unacknowledged:
             return max(0.0, self._act_at_s - now_s)
         return None

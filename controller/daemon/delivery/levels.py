@@ -1,13 +1,14 @@
-"""The levels (amounts) of the progressive meters as the pit says them, and whether they are fresh enough to bet on.
-Pure: the time is an argument.
+"""Keeps the levels (amounts) of the progressive meters as the pit's messages tell them, and says whether the levels are
+fresh enough to take bets. The code is pure: the caller passes the time in.
 
-The pit says the levels every two seconds, each time with a higher number. The broker retains the last message and hands
-it to every new connection, whether or not the pit still runs. So the first message on a connection tells the amounts,
-and does not prove that a pit runs.
+The pit sends the levels every two seconds, each time with a higher number. The broker retains the last message and
+hands it to every new connection, whether or not the pit still runs. So the first message on a connection tells the
+amounts, but does not prove that a pit runs.
 
-Nor does a message with an old time of its own prove that a pit runs, because somebody may send again what the pit once
-signed. Only a table whose own clock is set can tell that a message is old. A table that knows only the pit's clock,
-from an ack, cannot tell: if that clock was set back, new messages look old although the pit is well.
+A message that bears an old time does not prove that a pit runs either, because somebody may send again what the pit
+once signed. Only a table whose own clock is set can tell that a message is old. A table that knows only the pit's
+clock, from an acknowledgement, cannot tell: if the pit's clock was set back, new messages look old although the pit is
+well.
 """
 
 from __future__ import annotations
@@ -26,11 +27,11 @@ _ONE_STEP_WAGERS = 1000
 
 
 class Levels:
-    """What the table knows of the levels of the progressive meters.
+    """What the table knows of the levels (amounts) of the progressive meters.
 
-    `refused` is the pit's last message on the meters with the reason of the refusal; None where the last message was
-    taken. `meters` are the meters that a wager at this table can win. Without such meters, no level is ever stale.
-    `wager_cents` is the highest price of a wager that feeds a meter.
+    `refused` is the pit's last message on the meters with the reason why it was refused; None if that message was
+    taken. `meters` are the meters that a wager at this table can win. If there are no such meters, no level is ever
+    stale. `wager_cents` is the highest price of a wager that feeds a meter.
     """
 
     def __init__(self, meters: Collection[str], stale_after_s: float, wager_cents: int = 0) -> None:
@@ -50,23 +51,23 @@ class Levels:
 
     @property
     def expected(self) -> bool:
-        """Tell whether a wager at this table can win a meter, so that the pit must keep saying the meters' levels."""
+        """Tell whether a wager at this table can win a meter, so that the pit should keep sending the meters' levels."""
         return bool(self._meters)
 
     @property
     def last_at(self) -> str:
-        """Return the number of the last believed message on the meters as text of the time for which that number
-        stands."""
+        """Return, as text, the time for which the number of the last believed message on the meters stands. (The pit
+        takes the time in milliseconds as a message's number.)"""
         return Stamp(min(self._seq, latest_ms(Stamp(0, synchronised=False))), synchronised=True).text()
 
     def of_this_game(self) -> dict[str, int]:
-        """Return the levels in cents of the meters that a wager at this table can win. A pit tells the levels of every
-        game."""
+        """Return the levels, in cents, of only those meters that a wager at this table can win. The pit's messages also
+        hold the meters of other games."""
         return self._of_this_game(self.cents)
 
     def refusal(self) -> MetersRefused | None:
-        """Return, for people, the pit's last message on the meters where it was refused, with the levels of this game's
-        meters and the reason; else None."""
+        """Return the pit's last message on the meters if it was refused, for people to read: its levels for this game's
+        meters and the reason for the refusal. Return None if it was not refused."""
         if self.refused is None:
             return None
         said, why = self.refused
@@ -77,17 +78,17 @@ class Levels:
 
     def disconnected(self) -> None:
         """Note that the connection to the broker is gone. The first message on the next connection may be an old
-        one."""
+        message that the broker retained."""
         self._heard_on_connection = False
 
     def heard(
         self, word: MetersWord, now_s: float, now: Stamp, signature: str = "", by_pit: Stamp | None = None
     ) -> str | None:
-        """Judge the pit's message on the meters, and take its levels. Return why the message is refused; None where it
-        is taken.
+        """Judge a message of the pit on the meters, and take its levels. Return None if the message is taken, or else
+        the reason why it is refused.
 
-        `now` is the time by the table's clock. `by_pit` is the time by the pit's clock, where only that clock is known.
-        `by_pit` serves only to refuse a message that is more than a day old or ahead.
+        `now` is the time by the table's clock. `by_pit` is the time by the pit's clock, if only that clock is known.
+        `by_pit` serves only to refuse a message that is more than a day old or more than a day ahead.
         """
         before_seq = self._seq
         why = self._judge(word, now_s, now, by_pit or now)
@@ -123,38 +124,40 @@ class Levels:
         return None
 
     def told(self, now_s: float) -> ToldMeters | None:
-        """Return the pit's message from which the present levels come; None before the first message."""
+        """Return the facts about the pit's message that brought the present levels: its number, time, win and
+        signature, and its age in milliseconds. Return None before the first message."""
         if self._said is None:
             return None
         word, signature, came_s = self._said
         return ToldMeters(word.seq, word.at, word.win, signature, int(1000 * (now_s - came_s)))
 
     def said_lately(self, word: MetersWord, now: Stamp) -> bool:
-        """Tell whether the message's own time is no longer ago than `stale_after_s`. `now` is the time by the table's
-        clock.
+        """Tell whether the time that the message bears lies no more than `stale_after_s` seconds back. `now` is the
+        time by the table's clock.
 
-        Where the table's clock is not set, every message counts as recent: then only the order of the numbers shows an
-        old one.
+        If the table's clock is not set, every message counts as recent, and only its number can show that a message is
+        old.
         """
         at_ms = moment_ms(word.at)
         assert at_ms is not None, "a word that was read has a moment"
         return not now.synchronised or at_ms >= now.at_ms - 1000 * self._stale_after_s
 
     def hit(self, meter: str, seq: int) -> None:
-        """Note that event `seq` of this table hit the meter. Levels that the meter showed before the hit no longer
-        count for the highest possible award."""
+        """Note that a hit of this table, its event number `seq`, won the meter. The higher levels that the meter showed
+        before the hit no longer count for the highest possible award of a later hit."""
         cents = self.cents.get(meter, 0)
         peaks = self._peaks.setdefault(meter, [(0, cents)])
         if peaks[-1][1] > cents:
             peaks.append((seq, cents))
 
     def most_cents(self, meter: str, shown_cents: int | None, seq: int) -> int:
-        """Return the highest amount in cents that the award for a hit, event `seq`, can have.
+        """Return the highest amount, in cents, that the meter can have had when the pit locked it for the hit with the
+        event number `seq`.
 
-        That is the most that the meter has shown since the hit (or since the start, where the program started later),
-        and one step more: the pit locks the meter when it hears of the hit, and until then other tables' wagers make
-        the meter grow. Between two messages the meter grows by one step at most. `shown_cents` is what the meter showed
-        at the hit; None where nobody knows.
+        This is the most that the meter has shown since the hit (or since the program's start, if that was later), and
+        one step more. The pit locks the meter when the hit arrives, and until then the wagers of other tables make the
+        meter grow, by one step at most between two messages. `shown_cents` is what the meter showed at the hit; None if
+        nobody knows.
         """
         if shown_cents is None:
             return MOST_CENTS
@@ -162,13 +165,13 @@ class Levels:
         return max([shown_cents, *since[-1:]]) + self._one_step_cents
 
     def fresh(self, now_s: float) -> bool:
-        """Tell whether the pit has said the level of every meter that can be won at this table within the last
-        `stale_after_s` seconds."""
+        """Tell whether the pit has sent the level of every meter that can be won at this table within the last
+        `stale_after_s` seconds. Return True if no meter can be won at this table."""
         return not self._meters or (self._lately(now_s) and self._meters <= self.cents.keys())
 
     def unknown(self, now_s: float) -> list[str]:
-        """Return the meters of this game that are missing in the pit's recent messages; none where the pit has sent no
-        recent message."""
+        """Return the meters of this table's game for which the pit's messages give no level. Return an empty list if
+        the pit has sent no recent message."""
         return sorted(self._meters - self.cents.keys()) if self._lately(now_s) else []
 
     def _lately(self, now_s: float) -> bool:

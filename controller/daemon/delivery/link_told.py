@@ -1,5 +1,5 @@
-"""Facts of the table about the loss and the return of the pit's link. They show later from when to when the table did
-not find its pit well."""
+"""Tells the table when the link to the pit is lost and when it is back, as facts for the journal. The journal then
+shows from when to when the link did not work."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _WELL = "well"
 
 
 class LinkTold:
-    """Tells people once that the link to the pit is lost, and once that it is back.
+    """Tells people once that the link to the pit is lost, and once that the link is back.
 
-    `lost` says whether people were told of a loss, and not yet of a return. A cut that is over within `stale_after_s`
-    seconds is no loss, because the table goes by the pit's last message for so long.
+    `lost` says whether people were told that the link is lost, and have not been told of its return. A cut of less than
+    `stale_after_s` seconds is not told, because the table relies on the pit's last message for that long.
     """
 
     def __init__(self, lost: bool, stale_after_s: float, tell: Callable[[OwnFact], None]) -> None:
@@ -27,8 +27,8 @@ class LinkTold:
         self._lost_s = clock.monotonic_s()  # when the loss was told, or the program started
 
     def look(self, standing: str, now_s: float) -> None:
-        """Take in how the table finds the pit now, as the code `standing`, and tell people where the link was just lost
-        or came back."""
+        """Compare the state of the link to the pit with the state before, and tell people if the link was just lost or
+        came back. `standing` is the state as a code: "well", or what is wrong."""
         if standing == _WELL:
             self._well_s = now_s
             if self._lost:

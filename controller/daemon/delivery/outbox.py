@@ -1,5 +1,5 @@
-"""How full the outbox is (the events that wait for the pit), and when people are told of that. Pure. No event that
-waits is ever dropped."""
+"""Decides when people are told that too many events wait for the pit (in the outbox). The code is pure: it has no state
+on the disk. No waiting event is ever dropped."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ from controller.table.facts import OutboxFilling, OutboxFull
 
 
 class OutboxWatch:
-    """Warns once when four fifths of `most` events wait for the pit, and again only after fewer than half of `most`
-    waited."""
+    """Warns people when four fifths of `most` events wait for the pit. After a warning, the next comes only if fewer
+    than half of `most` events waited in between."""
 
     def __init__(self, most: int) -> None:
         self._most = most
         self._told = False
 
     def look(self, waiting: int) -> tuple[OutboxFilling | OutboxFull, ...]:
-        """Return the facts for the table while `waiting` events wait: `OutboxFilling` once, `OutboxFull` each time."""
+        """Return the facts to tell the table when `waiting` events wait for the pit. `OutboxFilling` (four fifths full)
+        is returned once; `OutboxFull` is returned at every call while the outbox is full."""
         if 2 * waiting < self._most:
             self._told = False
         filling = not self._told and 5 * waiting >= 4 * self._most

@@ -1,7 +1,9 @@
-"""Compares a table's journal with a pit's log of its events. The log is a witness that nobody at the table can change.
+"""Compares a table's journal with the pit's log of the table's events. The log is a witness, because nobody at the
+table can change it.
 
-The log is a file with one event a line, in JSON, in order from the epoch's first event. White space and the order of
-keys do not matter, because the canonical form of each event was signed, and that form is compared.
+The log is a file with one event in JSON on each line, beginning with the first event of the journal. White space and
+the order of keys do not matter, because the canonical form of each event was signed, and the canonical forms are
+compared.
 """
 
 from __future__ import annotations
@@ -32,13 +34,14 @@ class _Line(Struct, frozen=True):
 
 
 def compare(journal: Path, log: Path, archive: Path | None = None) -> int:
-    """Check that the journal has every event of the pit's log, exactly as the log has it. Return the number of the
-    log's last event.
+    """Check that the journal holds every event of the pit's log, exactly as the log has it. Return the number of the
+    last event in the log.
 
-    Only reads, also while the table runs. Raises TableError about the log: `log_unreadable`, `log_empty`,
-    `log_unsound`, `log_of_another_journal`; about the journal: `journal_lacks_event`, `journal_shorter_than_log`,
-    `journal_differs_from_log`; and as reading a journal does. An event of the log counts against the journal only where
-    the event's signature holds. `archive` is the folder of the journal's archives, as in `journal_reading.verify`.
+    The files are only read, and the table may run meanwhile. Raises TableError about the log: `log_unreadable`,
+    `log_empty`, `log_unsound`, `log_of_another_journal`; about the journal: `journal_lacks_event`,
+    `journal_shorter_than_log`, `journal_differs_from_log`; and if the journal or its archives cannot be read. An event
+    of the log counts against the journal only if the event's signature is valid. `archive` is the folder with the
+    journal's archives; with None they are looked for where the journal says that they are, or beside the journal.
     """
     seq = 0
     with reading_messages(journal, archive) as spoken:
@@ -57,8 +60,8 @@ def compare(journal: Path, log: Path, archive: Path | None = None) -> int:
 
 
 def _lines(log: Path, spoken: Spoken) -> Iterator[_Line]:
-    """Yield the log's events. Raises TableError where an event is of another journal, or is not numbered on from the
-    event before."""
+    """Yield the events of the log, parsed. Raises TableError if an event belongs to another journal than `spoken`, or
+    if its number is not one more than the number of the event before it."""
     for seq, (number, text) in enumerate(_texts(log), 1):
         line = _parsed(number, text)
         if line is None:
@@ -78,7 +81,7 @@ def _lines(log: Path, spoken: Spoken) -> Iterator[_Line]:
 
 
 def _texts(log: Path) -> Iterator[tuple[int, bytes]]:
-    """Yield the log's lines with their line numbers, without the empty lines. Raises TableError where the log cannot be
+    """Yield each line of the log with its line number, and skip empty lines. Raises TableError if the log cannot be
     read."""
     try:
         with log.open("rb") as file:
@@ -104,8 +107,8 @@ def _check_signature(line: _Line, log: Path, spoken: Spoken) -> None:
 
 
 def _last_seq(seq: int, rest: Iterator[_Line], log: Path, spoken: Spoken) -> int:
-    """Read the log to its end, and return the number of its last event. The signature of each further event is
-    checked."""
+    """Read the rest of the log, check the signature of each event, and return the number of the last event. `seq` is
+    the number of the last event that was already read."""
     for line in rest:
         seq += 1
         _check_signature(line, log, spoken)
@@ -143,8 +146,8 @@ def _differing(journal: Path, line: _Line, message: Message) -> TableError:
 
 
 def _differ(name: str, *events: dict[str, Any]) -> bool:
-    """Tell whether the field `name` differs between two events. Their canonical bytes are compared, because in Python 1
-    and true are equal."""
+    """Tell whether the field `name` has different values in two events. Canonical bytes are compared, because in Python
+    1 and True are equal."""
     one, other = (canonical({name: event[name]} if name in event else {}) for event in events)
     return one != other
 
@@ -154,7 +157,7 @@ def _unsound(log: Path, number: int, why: str) -> TableError:
 
 
 def _shown(value: object) -> str:
-    """Return a value from the log as a text of at most 40 characters and some dots, in characters that are safe to
-    print on a terminal."""
+    """Return a value from the log as text that is safe to print on a terminal. The text is cut after 40 characters, and
+    dots mark the cut."""
     text = value if isinstance(value, str) and value.isascii() and value.isprintable() else ascii(value)
     return text if len(text) <= 40 else f"{text[:40]}..."

@@ -1,4 +1,5 @@
-"""Judges the pit's messages to one table: its key, its acknowledgements, the steps of awards, and the meters."""
+"""Judges the messages that the pit sends to one table: the pit's key, acknowledgements, steps of awards, and the levels
+of the meters."""
 
 from __future__ import annotations
 
@@ -54,11 +55,11 @@ WIN_SHOWN_S = 60
 
 
 class PitSaid:
-    """Judges the messages of the pit for one table, and tells the table of those that are believed.
+    """Judges the messages that the pit sends to one table, and tells the table of the messages that are believed.
 
-    `heard` notes when and how the pit was heard. `clock` is the pit's clock, as the pit's own messages tell it.
-    `forged` counts the messages that the pinned key has not signed, by the last part of their topic. `unbelieved_ack`
-    is the last acknowledgement and whether the broker had retained it, while no key is pinned by which to judge it.
+    `heard` notes when and how the pit was heard. `clock` is the pit's time, as the pit's own messages tell it. `forged`
+    counts the messages that the pinned key did not sign, by the last part of their topic. `unbelieved_ack` is the last
+    acknowledgement that came while no key was pinned to judge it by, and whether the broker had retained it.
     """
 
     def __init__(
@@ -91,9 +92,10 @@ class PitSaid:
         self._win: Win | None = None  # the last win that the pit named
 
     def see_pit_key(self, payload: bytes, retained: bool) -> bool:
-        """Judge a key that is offered as the pit's. A pit that begins to listen sends its key first, and then its acks.
+        """Judge a key that a message offers as the pit's key, and return True if the message shows that a program of
+        the pit has begun to listen.
 
-        Returns whether a pit began to listen.
+        A program of the pit that begins to listen sends its key first, and its acknowledgements afterwards.
         """
         before = self._trust.pinned
         offer = self._trust.offer(payload, not retained and self.heard.present(clock.monotonic_s()))
@@ -139,7 +141,8 @@ class PitSaid:
             self._see_win(said.win, said.seq, now, retained)
 
     def _see_win(self, win: Win, word_seq: int, now: Stamp, retained: bool) -> None:
-        """Tell the table of a win that the pit's message names for the first time."""
+        """Tell the table of a win that a message of the pit reports for the first time. `word_seq` is the number of the
+        message."""
         self._win = win
         at_ms = moment_ms(win.at)
         assert at_ms is not None, "a win that was read has a moment"
@@ -147,9 +150,10 @@ class PitSaid:
         self._ask(SeeWin(win, young and win.table != self._table_id, word_seq))
 
     async def judge_ack(self, payload: bytes, retained: bool, is_over: Callable[[], bool]) -> None:
-        """Judge the pit's acknowledgement and follow it. It is dropped where the connection that brought it `is_over`.
+        """Judge an acknowledgement of the pit, and follow it if it is sound. Drop it if `is_over` says that the
+        connection which brought it has ended.
 
-        The broker retains the acknowledgement, and sends it again on the next connection.
+        A dropped acknowledgement is not lost: the broker retains it, and sends it again on the next connection.
         """
         message = parse_object(payload)
         ack = AckWord.read(message)
@@ -176,8 +180,11 @@ class PitSaid:
         self._follow(ack, own_chain, payload, retained)
 
     def _follow(self, ack: AckWord, own_chain: str | None, payload: bytes, retained: bool) -> None:
-        """Count events as acknowledged up to the ack's event, unless the time of the ack shows that it is old or
-        wrong."""
+        """Count all events up to number `ack.seq` as acknowledged by the pit, unless the time of the acknowledgement
+        shows that it is old or wrong.
+
+        `own_chain` is the chain value that this journal has for that event.
+        """
         now_s = clock.monotonic_s()
         if self._delivery.certainly_later(ack, own_chain):
             self.clock.heard(ack.at, now_s)
@@ -209,8 +216,8 @@ class PitSaid:
         self._sending.let_go()
 
     async def see_award(self, payload: bytes) -> None:
-        """Judge a step of an award, and tell the table of it. The pit must have signed the step, and this journal must
-        hold the hit that it is for."""
+        """Judge a message of the pit about a step of an award, and tell the table of it. The pit must have signed the
+        message, and this journal must hold the hit to which the award belongs."""
         message = parse_object(payload)
         said = AwardStep.read(message)
         hit = None
@@ -246,8 +253,8 @@ class PitSaid:
         self._ask(SeeAward(step, *self._possible_cents(won, told.seq)))
 
     def question(self, payload: bytes) -> MeasureWord | None:
-        """Return the pit's question which program files run at this table; None where the message is no such question,
-        or not the pit's."""
+        """Read a message in which the pit asks which program files run at this table, and return the question. Return
+        None if the message is not such a question, is for another table, or is not signed by the pit."""
         message = parse_object(payload)
         asked = MeasureWord.read(message)
         if asked is None or (asked.table, asked.epoch) != (self._table_id, self._delivery.epoch):
@@ -261,7 +268,8 @@ class PitSaid:
         return asked
 
     def _possible_cents(self, hit: Hit, seq: int) -> tuple[int, int]:
-        """Return the least and the most cents that the pit can award for this hit, which is event `seq`."""
+        """Return the least and the most cents that the pit can award for this hit. `seq` is the number of the hit's
+        event."""
         if hit.fixed is not None:
             return hit.fixed.cents, hit.fixed.cents
         won = hit.progressive
@@ -269,9 +277,9 @@ class PitSaid:
         return 0, int(ratio(won.share) * self._levels.most_cents(won.meter, won.shown_cents, seq))
 
     def is_the_pits(self, topic: str, message: dict[str, object]) -> bool:
-        """Tell whether the pinned key signed the message. Where it did not, people are told of a forgery.
+        """Tell whether the pinned key signed the message. If it did not, tell people of a forgery.
 
-        While a person has yet to pin a key, no message counts as the pit's, and none as forged.
+        While a person has yet to pin a key, no message counts as the pit's, and no message counts as forged.
         """
         if self._trust.signed(message):
             return True
@@ -285,8 +293,8 @@ class PitSaid:
         return False
 
     def _refused_for_its_time(self, kind: str, payload: bytes, at: str, last_at: str, now: Stamp) -> None:
-        """Note how the clocks of table and pit seem to stand, where a message of the pit was refused because of its
-        time `at`.
+        """Note that a message of the pit was refused because of its time `at`, and which way the clocks of table and
+        pit seem to differ.
 
         `last_at` is the time of a message that was believed before. `now` is the time by which the message was judged.
         """
@@ -299,6 +307,6 @@ class PitSaid:
 
 
 def _is_of_hit(step: AwardStep, hit: Hit) -> bool:
-    """Tell whether the award's step names the same seat, tier and meter as the hit."""
+    """Tell whether the step of an award names the same seat, tier and meter as the hit."""
     meter = None if hit.progressive is None else hit.progressive.meter
     return (hit.seat, hit.tier, meter) == (step.seat, step.tier, step.meter)

@@ -1,9 +1,9 @@
-"""The pit's key: which messages the table takes for the pit's. They must be signed by the key that a person pinned.
-Pure.
+"""Decides which messages the table accepts as the pit's: those signed by the key that a person pinned (confirmed as the
+pit's). The code is pure.
 
-The pit offers its key on a topic of its own, where other clients could offer a key too. So a person compares the
-offered key's fingerprint with the fingerprint that the pit shows, and pins the key. After that the key changes only by
-a rotation, which the former key has signed.
+The pit offers its key on an MQTT topic, where other clients could offer a key too. So a person compares the offered
+key's fingerprint with the fingerprint that the pit shows, and pins the key. After that the key changes only by a
+rotation, in which the former key signs the new key.
 
 A former key may have been stolen, which may be why the pit has a new key. The thief can sign rotations too. A table
 that was connected when the pit rotated its key has the new key, and no longer believes the former key. A table that was
@@ -26,7 +26,7 @@ _MOST_OFFERS = 16
 
 
 class Offer(Enum):
-    """How a key that came on the pit's topic relates to the pinned key."""
+    """How a key that a message offered as the pit's relates to the pinned key."""
 
     MALFORMED = auto()
     UNPINNED = auto()  # no key is pinned yet: a person has to compare the offered key
@@ -38,12 +38,12 @@ class Offer(Enum):
 
 
 class PitTrust:
-    """The pit's key as the table knows it: the key that is `pinned`, and the key that was `offered` last. Each is None
-    where there is none.
+    """The pit's key as the table knows it: the key that is `pinned` (confirmed by a person), and the key that a message
+    `offered` last. Each is None if no such key is known.
 
     `successor` is the key to which the pinned key handed over while the table was away. Until a person pins a key,
-    neither the successor nor the pinned key is believed. `offers` are the last keys that were offered: where a thief
-    offers a key again and again, a person can still pin the pit's.
+    neither the successor nor the pinned key is believed. `offers` are the last keys that were offered, so that a person
+    can still pin the pit's key while a thief offers another key again and again.
     """
 
     def __init__(self, pinned: bytes | None) -> None:
@@ -55,18 +55,18 @@ class PitTrust:
 
     @property
     def undecided(self) -> bool:
-        """Tell whether a person has to pin a key before the pit's messages are believed."""
+        """Tell whether a person has to pin a key before the table believes any message of the pit."""
         return self.pinned is None or self.successor is not None
 
     def pin(self, key: bytes) -> None:
-        """Pin this key as the pit's, because a person has compared its fingerprint at the table and at the pit."""
+        """Pin this key as the pit's, because a person has found the same fingerprint at the table and at the pit."""
         self.pinned, self.successor = key, None
 
     def offer(self, payload: bytes, present: bool) -> Offer:
-        """Judge a key that came on the pit's topic.
+        """Judge a message that offers a key as the pit's, and return how that key relates to the pinned key.
 
-        A key to which the pinned key has handed over becomes the pinned key only where the table was `present`, that
-        is, where the table has heard the pit until now.
+        If the pinned key signed a handover to the offered key, the offered key becomes the pinned key, but only if the
+        table was `present`. `present` means that the table has heard the pit without a long break until now.
         """
         message = parse_object(payload)
         word = PitKeyWord.read(message)
@@ -89,13 +89,14 @@ class PitTrust:
         return Offer.ROTATED
 
     def signed(self, message: Mapping[str, object]) -> bool:
-        """Tell whether the pinned key signed the message, and that key is believed at present."""
+        """Tell whether the pinned key signed the message. Return False if no key is pinned, or if the pinned key is in
+        doubt because it handed over to another key."""
         return self.pinned is not None and self.successor is None and signature_holds(message, self.pinned)
 
 
 def _handed_over(pinned: bytes, word: PitKeyWord) -> bytes:
-    """Return the key to which the signed rotations in `word` lead from the pinned key; the pinned key itself where none
-    does."""
+    """Return the key at the end of the chain of signed rotations that starts at the key `pinned`. Return `pinned`
+    itself if the message `word` holds no rotation of that key."""
     key = pinned
     for rotation in word.rotations:
         if rotation.former == key.hex() and _holds(rotation):
@@ -109,30 +110,30 @@ def _holds(rotation: Rotation) -> bool:
 
 
 class PitClock:
-    """The time by which the pit's messages are judged: the table's clock, or the pit's clock where the table's is not
-    set.
+    """The time by which the pit's messages are judged. It is the time of the table's clock or, if that clock is not
+    set, the time of the pit's clock.
 
-    The pit's ack of an event tells the pit's time, where nobody can have signed that ack before. With that time a table
-    without a set clock can refuse messages of another day, and can forget a time of the pit that was wrong. That time
-    does not show whether levels are fresh: if the pit's clock was set back, the table's reckoning of it runs ahead.
-    Example: the pit's clock stood ten years ahead for two seconds. The ack of the table's next event tells the right
-    time.
+    The table learns the pit's time from an acknowledgement of an event, if nobody can have signed that acknowledgement
+    earlier. With that time a table without a set clock can refuse messages of another day, and can forget a wrong time
+    of the pit. Example: the pit's clock stood ten years ahead for two seconds. The acknowledgement of the table's next
+    event tells the right time. The pit's time does not show whether levels are fresh: if the pit's clock was set back,
+    the table's reckoning of the pit's time runs ahead.
     """
 
     def __init__(self) -> None:
         self._ahead_ms: int | None = None  # the pit's time, less the monotonic clock
 
     def heard(self, at: str, now_s: float) -> None:
-        """Note that the pit signed the time `at` just now."""
+        """Note that the pit signed the time `at` just now, so that the table can reckon the pit's time from here."""
         at_ms = moment_ms(at)
         assert at_ms is not None, "a word that was read has a moment"
         self._ahead_ms = at_ms - round(1000 * now_s)
 
     def now(self, own: Stamp, now_s: float) -> Stamp:
-        """Return the present time: `own`, by the table's clock, where that clock is set; else by the pit's clock, where
-        that is known.
+        """Return the present time: `own`, the time of the table's clock, if that clock is set; else the time of the
+        pit's clock, if that is known.
 
-        Where neither clock is known, the returned stamp says that it is not synchronised.
+        If neither is known, the returned stamp is marked as not synchronised.
         """
         if own.synchronised or self._ahead_ms is None:
             return own
@@ -140,11 +141,11 @@ class PitClock:
 
 
 def leaps(word: AckWord | AwardStep | MeasureWord | MetersWord | WagerWord, now: Stamp) -> str | None:
-    """Return why this message's time or number is still in the future, so that nobody can have said it by now; None
-    where somebody can.
+    """Return the reason why this message cannot have been made by now: its time or its number lies in the future.
+    Return None if the message can have been made by now.
 
-    The number of a message is a time too, so neither may be ahead of the clock. For example: at 12:00 on 3 May a
-    message with the time 5 May is refused, and so is a message with a number that stands for 5 May.
+    The number of a message stands for a time too. For example: at 12:00 on 3 May a message with the time 5 May is
+    refused. A message whose number stands for 5 May is refused too.
     """
     at_ms = moment_ms(word.at)
     assert at_ms is not None, "a word that was read has a moment"
@@ -156,13 +157,14 @@ def leaps(word: AckWord | AwardStep | MeasureWord | MetersWord | WagerWord, now:
 
 
 def latest_ms(now: Stamp) -> int:
-    """Return the latest time that a message can have by now, in ms since 1970: a day ahead. Where the clock is not set,
-    any time is possible."""
+    """Return the latest time that a message may have, in ms since 1970: one day after `now`. If the clock is not set,
+    return the end of the year 9999, because any time is possible."""
     return now.at_ms + MOST_AHEAD_MS if now.synchronised else _LAST_MOMENT_MS
 
 
 def latest_at(now: Stamp) -> str:
-    """Return `latest_ms` as text, for comparison with the `at` of a message."""
+    """Return the latest time that a message may have, one day after `now`, as text that can be compared with the `at`
+    of a message."""
     return Stamp(latest_ms(now), now.synchronised).text()
 
 

@@ -1,5 +1,5 @@
-"""Judges the wagers that bet recognition (a system that sees the chips on the layout) reports, before the table is told
-of them."""
+"""Judges the wagers that bet recognition (a system that sees the chips on the layout) reports by message, before the
+table acts on them."""
 
 from __future__ import annotations
 
@@ -38,10 +38,11 @@ _ANSWERED = {
 
 
 class RecognitionSaid:
-    """Judges the messages of bet recognition for one table, whose journal's epoch is `epoch`.
+    """Judges the messages of bet recognition (a system that sees the chips on the layout) for one table.
 
-    `trust` knows the key of bet recognition. `asked` counts the wagers that the table has not answered yet. `connected`
-    tells whether the broker is connected, so that an answer can be sent.
+    `epoch` is the random name of the table's journal, which a message must bear. `trust` knows the key of bet
+    recognition. `asked` counts the wagers on which the table has not decided yet. `connected` tells whether the broker
+    is connected, so that an answer can be sent.
     """
 
     def __init__(
@@ -65,12 +66,12 @@ class RecognitionSaid:
         self.asked = 0
 
     def adopted(self, key: str | None) -> None:
-        """Take over bet recognition's key from the journal, in hex; None where no key is adopted."""
+        """Take over bet recognition's key, in hex, as the journal has it; None if no key is adopted."""
         self._trust.adopted = key
 
     def see(self, payload: bytes) -> None:
-        """Judge a wager that bet recognition saw, and tell the table of it. Where the wager is refused, wagers that
-        were told before stand."""
+        """Judge a message about a wager that bet recognition saw, and tell the table of the wager. If the message is
+        refused, the wagers of earlier messages stay as they are."""
         message = parse_object(payload)
         judged = self._trust.judge(message, stamp_now())
         if isinstance(judged, Doubt):
@@ -93,12 +94,12 @@ class RecognitionSaid:
             self._refuse_wager(word, code)
 
     def _refuse_wager(self, word: WagerWord, code: str) -> None:
-        """Tell bet recognition that its message `word` changed nothing, and why, as a code."""
+        """Tell bet recognition that its message `word` changed nothing at the table. `code` says why."""
         if self._connected():
             self._broker.publish(self._topics.wager_refused, refused_wager(word.wager, word.seq, code))
 
     def _doubt_wager(self, doubt: Doubt) -> None:
-        """Count a message on the wagers' topic that is not believed, and tell people of it."""
+        """Count a message about a wager that is not believed, for the reason `doubt`, and tell people of it."""
         topic = self._topics.wager
         self._doubted[doubt.value] += 1
         _log.warning("a message on %s is refused: it is no wager of bet recognition: %s", topic, doubt.value)
@@ -112,8 +113,8 @@ class RecognitionSaid:
         self._alarms.alarm(f"wager {doubt.value}", fact, f"a message on {topic} is not believed")
 
     def status(self, expected: bool) -> Recognition:
-        """Return, for people, the fingerprint of bet recognition's adopted key, and how many messages were not
-        believed, by reason."""
+        """Return what people are shown of bet recognition: whether it is `expected` at this table, the fingerprint of
+        its adopted key, and how many messages were not believed, by reason."""
         adopted = self._trust.adopted
         key = shown(None if adopted is None else bytes.fromhex(adopted))
         return Recognition(expected, key, dict(self._doubted))

@@ -1,8 +1,9 @@
-"""Decides which messages the table takes for bet recognition's: those signed by the key that two people adopted. Pure.
+"""Decides which messages the table accepts from bet recognition (a system that sees the chips on the layout): those
+signed by the key that two people adopted. The code is pure.
 
-A message of bet recognition makes the table pay for chips, so only that signature proves it. Neither the broker's
-account nor the topic does. The table's state decides later whether the message's number is new, and whether its round
-is the next one.
+A message of bet recognition makes the table pay for chips, so only the signature proves where it comes from. Neither
+the sender's account at the broker nor the topic proves it. The table decides later whether the message's number is new,
+and whether its round is the next one.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from controller.daemon.delivery.pit_trust import leaps
 
 
 class Doubt(Enum):
-    """The reason why a message on the table's `wager` topic is not believed."""
+    """The reason why the table does not believe a message on the MQTT topic `wager`, to which bet recognition sends."""
 
     NO_KEY = "no_key"  # no key is adopted at this table, so nobody's word can be bet recognition's
     UNSIGNED = "unsigned"
@@ -28,16 +29,16 @@ class Doubt(Enum):
 
 
 class RecognitionTrust:
-    """Judges the messages of bet recognition by its key `adopted`, which two people adopted; None where no key is
-    adopted."""
+    """Judges the messages of bet recognition (a system that sees the chips on the layout) by the key `adopted`, in hex,
+    which two people adopted. `adopted` is None if no key is adopted."""
 
     def __init__(self, table: str, adopted: str | None) -> None:
         self._table = table
         self.adopted = adopted  # in hex
 
     def judge(self, message: Mapping[str, object], now: Stamp) -> WagerWord | Doubt:
-        """Return the message as bet recognition's word for this table, or the reason why the message is not
-        believed."""
+        """Return the message, parsed, if bet recognition sent it to this table. Otherwise return the reason why it is
+        not believed."""
         if self.adopted is None:
             return Doubt.NO_KEY
         if not signature_holds(message, bytes.fromhex(self.adopted)):

@@ -1,5 +1,5 @@
-"""Sends the events to the pit in their order, reads them from the disk where necessary, and forgets them once they are
-acknowledged."""
+"""Sends the table's events to the pit in their order, reads them from the disk if they are not in memory, and forgets
+those that the pit has acknowledged."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ _T = TypeVar("_T")
 
 
 class Sending:
-    """Sends the events of one journal that `delivery` says are due.
+    """Sends the events of one journal to the pit. `delivery` decides which events are sent when.
 
     `altered` is the number of the event that was last found altered in the journal, and of which people were told.
-    `unread` says why the journal cannot be read; empty where it can. `refused` is the event that the broker refused
-    last, and the reason code.
+    `unread` says why the journal cannot be read; the text is empty if it can. `refused` is the number of the event that
+    the broker refused last, and the broker's reason code.
     """
 
     def __init__(
@@ -69,38 +69,39 @@ class Sending:
         self.refused = 0, 0
 
     def connected(self) -> None:
-        """Begin a new connection. Answers to what was published on an older connection no longer come."""
+        """Begin a new connection to the broker. Forget the events that were on their way on the old connection, because
+        the broker will not answer for them any more."""
         self._on_the_way.clear()
 
     def keep(self, messages: Sequence[Message]) -> None:
-        """Keep those new events in memory that may be sent soon (within the window), so that they need not be read from
-        the disk."""
+        """Keep in memory those of the new events that may be sent soon, so that they need not be read from the disk.
+        These are the 50 events after the last acknowledged event."""
         for message in messages:
             if message.seq <= self._delivery.acked_seq + WINDOW:
                 self._outbox[message.seq] = message
 
     def send_new(self) -> None:
-        """Send the due events now, unless an unacknowledged event is not in memory and has to be read from the disk
-        first."""
+        """Send the events that are due now. Send nothing if some unacknowledged event is not in memory, because that
+        event has to be read from the disk first."""
         if len(self._outbox) == self._delivery.unacknowledged:
             self._send(self._delivery.due(clock.monotonic_s()))
 
     def let_go(self) -> None:
-        """Forget the events that the pit has acknowledged, because they need not be sent again."""
+        """Drop from memory the events that the pit has acknowledged, because they need not be sent again."""
         self.look_at_outbox()
         for seq in [seq for seq in self._outbox if seq <= self._delivery.acked_seq]:
             del self._outbox[seq]
 
     @property
     def oldest_at(self) -> str | None:
-        """Return when the oldest unacknowledged event was made; None where no event waits, or where it is not in
-        memory."""
+        """Return the time at which the oldest unacknowledged event was made. Return None if no event waits, or if that
+        event is not in memory."""
         oldest = self._outbox.get(self._delivery.acked_seq + 1)
         return oldest.head.at if oldest else None
 
     def answered(self, token: int, reason_code: int) -> bool:
-        """Take in the broker's answer to the message that was published under `token`. Return whether that message was
-        an event."""
+        """Take in the broker's answer to the message that was published under `token`. Return True if the message was
+        one of the events sent here, and False if it was another message."""
         seq = self._on_the_way.pop(token, None)
         if seq is None:
             return False
@@ -116,10 +117,11 @@ class Sending:
         return True
 
     def look_at_outbox(self) -> None:
-        """Tell the table where too many events wait. Called only where the number of waiting events has changed.
+        """Tell the table if too many events wait for the pit.
 
-        A fact without an event may be the shoe's result for cards that still lie face down. The table must say nothing
-        at the moment when such a fact is committed, because that moment would give it away.
+        Call this only when the number of waiting events has changed, and never when a fact without an event is
+        committed. Such a fact may be the shoe's result for cards that still lie face down. A message of the table at
+        that moment would give the result away.
         """
         for fact in self._watch.look(self._delivery.unacknowledged):
             self._tell(fact)
@@ -133,8 +135,8 @@ class Sending:
         return message
 
     async def _read(self, work: Callable[[], _T]) -> _T:
-        """Read from the journal, and try again where the disk fails. The stream waits meanwhile, and the table goes
-        on."""
+        """Run `work`, which reads from the journal, and repeat it until the disk no longer fails. Meanwhile no events
+        are sent, but the table goes on."""
         while True:
             try:
                 read = await self._on_journal(work)
@@ -167,9 +169,10 @@ class Sending:
                 self._on_the_way[token] = seq
 
     async def mark_acked(self) -> None:
-        """Mark in the journal how far the pit has acknowledged. Called once nothing else is to be done.
+        """Write into the journal up to which event the pit has acknowledged. Call this when nothing more urgent is to
+        be done.
 
-        Without the mark, a restart sends some events again, which does no harm.
+        If the mark is lost, some events are sent again after a restart, which does no harm.
         """
         seq = self._delivery.acked_seq
         if seq > self._marked_seq:
@@ -180,8 +183,8 @@ class Sending:
                 _log.warning("the pit's acknowledgement could not be marked: %s", error)
 
     def _found_altered(self, seq: int) -> None:
-        """Stop the stream and tell people, because event `seq` is not in the journal as it was signed. A journal has no
-        gaps, so somebody altered the event."""
+        """Stop the sending and tell people, because event `seq` is not in the journal as it was signed. The events in a
+        journal have no gaps, so somebody must have altered or removed the event."""
         self._delivery.altered(clock.monotonic_s())
         if seq != self.altered:
             self.altered = seq

@@ -1,8 +1,9 @@
-"""How the table finds the pit: one code, with details for people. Pure: the time is an argument.
+"""Finds out in what state the link to the pit is, as one code with details for people. The code is pure: the caller
+passes the time in.
 
 The broker retains the pit's last messages and hands them to every new connection, so a retained message does not prove
-that a pit runs. Nor does a message that is repeated. The pit is *heard* only by a message that the pit's key has
-signed, that the broker did not retain, and that differs from the message before. For example: a table that gets the
+that a pit runs. A repeated message does not prove it either. The pit is *heard* only by a message that the pit's key
+has signed, that the broker did not retain, and that differs from the message before. For example: a table that gets the
 retained acknowledgement of yesterday, and nothing else for ten seconds, finds no pit.
 """
 
@@ -22,13 +23,13 @@ _OTHERS_HEARD_WITHIN_S = 10.0
 
 
 class PitHeard(Struct):
-    """When and how the table heard the pit. Times are seconds of a monotonic clock.
+    """When and how the table last heard the pit. Times are seconds of a monotonic clock.
 
     `since_s` is when the connection to the broker was made, or was lost. `adopted` tells whether the pit's last
-    acknowledgement on this connection is of this journal; None before any. `other_s` is when the last message came that
-    another key than the pit's had signed. `meters_old` is when the pit sent its last message on the meters, where that
-    is too long ago by this table's clock. `moving` is true while the table has left a broker on which no pit is heard,
-    and is not at the next broker yet.
+    acknowledgement on this connection names this journal; None before any acknowledgement. `heard_s` is when the pit's
+    last new message came. `other_s` is when the last message came that the pit's key had not signed. `meters_old` is
+    the time of the pit's last message on the meters, if that time is too long ago by this table's clock. `moving` is
+    true between two brokers: the table has left a broker on which no pit is heard, and has not reached the next broker.
     """
 
     since_s: float
@@ -42,26 +43,26 @@ class PitHeard(Struct):
     _last: dict[str, bytes] = field(default_factory=dict)  # the last message of each kind
 
     def link(self, connected: bool, now_s: float) -> None:
-        """Note that the connection to the broker was made, or was lost."""
+        """Note that the connection to the broker was made (`connected` is True) or lost."""
         if (connected or self.connected) != self.moving:  # a move's own end and beginning are no news
             self.since_s = now_s
         self.moving = self.moving and self.connected and not connected
         self.connected, self.adopted, self.meters_old, self._refused = connected, None, None, None
 
     def moves(self) -> None:
-        """Note that the table goes to another broker, because no pit is heard on this one. The time without a pit
-        counts on at the next broker."""
+        """Note that the table goes to another broker, because no pit is heard on the present broker. The time without a
+        pit is not reset by the move."""
         self.since_s, self.heard_s, self.moving = max(self.since_s, self.heard_s), -math.inf, True
 
     def is_news(self, kind: str, message: bytes) -> bool:
-        """Tell whether this message differs from the last message of its kind. A signed message that is repeated does
-        not prove that the pit runs."""
+        """Tell whether this message differs from the last message of its kind, and remember it. Somebody can repeat a
+        signed message, so a repeated message does not prove that the pit runs."""
         last, self._last[kind] = self._last.get(kind), message
         return message != last
 
     def refuses(self, clocks: Standing, now_s: float) -> None:
-        """Note that a signed message was refused because of its time. `clocks` says how the clocks of table and pit
-        seem to stand."""
+        """Note that a signed message of the pit was refused because of its time. `clocks` says which of the clocks of
+        table and pit seems to be ahead."""
         self._refused = clocks, now_s
 
     def word(self, now_s: float) -> None:
@@ -69,20 +70,22 @@ class PitHeard(Struct):
         self.heard_s = now_s
 
     def present(self, now_s: float) -> bool:
-        """Tell whether the table has heard the pit on this connection until now, and nobody with another key in the
-        pit's name.
+        """Return True if the table has heard the pit on this connection without a long break until now, and if nobody
+        with another key has sent messages in the pit's name.
 
-        A pit stops for its rotation, so its last message may be some minutes ago. A pit says its levels every two
-        seconds, so a pit with another key that is connected now was heard within the last seconds.
+        The pit stops while it rotates its key, so its last message may be some minutes old (half an hour at most). A
+        pit sends its levels every two seconds, so a connected pit with another key would have been heard within the
+        last ten seconds.
         """
         heard = self.connected and self.heard_s >= self.since_s and now_s - self.heard_s < _AWAY_FROM_S
         return heard and now_s - self.other_s >= _OTHERS_HEARD_WITHIN_S
 
     def standing(self, stale_after_s: float, waits_s: float, says_meters: bool, now_s: float) -> Standing:
-        """Return how the table finds the pit, on a connection on which no event is refused.
+        """Return the state of the link to the pit, as a code such as "well" or "silent" with details for people. The
+        caller has checked that the broker refuses no event.
 
-        `waits_s` is for how long events have waited without progress; 0.0 where none waits. With `says_meters` the pit
-        has meters to say at this table, so it should be heard all the time.
+        `waits_s` is for how many seconds events have waited without progress; 0.0 if none waits. With `says_meters` the
+        pit has levels of meters to send to this table, so it should be heard all the time.
         """
         on_connection = self.heard_s >= self.since_s
         silent_s = now_s - max(self.heard_s, self.since_s)

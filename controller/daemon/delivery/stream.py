@@ -1,4 +1,4 @@
-"""The table's end of the stream of events to the pit, over an MQTT broker.
+"""Sends the table's events to the pit over an MQTT broker, and passes on the messages that come back.
 
 `guarantee.py` decides what to send and when. This module carries out these decisions with the broker and the journal,
 and has the pit's messages judged. What the table or a person has to know becomes a fact. Example: the broker refuses an
@@ -52,13 +52,15 @@ _MOST_UNJUDGED = 1000
 
 
 class PitStream:
-    """One table's stream of events and its retained state, on one broker. `tell` takes the facts that the table must
-    know.
+    """Sends one table's events and its retained state to the pit over one broker at a time, and takes in the messages
+    that come back. `tell` takes the facts that the table must know.
 
-    `stale_after_s`, `most_unacknowledged` and `trust_first_key` are as in the table file's `[pit]`, and `game_file` is
-    the path of the game's file in `[table]`. `pit_key` is the pit's pinned key in hex. `recognition` judges the
-    messages of bet recognition by its key. `behind_at` is as in `Delivery`. `measure` takes the pit's question which
-    program files run at the table. `link_lost` says whether people were told that the pit is not heard.
+    `stale_after_s`, `most_unacknowledged` and `trust_first_key` are settings from the table file's section `[pit]`.
+    `game_file` is the path of the game's file from the section `[table]`. `pit_key` is the pit's pinned key in hex.
+    `recognition` judges the messages of bet recognition by its key. `behind_at` is the time of a pit's acknowledgement
+    that did not fit this journal, if the table is still stopped because of it; else None. `measure` takes the question
+    in which the pit asks which program files run at the table. `link_lost` says whether people have been told that the
+    link to the pit is lost.
     """
 
     def __init__(
@@ -109,7 +111,7 @@ class PitStream:
         )
 
     def _begin(self) -> None:
-        """Set the state of a stream that has not been connected to any broker yet."""
+        """Set the attributes to their values before the first connection to a broker."""
         self._acks: list[tuple[bytes, bool]] = []  # acks to be judged, and whether the broker had retained each
         self._awards: list[bytes] = []  # steps of awards to be judged
         self._moves = 0  # how often in a row the table left a broker on which no pit was heard
@@ -124,39 +126,39 @@ class PitStream:
         self._state: Callable[[], TableState]  # from `run` on
 
     def checkpoint_signed(self, note: Note, at_end: bool) -> None:
-        """Take in a checkpoint of the journal that the table has just signed. `at_end` says whether a shoe has
-        ended."""
+        """Take in a checkpoint of the journal that the table has just signed, so that the pit may be shown it. `at_end`
+        says whether a shoe has just ended."""
         self._witness.signed(note, at_end)
 
     @property
     def up(self) -> bool:
-        """Tell whether events flow to the pit."""
+        """Tell whether events are being sent to the pit at present."""
         return self._delivery.phase is Phase.STREAMING
 
     @property
     def offered_pit_keys(self) -> tuple[str, ...]:
-        """Return the last keys that were offered as the pit's, in hex."""
+        """Return the last keys that messages offered as the pit's key, in hex."""
         return tuple(key.hex() for key in self._trust.offers)
 
     def latest_seq(self, own: Stamp) -> int:
-        """Return the highest number that a message of the pit can have by now. `own` is the present time by the table's
-        clock."""
+        """Return the highest number that a message of the pit can have by now. (The number of a message stands for a
+        time.) `own` is the present time by the table's clock."""
         return latest_ms(self._said.clock.now(own, clock.monotonic_s())) + MOST_LEAP_MS
 
     def fresh(self) -> bool:
-        """Tell whether bets on progressives may be taken: the pit is believed and keeps up, and its levels are
-        fresh."""
+        """Tell whether bets on progressives may be taken. They may if the pit's key is pinned, the pit acknowledges the
+        events in time, and the levels of the meters are fresh."""
         now_s = clock.monotonic_s()
         return not self._trust.undecided and self._delivery.fresh(now_s) and self.levels.fresh(now_s)
 
     def recognition_status(self, expected: bool) -> Recognition:
-        """Return, for people, bet recognition's key and how many messages were not believed. `expected` is passed on
-        into the result."""
+        """Return what people are shown of bet recognition (a system that sees the chips): whether it is `expected` at
+        this table, the fingerprint of its key, and how many messages were not believed."""
         return self._recognition.status(expected)
 
     async def run(self, state: Callable[[], TableState]) -> None:
-        """Keep connected to the broker and deliver events, until cancelled. `state` returns the table's part of its
-        retained state."""
+        """Keep connected to the broker and deliver events, until cancelled. `state` returns the part of the retained
+        state that the table itself knows."""
         self._state = state
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._broker.run(self))
@@ -165,10 +167,11 @@ class PitStream:
             tasks.create_task(self._witness.run())
 
     def committed(self, messages: Sequence[Message], pit_key: str | None, recognition_key: str | None) -> None:
-        """Take in what the journal has committed: new events, if any, and the keys of the pit and of bet recognition.
+        """Take in what the journal has just committed: new events, if any, and the keys of the pit and of bet
+        recognition.
 
-        The events are sent now, unless an acknowledgement waits to be judged, or an earlier event has to be read from
-        the disk first.
+        The events are sent at once. They wait only if an acknowledgement is still to be judged, or if an earlier event
+        has to be read from the disk first.
         """
         self._recognition.adopted(recognition_key)
         if pit_key != self._journalled_key:  # while a rotation is being journalled, the journal still has the old key
@@ -189,8 +192,8 @@ class PitStream:
             self._sending.look_at_outbox()
 
     def _pinned(self, pit_key: str | None) -> None:
-        """Take over a newly pinned key of the pit. An acknowledgement that waited for a key can then be judged by that
-        key."""
+        """Take over a key that a person has just pinned as the pit's. If an acknowledgement waited for a key, have it
+        judged by the new key."""
         if pit_key is None or (bytes.fromhex(pit_key) == self._trust.pinned and not self._trust.undecided):
             return
         _log.info("the pit's key is pinned: %s", fingerprint(bytes.fromhex(pit_key)))
@@ -204,16 +207,17 @@ class PitStream:
             self._something_happened.set()
 
     def _nothing_waits(self) -> bool:
-        """Tell whether the delivering task has dealt with all that has happened."""
+        """Tell whether the task that sends events is idle, with nothing left to judge or to send."""
         return self._at_rest and not self._something_happened.is_set()
 
     # What the broker tells.
 
     def broker_connected(self) -> None:
-        """Begin on a new connection: publish the table's state, and wait for the pit's last acknowledgement.
+        """Begin on a new connection to the broker: publish the table's state, and wait for the pit's last
+        acknowledgement.
 
-        The broker sends what it retains before it answers the publish of the state. So once that publish is answered
-        and no acknowledgement has come, the broker retains none.
+        The broker sends what it retains before it answers the publish of the state. If that publish is answered and no
+        acknowledgement has come, the broker retains none.
         """
         self._connected, self.told.why_down = True, ""
         self._came_s = clock.monotonic_s()
@@ -225,7 +229,7 @@ class PitStream:
         self._barrier = self._broker.publish(self._topics.state, self._state_sent, retain=True)
 
     def broker_disconnected(self, why: str) -> None:
-        """Note that the connection to the broker is gone, and `why`."""
+        """Note that the connection to the broker is gone. `why` is the reason, as text for people."""
         self._connected, self.told.why_down = False, why
         self._heard.link(False, clock.monotonic_s())
         self._barrier = None
@@ -236,16 +240,16 @@ class PitStream:
         self.levels.disconnected()
 
     def broker_id_taken(self) -> None:
-        """Tell people that another client took this table's place at the broker, so that client has a copy of the
-        table's certificate."""
+        """Tell people that another client connected to the broker under this table's name. Such a client has a copy of
+        the table's certificate."""
         what = f"another client connected to the broker as table {self._table_id}"
         self._alarms.alarm("client_id_taken", ClientIdTaken(), what)
 
     def broker_message(self, topic: str, payload: bytes, retained: bool) -> None:
-        """Pass on a message from the broker by its topic: one of the pit's (such as an acknowledgement, an award or
-        levels), or a wager of bet recognition.
+        """Pass a message from the broker on to the code for its topic. Such messages come from the pit (an
+        acknowledgement, an award, levels) or from bet recognition (a wager).
 
-        A message that is too long, or of no topic of this table, is refused.
+        A message is refused if it is too long, or if its topic is none of this table's topics.
         """
         topics = self._topics
         if len(payload) > MOST_PAYLOAD_BYTES.get(topic.rpartition("/")[2], 0):
@@ -280,7 +284,8 @@ class PitStream:
         _log.warning("a message on %r is refused: it cannot be read (%s)", topic, why)
 
     def broker_answered(self, token: int, reason_code: int) -> None:
-        """Take in that the broker took or refused a message that the table published under `token`."""
+        """Take in the broker's answer to the message that the table published under `token`: taken or refused, as an
+        MQTT reason code."""
         if token in (self._barrier, self._state_token) and reason_code >= REFUSED_FROM:
             _log.warning("the broker refuses the table's state (0x%02x): look at its access list", reason_code)
         if token == self._barrier:
@@ -291,8 +296,8 @@ class PitStream:
             self._something_happened.set()
 
     async def _keep_delivering(self) -> None:
-        """Judge the pit's acks and send the events that are due, whenever something has happened or a sending time has
-        come."""
+        """Judge the acknowledgements and awards that have come from the pit, and send the events that are due, again
+        and again. Each turn begins when something has happened or when the time for the next sending has come."""
         while True:
             wait_s = self._delivery.next_due_s(clock.monotonic_s())
             self._at_rest = True
@@ -329,10 +334,10 @@ class PitStream:
                 self._state_sent = state
 
     def _seek_pit(self) -> None:
-        """Move to the next broker where no pit is heard on this one, because the line between this broker and the pit
-        may be cut.
+        """Move to the next broker if no pit is heard on the present broker, because the line between that broker and
+        the pit may be cut.
 
-        Each stay is twice as long as the stay before: where no broker has a pit, moving does not help.
+        Each stay at a broker is twice as long as the stay before, because moving does not help if no broker has a pit.
         """
         if not (self._connected and self._broker.has_others):
             return

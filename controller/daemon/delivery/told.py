@@ -1,5 +1,4 @@
-"""What the stream tells of itself: its status and how the table finds the pit, for people, and a part of the table's
-retained state, for the pit."""
+"""Describes the table's link to the pit: its status for people, and the table's retained state for the pit."""
 
 from __future__ import annotations
 
@@ -26,10 +25,11 @@ _NOT_AUTHORISED = 0x87  # MQTT 5
 
 
 class StreamTold:
-    """Describes one table's stream to the pit.
+    """Describes one table's link to the pit, for people and for the pit.
 
-    `boot` is the number of this run on the journal, and `fresh` tells whether bets on progressives may be taken. The
-    other arguments are as in `PitStream`. `why_down` is why there is no connection; empty where there is one.
+    `game_file` is the path of the game's file. `stale_after_s` and `most_unacknowledged` are settings of the table
+    file's section `[pit]`. `boot` counts the runs of the program on this journal. `fresh` tells whether bets on
+    progressives may be taken. `why_down` says why the broker is not connected; the text is empty if it is connected.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class StreamTold:
         self._win = convert(win, WinShown, from_attributes=True), clock.monotonic_s() + WIN_SHOWN_S
 
     def status(self) -> PitLink:
-        """Return the whole state of the stream to the pit, for people."""
+        """Return the whole state of the link to the pit, to be shown to people."""
         delivery = self._delivery
         return PitLink(
             connected=self._said.heard.connected,
@@ -83,8 +83,8 @@ class StreamTold:
         )
 
     def state(self, table: TableState) -> State:
-        """Return the table's whole state for the pit: what the table itself says (`table`), and what is known of the
-        stream."""
+        """Return the table's whole retained state for the pit: what the table itself says (`table`), and what is known
+        of the sending of events."""
         return State(
             **asdict(table),
             online=True,
@@ -100,7 +100,8 @@ class StreamTold:
         )
 
     def standing(self) -> Standing:
-        """Return how the table finds the pit at this moment: a code, with details for people."""
+        """Return the state of the link to the pit at this moment: a code, such as "no_broker" or "well", with details
+        for people."""
         now_s, delivery, trust = clock.monotonic_s(), self._delivery, self._trust
         if not self._said.heard.connected:
             return Standing("no_broker", {"for_s": int(now_s - self._said.heard.since_s), "why": self.why_down})
@@ -139,12 +140,13 @@ class StreamTold:
                 return found
 
     def found(self, now_s: float) -> Standing:
-        """Return how the table finds the pit, on a connection on which no event is refused."""
+        """Return the state of the link to the pit by what was heard from the pit alone, as a code with details. A
+        broker that is away or refuses events is not considered."""
         waits_s = self._delivery.waits_s(now_s)
         return self._said.heard.standing(self._stale_after_s, waits_s, self._levels.expected, now_s)
 
     def _win_shown(self) -> WinShown | None:
-        """Return the win that the screen shows now; None where there is none."""
+        """Return the win that the table's screen shows at present; None if it shows no win."""
         win, until_s = self._win or (None, 0.0)
         return win if clock.monotonic_s() < until_s else None
 
@@ -152,8 +154,8 @@ class StreamTold:
         return {"offered": shown(self._trust.offered) or "", "pinned": shown(self._trust.pinned) or ""}
 
     def _why_not(self) -> str:
-        """Return why no events flow and what to do, or that the link is cut often. The text is empty where events flow
-        well."""
+        """Return a text that says why no events are sent and what to do, or that the connection is cut often. The text
+        is empty if all is well."""
         if self._sending.unread:
             return f"the stream waits, for the journal cannot be read: {self._sending.unread}"
         if self._delivery.phase is Phase.ALTERED:

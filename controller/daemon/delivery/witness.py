@@ -1,14 +1,15 @@
-"""The pit as a witness of this table's journal: what the table shows the pit, and what the pit has cosigned.
+"""Has the pit cosign checkpoints of this table's journal, so that the pit becomes a witness of the journal. A
+checkpoint is the signed size and root hash of the journal's Merkle tree.
 
-A pit that cosigns says so: from the start it retains a message on the table's topic `cosigned`. To any other pit the
-table shows nothing. A checkpoint with its proof has some 1,000 bytes, and 2,000 in a journal of many years. So the
-table shows one at each shoe's end, after every fifteen rounds, and once on each connection: no more than 200 bytes a
-round. Each checkpoint was signed while no card lay face down (`checkpointing`), and is published on the beat (one of
-four fixed moments in each second). A pit that has cosigned this journal may still refuse a checkpoint because its proof
-was spoiled on its way. Then the table shows that checkpoint once more.
+A pit that cosigns retains a message on the table's topic `cosigned` from the start. The table shows checkpoints only to
+such a pit. A checkpoint with its proof has some 1,000 bytes, and 2,000 in a journal of many years. So the table shows
+one at each shoe's end, after every fifteen rounds, and once on each connection: no more than 200 bytes a round. Each
+checkpoint was signed while no card lay face down (`checkpointing`), and is published on the beat (one of four fixed
+moments in each second). A pit that has cosigned this journal may still refuse a checkpoint because its proof was
+spoiled on its way. Then the table shows that checkpoint once more.
 
-What the pit has cosigned must be the tree of this journal. Where it is not, the journal is an older copy, or a second
-table writes under its name, and people are told.
+What the pit has cosigned must be the tree of this journal. If it is another tree, the journal is an older copy, or a
+second table writes under its name, and people are told.
 """
 
 from __future__ import annotations
@@ -37,8 +38,8 @@ SHOWN_EVERY = 15
 
 
 class Witness:
-    """Shows the pit the checkpoints of one journal, and judges what the pit has cosigned. `is_the_pits` tells whether
-    the pinned key signed a message."""
+    """Shows the pit the checkpoints (signed sizes and root hashes) of one journal, and judges what the pit has
+    cosigned. `is_the_pits` tells whether the pinned key of the pit signed a message on a topic."""
 
     def __init__(
         self,
@@ -65,24 +66,25 @@ class Witness:
         self._due = False
 
     def disconnected(self) -> None:
-        """Note that the connection to the broker is gone. On the next connection the pit says anew what it has
-        cosigned."""
+        """Note that the connection to the broker is gone, and forget what the pit has cosigned. The pit tells it anew
+        on the next connection."""
         self._word = self._size = None
 
     def signed(self, note: Note, at_end: bool) -> None:
-        """Take in a checkpoint that the table has just signed. `at_end` says whether a shoe has ended."""
+        """Take in a checkpoint that the table has just signed. `at_end` says whether a shoe has just ended, because the
+        checkpoint at a shoe's end is always shown to the pit."""
         self._signed = note
         self._since_shown += 1
         self._due = self._due or at_end or self._since_shown >= SHOWN_EVERY
 
     def heard(self, payload: bytes) -> None:
-        """Keep the pit's message of what it has cosigned. The message is judged at the next beat (within a quarter of a
-        second), once a key is pinned."""
+        """Keep a message in which the pit tells what it has cosigned. The message is judged within a quarter of a
+        second, or once a person has pinned the pit's key."""
         self._word = payload
 
     async def run(self) -> None:
-        """Judge the pit's messages and show the pit the checkpoints that are due, until cancelled. Where the disk
-        fails, try again later."""
+        """Judge the pit's messages and show the pit the checkpoints that are due, until cancelled. If the disk fails,
+        log the failure and go on."""
         while True:
             await next_beat()
             try:
@@ -134,7 +136,8 @@ class Witness:
             self._alarms.alarm("journal_forked", JournalForked(word.size, rows), what)
 
     def _cosigned(self, note: Note, word: CosignedWord) -> Note | None:
-        """Return the table's own note with the pit's cosignature; None where the pit cosigned another tree."""
+        """Return the table's own checkpoint `note` with the cosignature of the pit added. Return None if the pit's
+        signature does not fit, because the pit cosigned another tree."""
         line = (PIT_WITNESS, base64.b64decode(word.cosignature))
         whole = Note(note.text, (*note.signatures, line))
         pinned = self._trust.pinned
