@@ -51,7 +51,8 @@ class Levels:
 
     @property
     def expected(self) -> bool:
-        """Tell whether a wager at this table can win a meter, so that the pit should keep sending the meters' levels."""
+        """Tell whether a wager at this table can win a meter, so that the pit should keep sending the levels of the
+        meters."""
         return bool(self._meters)
 
     @property
@@ -143,8 +144,8 @@ class Levels:
         return not now.synchronised or at_ms >= now.at_ms - 1000 * self._stale_after_s
 
     def hit(self, meter: str, seq: int) -> None:
-        """Note that a hit of this table, its event number `seq`, won the meter. The higher levels that the meter showed
-        before the hit no longer count for the highest possible award of a later hit."""
+        """Note that a hit of this table, its event number `seq`, won the meter. Levels that the meter showed before the
+        hit do not count when the highest possible award for this hit is computed."""
         cents = self.cents.get(meter, 0)
         peaks = self._peaks.setdefault(meter, [(0, cents)])
         if peaks[-1][1] > cents:

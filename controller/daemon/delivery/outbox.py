@@ -1,5 +1,5 @@
-"""Decides when people are told that too many events wait for the pit (in the outbox). The code is pure: it has no state
-on the disk. No waiting event is ever dropped."""
+"""Decides when people are told that too many events wait for the pit (in the outbox). The code is pure: it only
+computes. No waiting event is ever dropped."""
 
 from __future__ import annotations
 

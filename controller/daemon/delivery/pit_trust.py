@@ -163,8 +163,8 @@ def latest_ms(now: Stamp) -> int:
 
 
 def latest_at(now: Stamp) -> str:
-    """Return the latest time that a message may have, one day after `now`, as text that can be compared with the `at`
-    of a message."""
+    """Return the latest time that a message may have (one day after `now`, or the end of the year 9999 if the clock is
+    not set), as text that can be compared with the `at` of a message."""
     return Stamp(latest_ms(now), now.synchronised).text()
 
 

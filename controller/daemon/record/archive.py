@@ -1,10 +1,11 @@
-"""An archive: a run of successive rows of a table's journal in a file of their own, compressed, and signed with the
-table's key.
+"""Writes and reads archives. An archive is a file that holds some successive rows of a table's journal, compressed and
+signed with the table's key.
 
-The first line is the header, in JSON: whose rows these are, the first and the last row, the chain's heads at both ends,
-and the SHA-256 of the rest. The rest is xz with a line of JSON for each row: `tail -n +2 FILE | xz -dc` shows the rows
-without this program. The chain's heads between the two ends are left out. A reader computes these heads again, and must
-come to the head at the end of the run.
+The first line is the header, in JSON: whose rows these are, the numbers of the first and the last row, the journal's
+chain heads before and after these rows, and the SHA-256 of the rest. (A chain head is a salted hash over a row and all
+rows before it.) The rest is xz with a line of JSON for each row: `tail -n +2 FILE | xz -dc` shows the rows without this
+program. The chain heads of the rows in between are left out. A reader computes them again, and must come to the chain
+head at the end.
 """
 
 from __future__ import annotations
@@ -35,11 +36,11 @@ _XZ = [{"id": lzma.FILTER_LZMA2, "preset": 6, "dict_size": 1 << 20}]
 
 
 class Run(Struct, frozen=True):
-    """A run of successive rows of a journal, for an archive: rows `first_row` to `last_row`, with messages `first_seq`
-    to `last_seq`.
+    """Which successive rows of a journal an archive holds: rows `first_row` to `last_row`, with messages `first_seq` to
+    `last_seq`.
 
-    Without messages `last_seq` is `first_seq` - 1. `head_before` is the chain's head before the first row, and
-    `head_after` its head after the last row.
+    If the rows have no messages, `last_seq` is `first_seq` - 1. `head_before` is the journal's chain head (a hash over
+    all rows so far) before the first row, and `head_after` the one after the last row.
     """
 
     table: str
@@ -58,7 +59,8 @@ class Run(Struct, frozen=True):
         return f"{self.table}-{self.epoch}-{self.first_row:010d}-{self.last_row:010d}.archive"
 
     def header(self) -> dict[str, object]:
-        """Return the header of the archive's file, without its signature and the SHA-256 of its rows."""
+        """Return the header line of the archive as a dict, without the two values that are added later: the signature,
+        and the SHA-256 of the rows."""
         return {
             "archive": _FORM,
             "table": self.table,
@@ -74,16 +76,17 @@ class Run(Struct, frozen=True):
 
 
 def beside(journal: Path) -> Path:
-    """Return the folder for a journal's archives, where the table's file names none: it lies beside the journal."""
+    """Return the folder that holds a journal's archives if the table's file names no folder. It stands beside the
+    journal, as in `table.db.archive`."""
     return journal.with_name(journal.name + ".archive")
 
 
 def write_archive(folder: Path, run: Run, rows: Sequence[StoredRow], signer: Signer) -> Path:
-    """Write the archive of these rows, sync the file to the disk, read the file back, and return its path.
+    """Write an archive with these rows, sync the file to the disk, read it back as a check, and return its path.
 
-    A power cut may have ended an earlier attempt, and left an archive of that name. Such a file is never written over.
-    Where the file holds exactly these rows, it is used as the archive. Raises OSError where the disk fails, TableError
-    `archive_in_the_way` or `archive_damaged`.
+    A power cut may have ended an earlier attempt, and left an archive of the same name. Such a file is never written
+    over. If it holds exactly these rows, it is used. Raises OSError if the disk fails, TableError `archive_in_the_way`
+    if the file holds other rows, and `archive_damaged` if the archive cannot be read back.
     """
     path = folder / run.file_name
     folder.mkdir(mode=0o700, exist_ok=True)
@@ -103,8 +106,8 @@ def write_archive(folder: Path, run: Run, rows: Sequence[StoredRow], signer: Sig
 
 
 def read_archive(path: Path, run: Run) -> list[StoredRow]:
-    """Read an archive and return its rows. They must be the rows of `run`: header, signature, chain and numbers are
-    checked.
+    """Read an archive and return its rows. They must be the rows that `run` names: header, signature, chain of hashes
+    and numbers are checked.
 
     Raises TableError `archive_missing`, `archive_unreadable` or `archive_damaged`.
     """
@@ -170,8 +173,8 @@ def _check_header(path: Path, line: bytes, packed: bytes, run: Run) -> None:
 
 
 def _chained(lines: list[dict[str, Any]], run: Run) -> list[StoredRow]:
-    """Return an archive's lines as rows. The chain head after each row, and the number of its first message, are
-    computed again."""
+    """Turn the lines of an archive into rows. For each row compute again what the line does not hold: the chain head (a
+    hash over all rows so far) and the number of the row's first message."""
     rows: list[StoredRow] = []
     head, seq = run.head_before, run.first_seq
     for said in lines:
@@ -193,8 +196,8 @@ def _chained(lines: list[dict[str, Any]], run: Run) -> list[StoredRow]:
 
 
 def _write_new(path: Path, run: Run, data: bytes) -> None:
-    """Write the data under another name, sync the file, and give the file its own name. So a file at `path` is always
-    complete."""
+    """Write `data` to a file with a temporary name, sync the file, and rename it to `path`. A file at `path` is
+    therefore always complete."""
     half = path.with_name(f"{run.table}-{run.epoch}.archive.new")  # a power cut may have left one
     half.unlink(missing_ok=True)
     handle = os.open(half, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)

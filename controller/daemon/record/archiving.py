@@ -1,8 +1,8 @@
-"""Archiving while the table runs: the rows of old shoes go from the journal into archives, a portion at a time, between
+"""Moves the rows of old shoes from the journal into archives while the table runs. The rows move in portions, between
 rounds.
 
 The table does not wait for archiving: the copy is made on a thread of its own, and the journal's thread only deletes
-the rows that the copy holds. A shoe is closed every hour or so, and is one portion. A journal that grew while the pit
+the rows that were copied. A shoe is closed every hour or so, and is one portion. A journal that grew while the pit
 acknowledged nothing takes many portions.
 """
 
@@ -30,8 +30,8 @@ _T = TypeVar("_T")
 
 
 class Archivist:
-    """Keeps a journal short by archiving its old shoes. `keep_shoes` and `most_bytes` are as in the table file's
-    `[journal]`.
+    """Keeps a journal short by moving its old shoes into archives. `keep_shoes` and `most_bytes` are settings from the
+    table file's section `[journal]`.
 
     `quiet` tells whether the table is between rounds. `tell` takes facts for the table.
     """
@@ -64,8 +64,8 @@ class Archivist:
                 pause_s = await self._portion_or_why_not()
 
     async def _portion_or_why_not(self) -> float:
-        """Archive one portion, and return the pause in seconds before the next. A failure is told once, and again only
-        after a portion succeeded."""
+        """Archive one portion of rows, and return how many seconds to wait before the next one. The table is told of a
+        failure once, and of a further failure only after some portion succeeded."""
         try:
             went = await self._portion()
         except (OSError, TableError) as error:
@@ -78,8 +78,8 @@ class Archivist:
         return _BETWEEN_PORTIONS_S if went else _LOOK_EVERY_S
 
     async def _portion(self) -> bool:
-        """Archive the oldest rows that may go, if there are any. Otherwise shorten the file. Return whether there may
-        be more to do."""
+        """Archive the oldest rows that may leave the journal. If no rows may leave, shorten the journal's file. Return
+        whether there may be more to do."""
         journal, most = self._journal, self._most_bytes
         used = await self._on_journal(lambda: journal.used_bytes)
         keep = 0 if used > most else self._keep_shoes
@@ -93,8 +93,8 @@ class Archivist:
         return True
 
     def _look_at_size(self, used: int, nothing_may_go: bool) -> None:
-        """Tell the table that the journal is larger than allowed and nothing may be archived: once, and again only
-        after the journal was smaller."""
+        """Tell the table if the journal uses more bytes than allowed and no rows may be archived. The table is told
+        once, and a second time only if the journal was small enough in between."""
         if used <= self._most_bytes:
             self._large_told = False
         elif nothing_may_go and not self._large_told:
@@ -103,8 +103,8 @@ class Archivist:
 
 
 async def _to_its_end(copy: Coroutine[Any, Any, _T]) -> _T:
-    """Return the copy's result. A table that is stopped still waits for the copy to end, because no thread may write
-    for a closed journal."""
+    """Await the copying of rows into an archive, and return its result. If the table is stopped meanwhile, wait for the
+    copy to end, because no thread may still work after the journal is closed."""
     task = asyncio.create_task(copy)
     try:
         return await asyncio.shield(task)

@@ -1,10 +1,12 @@
-"""A backup: a table's journal, its archives, its keys, its certificate and its configuration in one packed file.
+"""Writes and reads backups. A backup is one packed file with a table's journal, its archives, its keys, its certificate
+and its configuration.
 
-The head (the first part of the file) says whose table this is, how far its journal goes, and which files it holds. Each
-file has a name from the fixed list `NAMES`, or an archive's name, and no path: whoever restores a backup knows where
-the file of a name belongs. A backup with `moved_by` is a move and no copy: the journal was set aside at its old place
-when the backup was made, so the table told nothing after that. Only such a backup may go on in its epoch. Any other
-backup may lack events that the table has told since.
+The head (the first part of the file) says whose table this is, how far its journal goes, and which files the backup
+holds. The files have no paths. Each has a name from the fixed list `NAMES`, or an archive's name, so whoever restores
+the backup knows where each file belongs. If `moved_by` is set, the table was moved and not only copied: the journal was
+set aside at its old place when the backup was made, so the table sent no event after that. Only after a move may the
+restored table go on in the same epoch (the random name of the journal). Any other backup may lack events that the table
+has sent since.
 
 The table's key signs the head. A passphrase seals the private keys inside. So whoever reads a backup without the
 passphrase can neither change what it says nor speak as the table.
@@ -35,10 +37,13 @@ _OF_KIND = {"table": "table.toml", "game": "game.toml", "key": "key", "note": "k
 
 
 class Backup(Struct, frozen=True):
-    """What a backup says of its contents. `rows` and `head` are its journal's, as `verify` counts them. `at` is when
-    the backup was made. `files` are the names of its files. `salt` is the salt of the passphrase's seal, and `says` the
-    head as it was signed, with its signature. A backup of an earlier version has neither salt nor signature, and its
-    certificate's files have their former paths as names."""
+    """What the head of a backup file says of its contents.
+
+    `rows` is the number of rows in its journal, and `head` the hash over all of them. `at` is when the backup was made.
+    `moved_by` names the person who moved the table, if the backup is a move. `files` are the names of the files in the
+    backup. `salt` is the salt of the seal by the passphrase, and `says` the signed head with its signature. A backup of
+    an earlier version has neither salt nor signature, and its certificate's files have their former paths as names.
+    """
 
     table: str
     epoch: str
@@ -52,13 +57,14 @@ class Backup(Struct, frozen=True):
     says: Mapping[str, object] | None
 
     def about(self, name: str) -> str:
-        """Return the text that binds the sealed secret `name` to this table and epoch."""
+        """Return the text to which the sealed secret file `name` is bound, made from table, epoch and name. With any
+        other text the secret cannot be opened."""
         return f"{self.table}/{self.epoch}/{name}"
 
 
 def is_backup(path: Path) -> bool:
-    """Tell whether the file begins as a backup does, with the two bytes of gzip. A file that cannot be read counts as
-    no backup."""
+    """Tell whether the file may be a backup, because it begins with the two bytes of gzip. Return False for a file that
+    cannot be read."""
     try:
         with path.open("rb") as file:
             return file.read(2) == b"\x1f\x8b"
@@ -67,10 +73,10 @@ def is_backup(path: Path) -> bool:
 
 
 def write_backup(to: Path, backup: Backup, files: Mapping[str, Path], signer: Signer, seal: Seal) -> None:
-    """Write a backup of these files, given by their names, that only the user who writes it may read. Sync it, and read
-    it back.
+    """Write a backup of the files, sync it to the disk, and read it back as a check. Only the user who runs this may
+    read the backup. `files` maps each file's name in the backup to its path.
 
-    Raises OSError (FileExistsError where `to` exists), and TableError `backup_damaged`.
+    Raises OSError (FileExistsError if `to` exists), and TableError `backup_damaged`.
     """
     says = {
         "backup": _FORM,
@@ -91,26 +97,26 @@ def write_backup(to: Path, backup: Backup, files: Mapping[str, Path], signer: Si
 
 
 def read_backup(path: Path, into: Path) -> tuple[Backup, dict[str, Path]]:
-    """Unpack a backup into the folder `into`. Return what the backup says, and its files by their names. Only the
-    SHA-256 of each file is checked.
+    """Unpack a backup into the folder `into`. Return what the backup's head says, and a dict from the name of each file
+    to the path of its unpacked copy. Of each file only the SHA-256 is checked.
 
-    Raises TableError `backup_damaged`; OSError where `path` cannot be read, or `into` cannot be written.
+    Raises TableError `backup_damaged`; OSError if `path` cannot be read, or `into` cannot be written.
     """
     backup, files = read_packed(path, _read, into)
     return backup, dict(zip(backup.files, files, strict=True))
 
 
 def opened(backup: Backup, name: str, path: Path, seal: Seal | None) -> bytes:
-    """Return a secret of a backup in the clear. Its sealed form lies unpacked at `path`; without `seal` it was never
-    sealed. Raises TableError `passphrase_wrong`, and OSError."""
+    """Return the secret file `name` of a backup in the clear. `path` is where its sealed form was unpacked. With `seal`
+    None, the content was never sealed. Raises TableError `passphrase_wrong`, and OSError."""
     with path.open("rb") as file:
         content = file.read(MOST_SEALED_BYTES)
     return content if seal is None else seal.open(content, backup.about(name))
 
 
 def _read(head: dict[str, Any]) -> tuple[Backup, list[Member]]:
-    """Return what a backup's head says, and its files as members. Raises ValueError, TypeError or LookupError where
-    this is no head of a backup."""
+    """Return what the head of a backup says, and the files that it lists with their SHA-256. Raises ValueError,
+    TypeError or LookupError if `head` is not the head of a backup."""
     says = dict(head)
     form, listed = says.pop("backup"), says.pop("files")
     if form not in (_WITH_PATHS, _FORM):

@@ -1,9 +1,9 @@
-"""Which journals a table's key has begun: a note in a file beside the key, from which the table sees that a journal is
-missing.
+"""Notes in a file beside a table's key which journals the key has begun. By this note the table notices that its
+journal is missing.
 
-Each journal has an epoch of its own. The note has a line of JSON for each journal that was begun, the latest last. An
-empty note is written before a new key is made. So a key without a note was made by a version that wrote no notes, and
-counts as having begun its journal.
+Each journal has an epoch (a random name) of its own. The note has a line of JSON for each journal that was begun, the
+latest last. An empty note is written before a new key is made. So a key without a note was made by a version that wrote
+no notes, and counts as having begun its journal.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from controller.daemon.record.journal import Journal, rescued
 def open_journal(
     path: Path, key_path: Path, table_id: str, archive: Path | None = None, new_by: str | None = None
 ) -> tuple[SigningKey, Journal]:
-    """Return the table's key, and the last journal that the key has begun, opened. A new key begins its first journal.
+    """Return the table's key, and the open journal that the key has begun last. A new key begins its first journal.
 
-    `archive` is as in `Journal`. Where a person wants a new journal, `new_by` is the person's name, and no journal may
-    stand at `path`.
+    `archive` is the folder of the journal's archives; with None they are beside the journal. If a person wants a new
+    journal, `new_by` is the person's name, and no file may stand at `path`.
 
-    Raises TableError as `Journal` and `load_or_make_key` do, and `journal_lost`, `journal_of_another_epoch`,
-    `journal_note_unusable`.
+    Raises TableError if the key or the journal cannot be used, among these `journal_lost`, `journal_of_another_epoch`
+    and `journal_note_unusable`.
     """
     note = note_of(key_path)
     epochs = _read(note, path)
@@ -49,7 +49,8 @@ def open_journal(
 
 
 def note_of(key_path: Path) -> Path:
-    """Return the path of the file beside a key that notes which epochs the key has begun."""
+    """Return the path of the note beside a key file. The note lists the epochs (names of journals) that the key has
+    begun."""
     return key_path.with_name(f"{key_path.name}.journals")
 
 
@@ -58,7 +59,8 @@ def _begun(path: Path) -> bool:
 
 
 def _read(note: Path, journal: Path) -> list[str] | None:
-    """Return the epochs that the note lists, in the order in which they were begun; None where there is no note."""
+    """Return the epochs (names of journals) that the note lists, the oldest first; None if there is no note. `journal`
+    is only named in the error."""
     try:
         lines = note.read_text("utf-8").splitlines()
         return [str(json.loads(line)["epoch"]) for line in lines]

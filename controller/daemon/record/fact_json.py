@@ -1,8 +1,9 @@
-"""Writes facts as JSON and reads them back. The journal keeps facts in this form.
+"""Writes the table's facts as JSON and reads them back. The journal keeps facts in this form.
 
-A card and a K9 are text (`KS`), odds are text (`3:2`), an enum is its value. The name of a fact's class stands under
-`fact`. A fact inside another fact has no such name, except for the reports that a shoe's opening carries. Bytes that
-cannot be read back raise TableError `fact_unreadable`, so no fact is ever read in part.
+A card and a K9 (the king and the nine printed at a seat) are text (`KS`), odds are text (`3:2`), an enum is its value.
+The name of a fact's class stands under `fact`. A fact inside another fact has no such name, except for the reports that
+a shoe's opening carries. Bytes that cannot be read back raise TableError `fact_unreadable`, so no fact is ever read in
+part.
 """
 
 from __future__ import annotations
@@ -28,12 +29,13 @@ from controller.table.facts import AwardRefused, Fact, OwnFact, ShoeFact, ShoeOp
 
 
 def _text(value: object) -> str:
-    """Return the text that stands in JSON for a value of a type that JSON does not have, such as odds."""
+    """Return a value as text for JSON, if JSON has no such type. For example, the odds Fraction(3, 2) become "3:2"."""
     return ratio_text(value) if isinstance(value, Fraction) else str(value)
 
 
 def _value(type_: Any, json_value: Any) -> Any:
-    """Return the value of a type that JSON does not have, such as odds, from what stands for it in JSON."""
+    """Turn a JSON value back into a value of the type `type_`, which JSON does not have. For example, "3:2" becomes the
+    odds Fraction(3, 2)."""
     if type_ is Game:
         return msgspec.convert(json_value, _GAME, dec_hook=_value, str_keys=True)
     return ratio(json_value) if type_ is Fraction else type_.parse(json_value)
@@ -71,13 +73,13 @@ def _values(fact: Fact) -> dict[str, Any]:
 
 
 def _unnamed(values: dict[str, Any]) -> dict[str, Any]:
-    """Return the values of a fact that stands inside another fact, without the name of its class, which the place
-    already tells."""
+    """Return the values without the entry `fact`, which names the fact's class. A fact inside another fact needs no
+    such entry, because its place there tells its class."""
     return {name: value for name, value in values.items() if name != "fact"}
 
 
 def _said(value: object) -> object:
-    """Return a part of a bet as values for JSON. Fields that have their defaults are left out."""
+    """Return a bet, or a part of one, as values that JSON can hold. Fields with their default values are left out."""
     match value:
         case tuple():
             return [*map(_said, value)]
@@ -91,8 +93,8 @@ def _said(value: object) -> object:
 
 @lru_cache(8)
 def _said_bets(bets: tuple[Bet, ...]) -> object:
-    """Return a game's bets as values for JSON. The result is cached: a journal has the same bets in each of its shoes,
-    and making these values takes most of the time of reading a shoe's opening."""
+    """Return a game's bets as values that JSON can hold. The result is cached, because all shoes in a journal have the
+    same bets, and making these values takes most of the time of reading a shoe's opening."""
     return _said(bets)
 
 
@@ -105,13 +107,14 @@ def _fields(type_: type[Struct]) -> tuple[FieldInfo, ...]:
 
 @cache
 def _decoder() -> msgspec.json.Decoder[Any]:
-    """Return the decoder of all facts. It is made only when the first fact is read, because a new table reads none and
-    need not wait for it."""
+    """Return the JSON decoder for all facts. It is made only when the first fact is read, so that a table with an empty
+    journal does not wait for it."""
     return msgspec.json.Decoder(_ANY, dec_hook=_value)
 
 
 def _of_now(data: bytes) -> Fact | None:
-    """Return the fact, where this version would write exactly these bytes for it; else None."""
+    """Read a fact from JSON that this version of the program wrote. Return None if this version would have written
+    other bytes."""
     with suppress(msgspec.ValidationError):
         fact: Fact = _decoder().decode(data)
         return fact if fact_to_json(fact) == data else None
@@ -119,7 +122,7 @@ def _of_now(data: bytes) -> Fact | None:
 
 
 def _of_before(data: bytes) -> Fact:
-    """Return the fact from bytes that an earlier version of the program wrote."""
+    """Read a fact from JSON that an earlier version of the program wrote."""
     value: Any = json.loads(data)
     if data not in (canonical(value), canonical(json.loads(data, object_pairs_hook=_numbered))):
         raise ValueError("these bytes are not canonical, and a journal writes no others")
@@ -131,13 +134,13 @@ def _of_before(data: bytes) -> Fact:
 
 
 def _numbered(pairs: list[tuple[str, object]]) -> dict[Any, object]:
-    """Return a JSON object as a dict, with numbers for keys where all keys are numbers, such as seats. The journal
-    orders such keys by number."""
+    """Return a JSON object as a dict. If all keys are numbers, such as seats, make them int, because the journal orders
+    such keys by number."""
     return {int(key): value for key, value in pairs} if all(key.isdecimal() for key, _ in pairs) else dict(pairs)
 
 
 def fact_from_json(data: bytes) -> Fact:
-    """Return the fact from its JSON. Raises TableError `fact_unreadable` where this program knows no such fact."""
+    """Read a fact from its JSON. Raises TableError `fact_unreadable` if this program knows no such fact."""
     try:
         fact = _of_now(data) or _of_before(data)
     except Exception as error:

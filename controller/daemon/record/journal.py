@@ -1,5 +1,5 @@
-"""The journal of a table: every fact in the order it was believed, the events it made, and how far the pit has
-acknowledged.
+"""The journal of a table: every fact in the order in which the table believed it, the events that each fact made, and
+how far the pit has acknowledged the events.
 
 The journal is one SQLite file. A fact and its events are one row and its messages, in one transaction that is committed
 before anything acts on them. Each row is chained to the row before by a salted hash (`contract.envelope.chain_head`).
@@ -63,17 +63,17 @@ _PAGES_GIVEN_BACK_AT_ONCE = 500
 
 
 def rescued(path: Path, epoch: str) -> Path:
-    """Return the path of the copy that is written of a journal whose file was removed. The copy is then moved to the
-    journal's place."""
+    """Return the path for a rescued copy of a journal whose file was removed. The copy is written at this path, and is
+    then renamed to the journal's own path."""
     return path.with_name(f"{path.name}.rescued-{epoch}")
 
 
 class Journal:
     """An open journal of a table, which only this process writes.
 
-    `epoch` names this journal's stream of events. `boot` counts how often the journal was opened. `head_seq` is the
-    last event's number, `acked_seq` the number of the last event that `mark_acked` has marked. `archived_rows` says how
-    many of the first rows are in archives.
+    `epoch` is this journal's random name. `boot` counts how often the journal was opened. `head_seq` is the number of
+    the last event, and `acked_seq` the number of the last event that is marked as acknowledged by the pit.
+    `archived_rows` says how many of the first rows are in archives.
     """
 
     def __init__(
@@ -85,10 +85,10 @@ class Journal:
         archive: Path | None = None,
         epoch: str | None = None,
     ) -> None:
-        """Open the journal at `path`, or begin one there. With `epoch`, open only the journal of this epoch, and begin
-        none.
+        """Open the journal at `path`, or begin a new one. If `epoch` is given, open only the journal of that name, and
+        begin none.
 
-        `archive` is the folder of the journal's archives; without it, they are beside the journal.
+        `archive` is the folder of the journal's archives; with None they are beside the journal.
 
         Raises TableError: `journal_in_use`, `journal_of_another_table`, `journal_of_another_key`,
         `journal_of_another_epoch`, `journal_too_new`, `journal_damaged`, `journal_linked`, `journal_unusable`.
@@ -170,8 +170,8 @@ class Journal:
     def append(self, entries: Sequence[Entry]) -> list[Message]:
         """Commit the entries (facts with their events), all or none, and return the events as signed messages.
 
-        Raises OSError where the disk fails. Raises JournalGoneError, having committed nothing, where the journal's file
-        is not at its place: `put_back` writes the file again.
+        Raises OSError if the disk fails. Raises JournalGoneError, and commits nothing, if the journal's file is not at
+        its place. In that case `put_back` writes the file again.
         """
         row, head, seq = self._row, self._head, self.head_seq
         made: list[Message] = []
@@ -200,15 +200,16 @@ class Journal:
         return made
 
     def missing(self) -> JournalGoneError | None:
-        """Return which part of the journal's file is not at its place; None where all is well. Raises OSError."""
+        """Return an error that names the missing part of the journal's file; None if the whole file is at its place.
+        Raises OSError."""
         return self._file.missing() if self._open else JournalGoneError(self._path.name, "not_opened")
 
     def put_back(self) -> str | None:
         """Write the whole journal to its place again, after its file was removed or replaced.
 
-        The process that has a removed or replaced file open can still read all that was committed to the file. A file
-        that stands in its place by now gets another name, which is returned; None where no file stood there. Raises
-        OSError where the disk fails: try again.
+        This process still has the removed or replaced file open, and can read all that was committed to it. If another
+        file stands in its place by now, that file is renamed, and its new name is returned; otherwise None. Raises
+        OSError if the disk fails; the caller may try again.
         """
         try:
             if self._open:
@@ -244,10 +245,10 @@ class Journal:
         return copy
 
     def _begin_log_anew(self) -> None:
-        """Copy the content of the write-ahead log into the file, and sync the file.
+        """Copy the content of SQLite's write-ahead log into the journal's file, and sync the file.
 
-        A failed sync is reported once: the kernel then takes the unwritten pages of the log for written, and the next
-        sync passes them over. The pages can still be read, so this method writes them to another place.
+        The kernel reports a failed sync only once. It then takes the unwritten pages of the log for written, and the
+        next sync passes them over. The pages can still be read, so this method writes them to another place.
         """
         busy, *_ = self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         if busy:
@@ -257,17 +258,18 @@ class Journal:
 
     @property
     def last_stamp(self) -> Stamp | None:
-        """Return the time at which the last fact came; None where the journal has no fact."""
+        """Return the time of the last fact in the journal; None if the journal has no fact."""
         last = self._db.execute(
             "SELECT at_ms, clock_synchronised, boot_id, since_boot_ms FROM fact ORDER BY row DESC LIMIT 1"
         ).fetchone()
         return None if last is None else Stamp(last[0], bool(last[1]), *last[2:])
 
     def messages_after(self, seq: int, limit: int) -> list[Message]:
-        """Return the messages numbered after `seq`, in order, at most `limit` of them, also from archives.
+        """Return at most `limit` messages, in order, beginning with the one after number `seq`. Messages in archives
+        are returned too.
 
-        The list ends before the first message that is not as it was signed. Raises OSError where the disk fails, or
-        where an archive that is needed is missing or damaged.
+        The list ends before the first message that is not as it was signed. Raises OSError if the disk fails, or if an
+        archive that is needed is missing or damaged.
         """
         found: list[Message] = []
         while len(found) < limit and (archived := self._archived(seq + 1 + len(found))):
@@ -275,16 +277,15 @@ class Journal:
         return found + self._messages(range(seq + 1 + len(found), min(seq + limit, self.head_seq) + 1))
 
     def message(self, seq: int) -> Message | None:
-        """Return the message numbered `seq`; None where there is none as it was signed. Raises OSError as
-        `messages_after`."""
+        """Return the message numbered `seq`; None if there is no such message, or if it is not as it was signed. Raises
+        OSError if the disk fails, or if an archive is missing or damaged."""
         return next((message for message in self.messages_after(seq - 1, 1) if message.seq == seq), None)
 
     def _archived(self, seq: int) -> list[Message]:
-        """Return the messages from `seq` on out of the archive that holds message `seq`; none where no archive holds
-        it.
+        """Return message `seq` and the later messages in the same archive; an empty list if `seq` is in no archive.
 
         Commits wait while an archive is read. Unpacking the 240 rows of a short shoe takes 6 ms on a PC's core, once
-        for each archive. A pit that went back takes longer to acknowledge so many events.
+        for each archive. A pit that went back takes longer than that to acknowledge the events of an archive.
         """
         with self._telling():
             first = self._db.execute("SELECT min(seq) FROM message").fetchone()[0]
@@ -302,8 +303,8 @@ class Journal:
         return []
 
     def _messages(self, seqs: range) -> list[Message]:
-        """Return the messages with these numbers from the file, each checked against its signature and its place in the
-        chain.
+        """Return the messages with these numbers from the journal's own file. The signature of each is checked, and its
+        place in the chain.
 
         The list ends before the first message that is not as this table made it, because the pit would refuse that
         message and all later ones.
@@ -328,11 +329,11 @@ class Journal:
         return good
 
     def mark_acked(self, seq: int) -> None:
-        """Mark in the journal that the pit has acknowledged all events up to number `seq`. Raises OSError where the
-        disk fails.
+        """Mark in the journal that the pit has acknowledged all events up to number `seq`. Raises OSError if the disk
+        fails.
 
-        The mark is not synced: the next fact's commit syncs it. Where the mark is lost, events are sent again, and the
-        pit drops them.
+        The mark is not synced to the disk at once, but with the next fact. If the mark is lost, events are sent again,
+        and the pit drops them.
         """
         with self._unsynced():
             self._db.execute("UPDATE journal SET acked_seq = ?", (seq,))
@@ -344,10 +345,10 @@ class Journal:
         return f"{self._table_id}/{self.epoch}"
 
     def checkpoint(self) -> Note:
-        """Sign and keep a checkpoint, that is, the size and the root of the Merkle tree of all rows by now. Raises
+        """Sign, store and return a checkpoint: the present size and root hash of the Merkle tree of all rows. Raises
         OSError.
 
-        The kept checkpoint is synced by a later commit only, because a checkpoint that is lost can be made again.
+        The stored checkpoint is synced only by a later commit, because a lost checkpoint can be made again.
         """
         with self._unsynced(), self._transaction():
             edge = self._tree_now().grow()
@@ -358,13 +359,13 @@ class Journal:
 
     def consistency(self, old: int, size: int) -> list[bytes]:
         """Return the Merkle proof that the tree of `size` rows begins with the tree of the first `old` rows. Raises
-        OSError where an archive is missing, or where the disk fails."""
+        OSError if an archive is missing, or if the disk fails."""
         with self._telling():
             return consistency_proof(old, size, self._archives_explained)
 
     def note_at(self, size: int) -> Note | None:
-        """Return a signed checkpoint of the tree of the first `size` rows; None where the tree has fewer rows. Raises
-        as `consistency` does."""
+        """Return a signed checkpoint of the Merkle tree of the first `size` rows; None if there are fewer rows. Raises
+        OSError if an archive is missing, or if the disk fails."""
         with self._telling():
             if not 0 < size <= self._tree_now().place_of(self._row) + 1:
                 return None
@@ -374,18 +375,17 @@ class Journal:
 
     @property
     def tree_size(self) -> int:
-        """Return how many rows the journal's Merkle tree has by now. Raises OSError."""
+        """Return how many rows of the journal its Merkle tree covers at present. Raises OSError."""
         with self._telling():
             return max(self._tree_now().place_of(self._row) + 1, 0)
 
     def keep_cosigned(self, size: int, note: Note) -> None:
-        """Keep `note`, a checkpoint of the first `size` rows, as the last that a witness cosigned. Raises OSError."""
+        """Store `note`, a checkpoint of the first `size` rows, as the last one that a witness cosigned. Raises OSError."""
         with self._unsynced():
             keep_note(self._db, "cosigned", size, note)
 
     def last_note(self, kind: str) -> Note | None:
-        """Return the last kept checkpoint of this kind, "signed" or "cosigned"; None where there is none. Raises
-        OSError."""
+        """Return the last stored checkpoint of the kind "signed" or "cosigned"; None if there is none. Raises OSError."""
         with self._telling():
             return kept_note(self._db, kind)
 
@@ -402,7 +402,8 @@ class Journal:
 
     @property
     def used_bytes(self) -> int:
-        """Return how many bytes of the file are in use, without the room that archived rows left in the file."""
+        """Return how many bytes of the journal's file are in use. Room that became free when rows were archived does
+        not count."""
         pages, free, page_bytes = self._pages()
         return (pages - free) * page_bytes
 
@@ -414,11 +415,11 @@ class Journal:
             )
 
     def next_to_archive(self, keep_shoes: int, at_most_rows: int) -> Run | None:
-        """Return the oldest rows that may go to an archive, at most `at_most_rows` of them, and whole shoes where they
+        """Return which rows may go to an archive next: the oldest ones, at most `at_most_rows`, and whole shoes if they
         fit.
 
         The last shoe stays, and so do the `keep_shoes` before it, and every shoe with an event that the pit has not
-        acknowledged. Returns None where no row may go. Raises OSError where the disk fails.
+        acknowledged. Returns None if no row may go. Raises OSError if the disk fails.
         """
         with self._telling():
             return self._next_to_archive(keep_shoes, at_most_rows)
@@ -447,11 +448,11 @@ class Journal:
         return Run(*whose, first, end - 1, seq + 1, last_seq, before, head_after)
 
     def write_archive(self, run: Run) -> Path:
-        """Copy the rows that `next_to_archive` returned into their archive, and return its path. The rows also stay in
-        the journal.
+        """Copy the rows that `run` names into an archive, and return the archive's path. The rows stay in the journal,
+        too.
 
-        May be called on any thread, because it reads over a connection of its own. Raises OSError where the disk fails,
-        and TableError where the rows are damaged, or where an archive is in the way or cannot be read back.
+        May be called on any thread, because it reads over a connection of its own. Raises OSError if the disk fails,
+        and TableError if the rows are damaged, or if an archive is in the way or cannot be read back.
         """
         with reading(self._path) as db:
             rows = []
@@ -464,10 +465,10 @@ class Journal:
         return write_archive(self._archive, run, rows, self._signer)
 
     def leave_to_archive(self, run: Run, archive: Path) -> None:
-        """Delete the rows that `write_archive` put into `archive`, and note in which archive they are, in one
+        """Delete the rows that `run` names from the journal, and note that they are in the file `archive`, in one
         transaction.
 
-        Raises OSError where the disk fails.
+        Raises OSError if the disk fails.
         """
         with self._commit():
             first = self._db.execute("SELECT min(row) FROM fact").fetchone()[0]
@@ -496,10 +497,10 @@ class Journal:
         self.archived_rows = run.last_row
 
     def give_back_room(self, most_bytes: int) -> bool:
-        """Make the file a little shorter where it is longer than `most_bytes` and has unused room. Returns whether the
-        file became shorter.
+        """Make the journal's file a little shorter if it is longer than `most_bytes` and has unused room. Return
+        whether the file became shorter.
 
-        A file that was begun in form 1 keeps its length, and its room is used again. Raises OSError.
+        A file that was begun in the journal's first form keeps its length, and its room is used again. Raises OSError.
         """
         pages, free, page_bytes = self._pages()
         if pages * page_bytes <= most_bytes or not free:
@@ -509,17 +510,17 @@ class Journal:
         return self._pages()[0] < pages
 
     def open_shoe(self) -> Iterator[Row]:
-        """Yield the rows from the last shoe's opening on (all rows where no shoe was opened), for replay.
+        """Yield the rows of the last shoe, from its opening on, for replay. Yield all rows if no shoe was opened.
 
-        Raises TableError `journal_damaged` at a row that does not fit its chain.
+        Raises TableError `journal_damaged` at a row that does not fit the chain of hashes.
         """
         with explained(self._path):
             yield from open_shoe_rows(self._db, self._path)
 
     def open_shoe_begun_by(self) -> str | None:
-        """Return the version of the program that opened the open shoe; None where no shoe was opened.
+        """Return the version of the program that opened the last shoe; None if no shoe was opened.
 
-        The version can be read even where this program cannot read the rest of that row.
+        The version can be read even if this program cannot read the other facts of the shoe.
         """
         with explained(self._path):
             row = self._db.execute(f"SELECT fact FROM fact WHERE {OPENED_A_SHOE} ORDER BY row DESC LIMIT 1").fetchone()
@@ -537,7 +538,7 @@ class Journal:
 
     @contextmanager
     def _commit(self) -> Iterator[None]:
-        """Run the block in a transaction that is on the disk when the block ends. Raises OSError where the disk
+        """Run the block in a transaction that is safely on the disk when the block ends. Raises OSError if the disk
         fails."""
         try:
             if self._log_in_doubt:
@@ -550,7 +551,7 @@ class Journal:
 
     @contextmanager
     def _telling(self) -> Iterator[None]:
-        """Turn SQLite's errors in the block into OSError, in words for people."""
+        """Turn an error that SQLite raises in the block into an OSError with a text for people."""
         try:
             yield
         except sqlite3.Error as error:
@@ -558,7 +559,7 @@ class Journal:
 
     @contextmanager
     def _unsynced(self) -> Iterator[None]:
-        """Run a block whose writes are not synced to the disk before the next commit. Raises OSError where the disk
+        """Run a block whose writes need not be safely on the disk before the next commit. Raises OSError if the disk
         fails."""
         with self._telling():
             self._db.execute("PRAGMA synchronous = NORMAL")

@@ -1,7 +1,8 @@
-"""The journal's file on the disk. One process holds the file, and finds out when the file is gone from its place.
+"""Holds the journal's file on the disk for one process, and finds out if the file is removed or replaced.
 
 The lock is on the file itself, and not on a separate lock file, because a lock file can be removed, and a second name
-of the same journal would have another lock file. The lock is flock's, which SQLite's own locks do not touch.
+(hard link) of the same journal would have another lock file. The lock is flock's, which SQLite's own locks do not
+touch.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ _MODE = 0o600
 
 
 class JournalFailedError(OSError):
-    """The error that the disk would not read or write the journal. `code` is for the record; the text is for people."""
+    """Raised when the disk does not read or write the journal. `code` is for the journal's own record of the failure;
+    the text is for people."""
 
     def __init__(self, code: str, what: str) -> None:
         super().__init__(what)
@@ -29,10 +31,10 @@ class JournalFailedError(OSError):
 
 
 class JournalGoneError(JournalFailedError):
-    """The error that the journal's file is not at its place. `Journal.put_back` writes the file again.
+    """Raised when the journal's file is not at its place. `Journal.put_back` writes the file again.
 
-    `file` is the name of the missing file: the journal's, or its write-ahead log's. The code is "removed", "replaced"
-    or "not_opened".
+    `file` is the name of the missing file: the journal's, or that of its write-ahead log. The code is "removed",
+    "replaced" or "not_opened".
     """
 
     def __init__(self, file: str, code: str) -> None:
@@ -41,7 +43,7 @@ class JournalGoneError(JournalFailedError):
 
 
 def code_of(error: OSError | TableError) -> str:
-    """Return the code by which the record names an error, such as SQLITE_FULL, ENOSPC or archive_in_the_way."""
+    """Return the short code of an error for the journal's record, such as SQLITE_FULL, ENOSPC or archive_in_the_way."""
     if isinstance(error, JournalFailedError | TableError):
         return error.code
     return errno.errorcode.get(error.errno or 0, "unknown")
@@ -51,10 +53,11 @@ _Identity = tuple[int, int]
 
 
 class JournalFile:
-    """The journal's file at `path`, locked by this process until `close`. Where there is no file, an empty one is made.
+    """The journal's file at `path`, locked by this process until `close` is called. If there is no file, an empty one
+    is made.
 
-    Close this object after SQLite's connection: closing any descriptor of a file gives up SQLite's locks on that file.
-    Raises TableError: `journal_in_use`, `journal_linked`, `journal_unusable`.
+    Close this object only after SQLite's connection, because closing any descriptor of a file gives up SQLite's locks
+    on that file. Raises TableError: `journal_in_use`, `journal_linked`, `journal_unusable`.
     """
 
     def __init__(self, path: Path) -> None:
@@ -93,8 +96,8 @@ class JournalFile:
             )
 
     def for_its_user_alone(self) -> None:
-        """Let no other user read the file, nor the files that SQLite keeps beside it. Raises TableError
-        `journal_unusable`."""
+        """Set the rights of the journal's file, and of the files that SQLite keeps beside it, so that no other user can
+        read them. Raises TableError `journal_unusable`."""
         for suffix in ("", "-wal", "-shm"):
             file = self.path.with_name(self.path.name + suffix)
             try:
@@ -106,20 +109,20 @@ class JournalFile:
                 raise _unusable(file, error) from error
 
     def log_begun(self) -> None:
-        """Note that SQLite has opened its write-ahead log, so that from now on `missing` looks for the log too. Raises
-        TableError."""
+        """Note that SQLite has begun its write-ahead log, so that `missing` also looks for the log's file from now on.
+        Raises TableError `journal_unusable`."""
         try:
             self._log = _identity(self._log_path.stat())
         except OSError as error:
             raise _unusable(self._log_path, error) from error
 
     def missing(self) -> JournalGoneError | None:
-        """Return which file is not at its place, the journal's or its log's; None where both are there. Raises OSError
-        where the disk does not say."""
+        """Return an error that names the missing file, the journal's or its write-ahead log's; None if both are at
+        their place. Raises OSError if the disk cannot be asked."""
         return _amiss(self.path, self._self) or (None if self._log is None else _amiss(self._log_path, self._log))
 
     def stands(self) -> bool:
-        """Tell whether the journal's file itself is at its place, whatever became of its log. Raises OSError."""
+        """Tell whether the journal's own file is at its place. Its write-ahead log is not looked at. Raises OSError."""
         return _amiss(self.path, self._self) is None
 
     def close(self) -> None:
@@ -128,11 +131,11 @@ class JournalFile:
 
 
 def set_aside(path: Path, itself: bool = True) -> Path | None:
-    """Give the file at `path`, and the files that SQLite keeps beside it, another name in the same folder: all of them
-    or none.
+    """Rename the file at `path`, and the files that SQLite keeps beside it, to a free name in the same folder. Either
+    all of them are renamed or none.
 
-    Returns the new path; None where neither the file nor its write-ahead log was there. Without `itself` the file keeps
-    its name, and only SQLite's files are renamed. Raises OSError, also where a table controller has that file open.
+    Returns the new path; None if neither the file nor its write-ahead log was there. With `itself` False the file keeps
+    its name, and only SQLite's files are renamed. Raises OSError, also if a table controller has that file open.
     """
     log, index = (path.with_name(path.name + ending) for ending in ("-wal", "-shm"))
     old = [each for each in ([path, log] if itself else [log]) if each.exists()]

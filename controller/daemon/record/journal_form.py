@@ -1,5 +1,5 @@
-"""The form of a journal's SQLite file: its tables, whose journal it is, and the errors about a file that is not
-sound."""
+"""The form of a journal's SQLite file (its database schema), the owner that it names, and the errors for a file that is
+not a sound journal."""
 
 from __future__ import annotations
 
@@ -101,7 +101,8 @@ FROM_FORM = {
 
 
 def whose_journal(db: sqlite3.Connection, path: Path) -> tuple[str, str, bytes]:
-    """Return the journal's table, epoch and public key."""
+    """Return the id of the table to which the journal belongs, the journal's epoch (its random name), and the table's
+    public key. `path` is only named in errors."""
     table, epoch, public_key = db.execute("SELECT table_id, epoch, public_key FROM journal").fetchone()
     if len(public_key) != _KEY_BYTES:
         raise _unsound(path, "its entry for the table's key is no key")
@@ -113,7 +114,8 @@ def form_of(db: sqlite3.Connection) -> int:
 
 
 def check_form(db: sqlite3.Connection, path: Path) -> int:
-    """Return the number of the journal's form. Raises TableError where this program does not know that form."""
+    """Return the version number of the journal's database schema. Raises TableError if this program does not know that
+    version."""
     version = form_of(db)
     if version > SCHEMA_VERSION:
         raise TableError(
@@ -128,7 +130,8 @@ def check_form(db: sqlite3.Connection, path: Path) -> int:
 
 @contextmanager
 def explained(path: Path) -> Iterator[None]:
-    """Turn SQLite's errors in the block, about the journal at `path`, into TableError in words for people."""
+    """Turn an error that SQLite raises in the block, about the journal at `path`, into a TableError with a text for
+    people."""
     try:
         yield
     except (sqlite3.Error, TypeError, ValueError, MemoryError) as error:  # MemoryError: a size that is nonsense
@@ -144,7 +147,8 @@ def explained(path: Path) -> Iterator[None]:
 
 
 def failed(error: sqlite3.Error, path: Path) -> JournalFailedError:
-    """Return an error that says why the disk failed, with SQLite's own code and words for people."""
+    """Turn an error of SQLite into an error that says why the disk failed, with SQLite's own code and a text for
+    people."""
     code = getattr(error, "sqlite_errorname", type(error).__name__)
     if _full(error, path):
         return JournalFailedError("SQLITE_FULL", f"the disk is full ({code})")
@@ -152,8 +156,8 @@ def failed(error: sqlite3.Error, path: Path) -> JournalFailedError:
 
 
 def _full(error: sqlite3.Error, path: Path) -> bool:
-    """Tell whether the disk is full. SQLite reports a full disk as such for the files that it writes, but only as "I/O"
-    for its shared memory."""
+    """Tell whether the error means that the disk is full. For its shared memory SQLite reports a full disk only as an
+    "I/O" error, so in that case the free room on the disk is looked at."""
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
     if code != sqlite3.SQLITE_IOERR_SHMSIZE:
         return bool(code == sqlite3.SQLITE_FULL)
@@ -163,8 +167,8 @@ def _full(error: sqlite3.Error, path: Path) -> bool:
 
 
 def _about_content(error: sqlite3.OperationalError) -> bool:
-    """Tell whether the error is about the file's content (no such table, no text), and not about the disk or the
-    rights."""
+    """Tell whether the error is about the file's content (for example, a table is missing), and not about the disk or
+    the access rights."""
     return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) == sqlite3.SQLITE_ERROR
 
 

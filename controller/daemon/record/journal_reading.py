@@ -1,5 +1,5 @@
-"""Reads and checks a journal without the daemon, also while the daemon writes it. Each row is checked against the
-chain, and each message against its signature."""
+"""Reads and checks a journal from outside the daemon, even while the daemon writes it. Each row is checked against the
+chain of hashes, and each message against its signature."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ kind = 'ShoeOpened' AND NOT EXISTS
 
 
 class Verified(Struct, frozen=True):
-    """What `verify` has checked: the journal's table and epoch, how many rows and messages are good, and the chain head
-    at the end.
+    """The result of checking a journal: its table and epoch, how many rows and messages were checked and found good,
+    and the chain head (a hash over all rows).
 
-    `archived_rows` says how many of the rows are in archives, and `archives` in how many.
+    `archived_rows` says how many of the rows are in archives, and `archives` how many archives there are.
     """
 
     table: str
@@ -63,12 +63,13 @@ class Verified(Struct, frozen=True):
 
 
 def verify(path: Path, archive: Path | None = None, *folders: Path) -> Verified:
-    """Read the whole journal and its archives, and check each row: numbering, chain, message ids, signatures. Check too
-    that the Merkle tree which the journal keeps is the tree of its rows.
+    """Read the whole journal and its archives, and check each row: its number, its place in the chain of hashes, and
+    the ids and signatures of its messages. Check too that the stored Merkle tree is the tree of these rows.
 
-    Archives are looked for in the folder `archive` alone; without it, where the journal says that they are, in these
-    `folders`, or beside the journal. Only reads, also while the table runs. Raises TableError `journal_damaged` naming
-    the first bad row, `journal_missing`, `archive_missing`, `archive_unreadable` or `archive_damaged`.
+    Archives are looked for in the folder `archive` alone. With `archive` None they are looked for at the path that the
+    journal names, then in `folders`, then beside the journal. Nothing is written, and the table may run meanwhile.
+    Raises TableError `journal_damaged` naming the first bad row, `journal_missing`, `archive_missing`,
+    `archive_unreadable` or `archive_damaged`.
     """
     with reading(path) as db:
         table, epoch = db.execute("SELECT table_id, epoch FROM journal").fetchone()
@@ -93,17 +94,22 @@ def verify(path: Path, archive: Path | None = None, *folders: Path) -> Verified:
 
 
 def archives_of(path: Path, *folders: Path) -> list[Path]:
-    """Return the paths of the archives that the journal names, the oldest first. Each is looked for where the journal
-    says, in `folders`, and beside the journal. For a missing archive the path that the journal says is returned. Raises
-    as `verify`."""
+    """Return the paths of the archives that the journal names, the oldest first.
+
+    Each archive is looked for at the path that the journal names, then in `folders`, then beside the journal. For a
+    missing archive the path that the journal names is returned. Raises TableError if the journal cannot be read.
+    """
     with reading(path) as db:
         return [file_of_run(run, recorded, *folders, beside(path)) for run, recorded in archived_runs(db)]
 
 
 def copied(path: Path, copy: Path, *folders: Path) -> list[Path]:
-    """Write a whole copy of the journal to `copy`, and return the paths of the archives that the copy names. Only reads
-    the journal, also while the table runs. `folders`, and the errors raised, are as in `verify`; OSError where the copy
-    cannot be written."""
+    """Write a whole copy of the journal to `copy`, and return the paths of the archives that the journal names.
+
+    Each archive is looked for at the path that the journal names, then in `folders`, then beside the journal. The
+    journal itself is only read, and the table may run meanwhile. Raises TableError if the journal cannot be read, and
+    OSError if the copy cannot be written.
+    """
     with reading(path) as db:
         copy_database(db, copy)
         return [file_of_run(run, recorded, *folders, beside(path)) for run, recorded in archived_runs(db)]
@@ -117,21 +123,24 @@ def copy_database(db: sqlite3.Connection, copy: Path) -> None:
 
 
 def read_rows(path: Path, archive: Path | None = None) -> Iterator[Row]:
-    """Yield every row of a journal and its archives, with chain and signatures checked. Only reads, also while the
-    table runs.
+    """Yield every row of a journal and its archives, with chain of hashes and signatures checked. Nothing is written,
+    and the table may run meanwhile.
 
-    `archive`, and the errors raised, are as in `verify`.
+    `archive` is the folder with the archives; with None they are looked for at the path that the journal names, or
+    beside the journal. Raises TableError if the journal or an archive is missing or damaged.
     """
     with reading(path) as db:
         yield from _signed_rows(db, path, archive)
 
 
 def read_latest(path: Path, most: int | None, *folders: Path) -> Iterator[tuple[bytes, Row]]:
-    """Yield the latest rows of a journal, each with its fact's stored bytes, checked as by `read_rows`.
+    """Yield the latest rows of a journal, each with the stored bytes of its fact. Chain of hashes and signatures are
+    checked.
 
-    There are at least `most` rows, where the journal has so many: the first row is the first of an archive or of a
-    shoe. With None all rows are yielded. Rows before a missing archive, and in it, are left out. Only reads. A slow
-    caller does not keep the table from its journal: see `_portions`.
+    At least `most` rows are yielded if the journal has so many, because the first one is the first row of an archive or
+    of a shoe. With None all rows are yielded. If an archive is missing, its rows and all earlier rows are left out.
+    `folders` are where archives are looked for besides the path that the journal names. Nothing is written. A slow
+    caller does not hold the table up, because the journal is not open while the caller works on a row.
     """
     with reading(path) as db:
         wanted = 1 if most is None else max(1, last_row_of(db)[0] - most + 1)
@@ -152,9 +161,11 @@ def read_latest(path: Path, most: int | None, *folders: Path) -> Iterator[tuple[
 
 
 def _portions(path: Path, first: int, last: int, *folders: Path) -> Iterator[StoredRow]:
-    """Yield the rows from `first` to `last`. The journal is closed between two portions, because an open reader keeps
-    the table from emptying SQLite's write-ahead log. Between two portions rows may move into an archive, and are read
-    there."""
+    """Yield the rows numbered `first` to `last`, read in portions.
+
+    The journal is closed between two portions, because an open reader keeps the table from emptying SQLite's
+    write-ahead log. If rows move into an archive between two portions, they are read from the archive.
+    """
     while first <= last:
         with reading(path) as db:
             runs = archived_runs(db, "WHERE last_row >= ?", first)
@@ -172,18 +183,18 @@ def _portions(path: Path, first: int, last: int, *folders: Path) -> Iterator[Sto
 
 
 def read_open_shoe(path: Path) -> Iterator[Row]:
-    """Yield the rows from the last shoe's opening on, as `Journal.open_shoe` does. Only reads, also while the table
-    runs."""
+    """Yield the rows of the journal's last shoe, from its opening on. Nothing is written, and the table may run
+    meanwhile."""
     with reading(path) as db:
         yield from open_shoe_rows(db, path)
 
 
 def read_shoe(path: Path, shoe: int, *folders: Path) -> Iterator[Row]:
-    """Yield the rows of the shoe numbered `shoe`, from the journal or its archives, checked as by `read_rows`; none
-    where there is no such shoe.
+    """Yield the rows of the shoe numbered `shoe`, from the journal or its archives. Chain of hashes and signatures are
+    checked. Yield nothing if there is no such shoe.
 
-    An archive that is not where the journal says is looked for in these `folders`, and beside the journal. Only reads,
-    also while the table runs.
+    Each archive is looked for at the path that the journal names, then in `folders`, then beside the journal. Nothing
+    is written, and the table may run meanwhile.
     """
     with reading(path) as db:
         end = _LAST_ROW
@@ -212,25 +223,26 @@ def read_shoe(path: Path, shoe: int, *folders: Path) -> Iterator[Row]:
 
 
 def _last_shoe(rows: Sequence[StoredRow]) -> int:
-    """Return the number of the shoe that the last event of an archive names, given the archive's rows; 0 where no event
-    names one."""
+    """Return the number of the last shoe in an archive, given the archive's rows; 0 if no event in the rows names a
+    shoe."""
     bodies = (json.loads(body) for row in reversed(rows) for body in reversed(row.messages))
     return next((says["shoe"] for says in bodies if says["shoe"]), 0)
 
 
 def _from(db: sqlite3.Connection, path: Path, row: int) -> tuple[bytes, int, int]:
-    """Return what the rows from `row` on are checked against: the chain's head before them, the number `row`, and the
-    number of the last message before them."""
+    """Return what must hold at the beginning of the row numbered `row`: the chain head (a hash over all rows before
+    it), the number `row` itself, and the number of the last message before the row."""
     head, seq = head_before(db, path, row)
     return head, row, seq
 
 
 def read_events(path: Path, after: int, rounds: int, *folders: Path, since: str = "") -> list[bytes]:
-    """Return the events numbered above `after`, in order, of at most the last `rounds` finished rounds, and made no
-    earlier than `since`.
+    """Return, in order, the signed events with numbers above `after`. Only the last `rounds` finished rounds are
+    covered, and events that were made before the time `since` are left out.
 
-    Events in archives are returned too, as far back as the archives are found, which are looked for as by `read_shoe`.
-    Events in the journal's own file are not checked. Only reads, also while the table runs.
+    Events in archives are returned too, back to the first archive that cannot be found. Each archive is looked for at
+    the path that the journal names, then in `folders`, then beside the journal. Events in the journal's own file are
+    not checked. Nothing is written, and the table may run meanwhile.
     """
     found: list[bytes] = []
     with reading(path) as db, suppress(TableError):
@@ -253,7 +265,8 @@ def _events_backwards(
 
 
 class Origin(Struct, frozen=True):
-    """Whose a journal is (table, epoch and public key), and up to which of its events the pit has acknowledged."""
+    """To whom a journal belongs (table, epoch and public key), and the number of the last event that the pit has
+    acknowledged."""
 
     table: str
     epoch: str
@@ -262,8 +275,8 @@ class Origin(Struct, frozen=True):
 
 
 def read_origin(path: Path) -> Origin:
-    """Return whose the journal at `path` is, and how far the pit has acknowledged. Only reads, also while the table
-    runs."""
+    """Return to whom the journal at `path` belongs, and up to which event the pit has acknowledged. Nothing is written,
+    and the table may run meanwhile."""
     with reading(path) as db:
         (acked_seq,) = db.execute("SELECT acked_seq FROM journal").fetchone()
         return Origin(*whose_journal(db, path), acked_seq)
@@ -275,8 +288,8 @@ def open_shoe_rows(db: sqlite3.Connection, path: Path) -> Iterator[Row]:
 
 
 class Spoken(Struct, frozen=True):
-    """The messages that a table has sent, in order, as its journal has them, and whose journal it is. Nothing is
-    checked."""
+    """The messages in a table's journal, in order, and to whom the journal belongs (table, epoch and public key). The
+    messages are not checked."""
 
     table: str
     epoch: str
@@ -286,10 +299,11 @@ class Spoken(Struct, frozen=True):
 
 @contextmanager
 def reading_messages(path: Path, archive: Path | None = None) -> Iterator[Spoken]:
-    """Open a journal and its archives, as they stand at this moment, to read their messages. Only reads, also while the
-    table runs.
+    """Open a journal and its archives for reading their messages, and close them after the block. The block sees the
+    journal as it is now, even if the table writes meanwhile.
 
-    `archive`, and the errors raised, are as in `verify`.
+    `archive` is the folder with the archives; with None they are looked for at the path that the journal names, or
+    beside the journal. Raises TableError if the journal or an archive is missing or damaged.
     """
     with reading(path) as db:
         yield Spoken(*whose_journal(db, path), _spoken(db, path, archive))
@@ -303,7 +317,8 @@ def _spoken(db: sqlite3.Connection, path: Path, archive: Path | None) -> Iterato
 
 @contextmanager
 def reading(path: Path) -> Iterator[sqlite3.Connection]:
-    """Open the journal at `path` read-only, as it stands at this moment, and close it after the block."""
+    """Open the journal's database at `path` read-only, and close it after the block. The block sees the journal as it
+    is now, even if the table writes meanwhile."""
     if not path.is_file():
         raise TableError("journal_missing", f"There is no journal at {path}.", "Check the path.")
     address = f"{path.absolute().as_uri()}?mode=ro"
@@ -314,8 +329,8 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def _signed_rows(db: sqlite3.Connection, path: Path, archive: Path | None, *folders: Path) -> Iterator[Row]:
-    """Yield every row of a journal and its archives, checked against the chain. Each of its messages is checked against
-    its place and the journal's key."""
+    """Yield every row of a journal and its archives. Each row is checked against the chain of hashes, and each of its
+    messages against the table's key."""
     yield from _signed(db, path, _rows(path, chain(archived_rows(db, path, archive, *folders), kept_rows(db, 1))))
 
 
@@ -324,8 +339,8 @@ def _signed(db: sqlite3.Connection, path: Path, rows: Iterable[Row]) -> Iterator
 
 
 def _signed_by(whose: tuple[str, str, bytes], path: Path, rows: Iterable[Row]) -> Iterator[Row]:
-    """Yield these rows, with each of their messages checked against its place and the journal's key. `whose` is the
-    journal's table, epoch and public key."""
+    """Yield these rows after checking their messages: the signature by the table's key, the number, and the place in
+    the chain of hashes. `whose` is the journal's table, epoch and public key."""
     table, epoch, public_key = whose
     for row in rows:
         for seq, body in enumerate(row.messages, row.first_seq):
@@ -344,8 +359,11 @@ def check_message(path: Path, row: int, previous_head: bytes, body: bytes, id_: 
 def _rows(
     path: Path, stored: Iterable[StoredRow], head: bytes = GENESIS, first: int = 1, last_seq: int = 0
 ) -> Iterator[Row]:
-    """Yield the stored rows with their facts read. Each row must follow the chain's `head`, the row number `first` and
-    the message number `last_seq`."""
+    """Yield the stored rows with their facts decoded, and check that they follow one another.
+
+    `head` is the chain head (a hash over all rows before them), `first` the number of the first row, and `last_seq` the
+    number of the last message before it.
+    """
     for row, previous in chained(path, stored, head, first):
         if row.messages and row.first_seq != last_seq + 1:
             raise row_damaged(path, row.number, "its messages are not numbered on from those before")
@@ -357,8 +375,8 @@ def _rows(
 
 
 def chained(path: Path, stored: Iterable[StoredRow], head: bytes, first: int) -> Iterator[tuple[StoredRow, bytes]]:
-    """Yield the rows from number `first` on, each checked against the chain, and with each row the chain head before
-    it."""
+    """Yield pairs: a stored row, and the chain head (a hash over all earlier rows) before that row. Each row is checked
+    against that hash. `first` is the number of the first row, and `head` the chain head before it."""
     for number, row in enumerate(stored, first):
         if row.number != number:
             raise row_damaged(path, number, "it is missing")
@@ -371,7 +389,7 @@ def chained(path: Path, stored: Iterable[StoredRow], head: bytes, first: int) ->
 
 
 def kept_rows(db: sqlite3.Connection, first: int, last: int = _LAST_ROW) -> Iterator[StoredRow]:
-    """Yield the rows from `first` to `last` that are in the journal's own file, without rows in archives."""
+    """Yield the rows numbered `first` to `last` that are in the journal's own file. Rows in archives are left out."""
     path = Path(db.execute("PRAGMA database_list").fetchone()[2])
     how_it_came = "boot_id, since_boot_ms, via" if form_of(db) > 1 else "'', 0, ''"
     # A portion at a time: where a row is bad, an open statement would keep the closed file from its next reader.
@@ -392,15 +410,16 @@ def kept_rows(db: sqlite3.Connection, first: int, last: int = _LAST_ROW) -> Iter
 
 
 def archived_rows(db: sqlite3.Connection, path: Path, archive: Path | None, *folders: Path) -> Iterator[StoredRow]:
-    """Yield the journal's rows that are in archives. Each archive is checked."""
+    """Yield the rows of the journal that are in archives, with each archive checked. Archives are looked for in the
+    folder `archive`; with None, at the path that the journal names, then in `folders`, then beside the journal."""
     for run, recorded in archived_runs(db):
         file = archive / run.file_name if archive else file_of_run(run, recorded, *folders, beside(path))
         yield from read_archive(file, run)
 
 
 def archived_runs(db: sqlite3.Connection, where: str = "", *values: int) -> list[tuple[Run, Path]]:
-    """Return the journal's notes of its archives, the oldest first: which rows each archive holds, and where the
-    archive is."""
+    """Return what the journal notes of its archives, the oldest first: pairs of the rows in an archive and the
+    archive's path. `where` is an SQL clause with the parameters `values`, to choose some of the archives."""
     if form_of(db) < 2:
         return []
     whose = db.execute("SELECT table_id, epoch, public_key FROM journal").fetchone()
@@ -415,8 +434,8 @@ def archived_runs(db: sqlite3.Connection, where: str = "", *values: int) -> list
 
 
 def file_of_run(run: Run, recorded: Path, *folders: Path) -> Path:
-    """Return the path of the archive of these rows: where the journal says (`recorded`), or else in one of these
-    folders."""
+    """Return the path of the archive with the rows of `run`: the path `recorded` in the journal or, if no file is
+    there, one in `folders`. Return `recorded` if the archive is found nowhere."""
     candidates = (recorded, *(folder / run.file_name for folder in folders))
     return next((path for path in candidates if path.exists()), recorded)
 
@@ -426,7 +445,8 @@ def messages_of(rows: Iterable[StoredRow]) -> Iterator[Message]:
 
 
 def head_before(db: sqlite3.Connection, path: Path, row: int) -> tuple[bytes, int]:
-    """Return the chain's head before `row`, and the number of the last message before `row`."""
+    """Return the chain head (a hash over all earlier rows) before the row numbered `row`, and the number of the last
+    message before that row."""
     if row == 1:
         return GENESIS, 0
     archived = archived_runs(db, "WHERE last_row < ? AND last_row >= (SELECT max(last_row) FROM archive)", row)
@@ -446,8 +466,8 @@ def last_row_of(db: sqlite3.Connection) -> tuple[int, bytes]:
 
 
 def head_seq_at(db: sqlite3.Connection, path: Path, row: int) -> int:
-    """Return the number of the journal's last event. Raises TableError where a later event is marked as acknowledged by
-    the pit."""
+    """Return the number of the journal's last event. Raises TableError if an even later event is marked as acknowledged
+    by the pit. `row` is only named in the error."""
     head_seq: int
     head_seq, acked_seq = db.execute(
         "SELECT (SELECT coalesce(max(seq), 0) FROM message), acked_seq FROM journal"

@@ -1,4 +1,5 @@
-"""The parts of a journal: a fact before it is kept, the row that is kept, and a message (a signed event) of a row."""
+"""The parts of a journal: an entry (a fact that is not written yet), a row (a fact that is written), and a message (a
+signed event that belongs to a row)."""
 
 from __future__ import annotations
 
@@ -19,10 +20,10 @@ _T = TypeVar("_T")
 
 
 class Entry(Struct, frozen=True):
-    """A fact to be written into the journal, when it came and the events it made.
+    """A fact to be written into the journal, with the time when it came and the events that it made.
 
-    `via` is the way on which the fact came: the shoe with its brand (`shoe beetek`), `controller`, `pit`, a button's
-    name, or who was on the control socket.
+    `via` says from where the fact came: the shoe with its brand (`shoe beetek`), `controller`, `pit`, a button's name,
+    or the user who was connected to the control socket.
     """
 
     stamp: Stamp
@@ -32,8 +33,11 @@ class Entry(Struct, frozen=True):
 
 
 class Row(Struct, frozen=True):
-    """A row of the journal: a fact, when it came, and the bytes of its messages. `via` is as in `Entry`,
-    `previous_head` the chain head before the row."""
+    """A row of the journal: a fact, when it came, and the bytes of its messages (signed events).
+
+    `via` says from where the fact came, for example `pit` or a button's name. `previous_head` is the chain head (a hash
+    over all earlier rows) before this row. `first_seq` is the number of its first message.
+    """
 
     number: int
     stamp: Stamp
@@ -45,7 +49,8 @@ class Row(Struct, frozen=True):
 
 
 class Head(Struct, frozen=True):
-    """The fields that an event has in every version of the contract: its type, its time and its place."""
+    """The fields that an event has in every version of the message format: its type, its time, and its place in the
+    journal (chain value, shoe and round)."""
 
     type: str
     at: str
@@ -55,31 +60,31 @@ class Head(Struct, frozen=True):
 
 
 class Message(Struct, frozen=True, dict=True):  # what it says is read once
-    """A signed event for the pit: its number in the stream and its bytes."""
+    """A signed event for the pit: its number among the table's events, and its bytes."""
 
     seq: int
     body: bytes
 
     @cached_property
     def head(self) -> Head:
-        """Return the fields of this event that every version of the contract has."""
+        """Return those fields of this event that an event has in every version of the message format."""
         return decode(self.body, type=Head)
 
     @cached_property
     def event(self) -> Event | None:
-        """Return the event, where this version of the program knows its form; None for an event in the form of another
-        version."""
+        """Return the event as an object; None if another version of the program wrote it in a form that this version
+        does not know."""
         return read(self.says)
 
     @cached_property
     def says(self) -> dict[str, Any]:
-        """Return the event's fields, decoded from JSON once."""
+        """Return the event's fields, decoded from its JSON. The result is kept, so the JSON is decoded only once."""
         value: dict[str, Any] = json.loads(self.body)
         return value
 
 
 class OnJournal(Protocol):
-    """A function that runs other functions on the one thread that may touch the journal."""
+    """A function that runs other functions on the journal's thread, because no other thread may use the journal."""
 
     def __call__(self, work: Callable[[], _T]) -> Awaitable[_T]:
         """Run `work` on the journal's thread, and return its result."""

@@ -1,4 +1,5 @@
-"""Rewrites the facts of earlier versions of the program in this version's form: their names, and a shoe's rules.
+"""Turns facts that earlier versions of the program wrote into the form of this version: the facts' names, and the rules
+of a shoe.
 
 In earlier versions a shoe's rules only named the spots. What a spot pays stood in `pays`, `dragon_bonus`, `royal9` and,
 at Baccarat Royal, in three keys of that game. This module turns such rules into the bets that they described, and an
@@ -64,9 +65,10 @@ RENAMED = {"Royal9WagersDiffered": "WagersDiffered", "HandVoided": "RoundVoided"
 
 
 def fact_as_now(fact: dict[str, Any]) -> dict[str, Any]:
-    """Return the JSON of a fact with the names of this version. A fact of this version comes back as it is.
+    """Return the JSON of a fact in the form of this version: with the present names. A fact of this version is returned
+    as it is.
 
-    Raises KeyError or TypeError where the fact has no known form.
+    Raises KeyError or TypeError if the fact has no known form.
     """
     match fact["fact"]:
         case "WagersLocked" if "royal9_seats" in fact:
@@ -85,10 +87,10 @@ def fact_as_now(fact: dict[str, Any]) -> dict[str, Any]:
 
 
 def as_bets(rules: dict[str, Any]) -> dict[str, Any]:
-    """Return the JSON of a table's rules in this version's form, with a list of bets. Rules that already have bets come
-    back as they are.
+    """Return the JSON of a table's rules in the form of this version: with a list of bets. Rules that already have a
+    list of bets are returned as they are.
 
-    Raises KeyError or TypeError where the rules have no known form.
+    Raises KeyError or TypeError if the rules have no known form.
     """
     if "bets" in rules:
         return rules
@@ -106,7 +108,8 @@ def as_bets(rules: dict[str, Any]) -> dict[str, Any]:
 
 
 def _rows(rules: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return the bet of each spot. The keys that described the bets are removed from `rules`."""
+    """Return a dict from each spot to its bet, made from rules of an earlier version. The keys that described the bets
+    are removed from `rules`."""
     pays, dragon, royal9 = (rules.pop(key) for key in ("pays", "dragon_bonus", "royal9"))
     rows: dict[str, list[dict[str, Any]]] = {spot: [] for spot in rules["wagers"]["spots"]}
     on_tie: dict[str, Any] = {"result": "push"}
@@ -146,10 +149,11 @@ def _rows(rules: dict[str, Any]) -> dict[str, dict[str, Any]]:
 def _against_the_dealer(
     outcomes: dict[str, list[str]], dead_totals: list[int], higher_pays: str
 ) -> list[dict[str, Any]]:
-    """Return the bet's rows, in order, for a Lucky 9 hand against the dealer's, from the old table of outcomes.
+    """Return the pay table rows, in order, of the bet on a Lucky 9 hand against the dealer's hand. They are made from
+    the table of outcomes of an earlier version, which has a line for each kind of hand and a cell for each kind of the
+    dealer's hand.
 
-    A cell of the table is "push", "lose", a ratio, or "higher", where the totals decide and the cell becomes three
-    rows.
+    A cell is "push", "lose", a ratio, or "higher". With "higher" the totals decide, and the cell becomes three rows.
     """
     dealers = [kind for name, kind in _KINDS.items() if name != "split9"]
     dead = {"dead": {"cards": [3], "total": dead_totals}} if dead_totals else {}

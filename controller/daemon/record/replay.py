@@ -1,7 +1,7 @@
-"""Replay: rebuilds the state of a table from its journal.
+"""Rebuilds the state of a table from its journal. This is called replay.
 
-Only the open shoe's facts are replayed. A fact that could not be applied is followed in the journal by `StepFailed`.
-Such a fact is passed over, as it was when it happened. Each event that a fact makes again is compared with the stored
+Only the open shoe's facts are replayed. If a fact could not be applied, the next row in the journal is `StepFailed`,
+and the fact is passed over, as it was when it happened. Each event that a fact makes again is compared with the stored
 event.
 """
 
@@ -29,8 +29,8 @@ sentences for people that events had until contract 2."""
 
 
 def replay(rows: Iterable[Row], rules: TableRules, table_id: str, epoch: str) -> tuple[Table, int | None]:
-    """Return the table's state after these rows, and the number of the first row whose events differ from the stored
-    events (None where no row's do).
+    """Apply the facts of these rows in order, and return two values: the resulting state of the table, and the number
+    of the first row whose stored events differ from those made again (None if all are equal).
 
     `rules` are those of a table that has opened no shoe yet.
     """
@@ -48,8 +48,12 @@ def replay(rows: Iterable[Row], rules: TableRules, table_id: str, epoch: str) ->
 
 
 def replay_open_shoe(journal: Journal, rules: TableRules, table_id: str, version: str) -> tuple[Table, int | None]:
-    """Replay the journal's open shoe, and return the same as `replay`. Raises TableError `shoe_of_another_version`
-    where this program, of the version `version`, cannot apply the shoe's facts, and the errors of reading a journal."""
+    """Rebuild the table's state from the journal's open shoe. Return the state, and the number of the first row whose
+    stored events differ from those made again (None if all are equal).
+
+    Raises TableError `shoe_of_another_version` if this program, which is of the version `version`, cannot apply the
+    shoe's facts, and other TableErrors if the journal cannot be read.
+    """
     try:
         return replay(journal.open_shoe(), rules, table_id, journal.epoch)
     except TableError as error:
@@ -66,17 +70,17 @@ def replay_open_shoe(journal: Journal, rules: TableRules, table_id: str, version
 
 
 def with_failures(rows: Iterable[Row]) -> Iterator[tuple[Row, bool]]:
-    """Yield each row, and whether its fact could not be applied, which the next row says."""
+    """Yield pairs: a row, and True if its fact could not be applied at the time. In that case the next row says so."""
     for row, following in pairwise(chain(rows, (None,))):
         assert row is not None
         yield row, following is not None and isinstance(following.fact, StepFailed)
 
 
 def refold(table: Table, row: Row) -> Stepped:
-    """Apply a row's fact to the table again, and return the new table and its events.
+    """Apply the fact of a row to the table again, and return the new table and the events that the fact made.
 
-    Raises TableError `replay_failed` where the fact does not fit the table: another version of the program believed the
-    fact, or the journal was made up.
+    Raises TableError `replay_failed` if the fact does not fit the table. Then another version of the program wrote the
+    fact, or somebody made the journal up.
     """
     try:
         return step(table, row.fact)
@@ -101,5 +105,5 @@ def _made(row: Row, events: Iterable[Event], table_id: str, epoch: str) -> list[
 
 
 def _compared(messages: Iterable[dict[str, object]]) -> list[dict[str, object]]:
-    """Return the messages without the fields that are not compared, such as the signature."""
+    """Return the messages without the fields that may differ in a replay, such as the signature."""
     return [{name: value for name, value in message.items() if name not in _NOT_COMPARED} for message in messages]

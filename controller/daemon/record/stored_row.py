@@ -1,5 +1,5 @@
-"""A row in the form in which the journal's file and the archives hold rows: the bytes of the fact, how the fact came,
-the messages, and the row's place in the chain. The fact's bytes are not decoded here."""
+"""A row in the form in which the journal's file and the archives store it: when and how the fact came, the bytes of the
+fact, the messages, and the row's place in the chain of hashes. The fact's bytes are not decoded here."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from controller.contract.envelope import Stamp, chain_head
 
 
 class StoredRow(Struct, frozen=True):
-    """A row of the journal with its fact as bytes. `head` is the chain head after the row. `via` is as in
-    `journal_rows.Entry`.
+    """A row of the journal whose fact is still undecoded bytes.
 
-    `first_seq` is the number of the row's first message; 0 where the row has none.
+    `via` says from where the fact came, for example `pit` or a button's name. `kind` is the name of the fact's class.
+    `head` is the chain head after the row: a salted hash over this row and all rows before it. `first_seq` is the
+    number of the row's first message; 0 if the row has no message.
     """
 
     number: int
@@ -28,14 +29,15 @@ class StoredRow(Struct, frozen=True):
     messages: tuple[bytes, ...]
 
     def head_after(self, previous: bytes) -> bytes:
-        """Compute the chain head after this row, from the chain head before the row."""
+        """Compute the chain head after this row: a salted hash over the row and `previous`, the chain head before it."""
         return chain_head(previous, stamped(self.stamp, self.via, self.fact), self.messages, self.salt)
 
 
 def stamped(stamp: Stamp, via: str, fact: bytes) -> bytes:
-    """Return the bytes of a fact over which the chain's hash goes: when and how the fact came, and the fact.
+    """Return the bytes of a fact that go into the chain's hash: when the fact came, from where it came (`via`), and the
+    fact itself.
 
-    A row of form 1 has no time but that of the wall clock.
+    A row of the journal's first form has no time but that of the wall clock.
     """
     came = f"{stamp.at_ms} {int(stamp.synchronised)} "
     if stamp.boot_id or via:

@@ -1,13 +1,13 @@
-"""The journal's Merkle tree: its leaves are the chain heads after the journal's rows, in order.
+"""The Merkle tree of a journal. Its leaves are the chain heads after the journal's rows, in order.
 
-A chain head is a salted hash over its row and all rows before it. So a leaf tells nothing of its row, and whoever is
-shown the row can find the leaf again. The tree is computed between rounds, and not by a commit.
+A chain head is a salted hash over its row and all rows before it. So a leaf tells nothing of its row, but whoever is
+shown the row can find the leaf again. The tree is computed between rounds, and not during a commit.
 
 The journal's file keeps the hash of each whole subtree of 256 rows and more, and the tree's edge (the hashes of its
-largest whole subtrees) at the end of each archive. So neither a checkpoint nor the next one's proof needs the rows of
-an archive, but for a proof from the middle of one. A journal that was begun in an earlier form has a tree from its
-first row on; where rows were in archives by then, from the last of these rows on, whose head covers all the rows before
-it.
+largest whole subtrees) at the end of each archive. So no archive has to be read to make a checkpoint and the proof for
+the next one. Only a proof that begins in the middle of an archive needs the archive's rows. A journal that was begun in
+an earlier form has a tree from its first row on. If rows were in archives by then, its tree begins with the last of
+these rows, whose head covers all the rows before it.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ _KEPT_LEVEL = 8  # subtrees from this level on are kept: some 50 bytes for each 
 
 
 class Tree:
-    """The Merkle tree of an open journal, of form 3 or later.
+    """The Merkle tree of an open journal, of the file's form 3 or later.
 
-    `folders` are where archives are looked for besides the place that the journal names. `first_row` is the row of the
-    tree's first leaf.
+    `folders` are where archives are looked for if they are not at the path that the journal names. `first_row` is the
+    number of the row that is the tree's first leaf.
     """
 
     def __init__(self, db: sqlite3.Connection, *folders: Path) -> None:
@@ -38,12 +38,15 @@ class Tree:
         self._edge: Edge | None = None
 
     def place_of(self, row: int) -> int:
-        """Return the number of the leaf for a row of the journal, counted from 0."""
+        """Return the place of a journal's row among the leaves of the tree, counted from 0."""
         return row - self.first_row
 
     def grow(self) -> Edge:
-        """Return the tree of all rows by now. Must be called inside a transaction, in which the hashes of subtrees that
-        became whole are stored too."""
+        """Add the rows that are new since the last call to the tree, and return the tree's edge (the hashes of its
+        largest whole subtrees).
+
+        Must be called inside a transaction, because the hashes of newly completed subtrees are stored too.
+        """
         edge = self._edge or self._kept_edge()
         for head in self._heads(self.first_row + edge.size):
             edge, made = edge.grown(leaf_hash(head))
@@ -51,22 +54,23 @@ class Tree:
         return edge
 
     def grown_to(self, edge: Edge) -> None:
-        """Go on from this edge the next time, because the transaction in which the tree grew to this edge is committed.
+        """Remember `edge` (the hashes of the tree's largest whole subtrees) as the point from which the tree grows the
+        next time. The caller has committed the transaction in which the tree grew to it.
 
-        Otherwise rows that were archived since would be missing: in the journal only the head of an archive's last row
-        is left.
+        Otherwise rows that were archived since would be missing, because the journal keeps only the hash of an
+        archive's last row.
         """
         self._edge = edge
 
     def keep_edge(self, last_row: int) -> None:
-        """Store the tree's edge after the row `last_row`, because the rows up to that row go to an archive. Must be
-        called inside a transaction."""
+        """Store the hashes of the largest whole subtrees up to the row numbered `last_row`, because the rows up to that
+        row go to an archive. Must be called inside a transaction."""
         size = self.place_of(last_row) + 1
         self._keep(Node(level, place, self.whole(level, place)) for level, place in wholes(0, max(size, 0)))
 
     def whole(self, level: int, place: int) -> bytes:
-        """Return the hash of the whole subtree at this level and place. Raises TableError where an archive that is
-        needed is missing."""
+        """Return the hash of the complete subtree of 2 to the power `level` leaves that is number `place` on its level,
+        counted from 0. Raises TableError if an archive that is needed is missing."""
         kept = self._db.execute("SELECT hash FROM subtree WHERE level = ? AND place = ?", (level, place)).fetchone()
         if kept is not None:
             return bytes(kept[0])
@@ -79,7 +83,8 @@ class Tree:
         return edge.root()
 
     def _kept_edge(self) -> Edge:
-        """Return the tree as far as the journal's file stores its hashes."""
+        """Return the edge of the tree (the hashes of its largest whole subtrees) as far as the journal's file stores
+        its hashes."""
         (blocks,) = self._db.execute("SELECT count(*) FROM subtree WHERE level = ?", (_KEPT_LEVEL,)).fetchone()
         (archived,) = self._db.execute("SELECT coalesce(max(last_row), 0) FROM archive").fetchone()
         return edge_of(max(blocks << _KEPT_LEVEL, self.place_of(archived) + 1, 0), self.whole)
@@ -90,8 +95,8 @@ class Tree:
         )
 
     def _heads(self, first: int, last: int | None = None) -> list[bytes]:
-        """Return the chain heads after the rows from `first` to `last`; to the journal's last row where `last` is
-        None."""
+        """Return the chain heads (the leaves of the tree) after the rows numbered `first` to `last`. With `last` None,
+        go on to the journal's last row."""
         end = 2**63 - 1 if last is None else last
         found = dict(
             self._db.execute(

@@ -1,4 +1,4 @@
-"""Checks that the Merkle tree that a journal's file keeps is the tree of its rows."""
+"""Checks that the Merkle tree which a journal's file stores is really the tree of the journal's rows."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from controller.daemon.record.journal_form import form_of, row_damaged
 
 
 class TreeCheck:
-    """Checks that the hashes and checkpoints that a journal's file keeps are those of the tree of its rows. The rows'
-    chain heads are given one by one."""
+    """Checks that the stored hashes and checkpoints of a journal's Merkle tree fit the journal's rows. The caller
+    passes in the chain head (a hash over all rows so far) of each row, one by one."""
 
     def __init__(self, db: sqlite3.Connection, path: Path) -> None:
         self._path = path
@@ -32,8 +32,8 @@ class TreeCheck:
             self._roots.append((size, point.root))
 
     def row(self, number: int, head: bytes) -> None:
-        """Take the chain head after row `number`, and check what is kept for it. Raises TableError
-        `journal_damaged`."""
+        """Add the chain head after the row numbered `number` to the tree, and check the stored hashes and checkpoints
+        that end with this row. Raises TableError `journal_damaged`."""
         if number < self._first_row:
             return
         leaf = leaf_hash(head)
@@ -47,6 +47,7 @@ class TreeCheck:
                 raise row_damaged(self._path, number, "a checkpoint names another tree than that of the rows")
 
     def end(self, last_row: int) -> None:
-        """Check that nothing is kept for rows after the last row. Raises TableError `journal_damaged`."""
+        """Check that the file stores no hash or checkpoint for rows after `last_row`, the last row. Raises TableError
+        `journal_damaged`."""
         if self._kept or self._roots:
             raise row_damaged(self._path, last_row, "the tree that is kept is of more rows")
