@@ -1,2 +1,2 @@
-"""Everything that people look at and type: the command line, the web pages, the doctor (checks of a machine), and the
-calculation of what a bet is worth."""
+"""Everything that people look at or type into: the command line, the web pages, the doctor (a program that checks the
+machine), and the calculation of what a bet is worth."""

@@ -380,12 +380,12 @@ class Journal:
             return max(self._tree_now().place_of(self._row) + 1, 0)
 
     def keep_cosigned(self, size: int, note: Note) -> None:
-        """Store `note`, a checkpoint of the first `size` rows, as the last one that a witness cosigned. Raises OSError."""
+        """Store `note`, a checkpoint of the first `size` rows, as the last that a witness cosigned. Raises OSError."""
         with self._unsynced():
             keep_note(self._db, "cosigned", size, note)
 
     def last_note(self, kind: str) -> Note | None:
-        """Return the last stored checkpoint of the kind "signed" or "cosigned"; None if there is none. Raises OSError."""
+        """Return the last stored checkpoint of the kind "signed" or "cosigned"; None without one. Raises OSError."""
         with self._telling():
             return kept_note(self._db, kind)
 

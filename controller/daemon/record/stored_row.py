@@ -29,7 +29,7 @@ class StoredRow(Struct, frozen=True):
     messages: tuple[bytes, ...]
 
     def head_after(self, previous: bytes) -> bytes:
-        """Compute the chain head after this row: a salted hash over the row and `previous`, the chain head before it."""
+        """Compute the chain head after this row: a salted hash over the row and `previous`, the head before it."""
         return chain_head(previous, stamped(self.stamp, self.via, self.fact), self.messages, self.salt)
 
 

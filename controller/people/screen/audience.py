@@ -1,5 +1,5 @@
-"""The browsers on a page: each gets all parts of the page as server-sent events, and then only the parts that
-change."""
+"""Sends a web page's contents to the browsers that have the page open. Each browser gets all parts of the page as
+server-sent events, and after that only the parts that change."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ _GZIP_HEAD = b"\x1f\x8b\x08\0\0\0\0\0\0\xff"
 
 
 class Kiosks:
-    """When the page on each attached monitor last painted, by the name with which its browser was started.
+    """Notes when the page on each attached monitor (a kiosk) was last painted. Each kiosk has a name, which it gets
+    when its browser is started.
 
     The program that starts the browser asks for the page's age again and again. By asking, it makes the name known. A
     name counts only for requests from the machine that asked, so no other machine can speak for a kiosk, or push it out
@@ -40,19 +41,22 @@ class Kiosks:
         self._painted_s: dict[bytes, dict[str, float | None]] = {}
 
     def knows(self, place: bytes, name: str) -> bool:
-        """Tell whether a program at this network address (`place`) has asked for the age of the page with this name."""
+        """Tell whether some program at the network address `place` has asked for the age of the kiosk page called
+        `name`."""
         return name in self._painted_s.get(place, {})
 
     def painted(self, place: bytes, name: str) -> None:
-        """Note that the page has just painted, where its name is known at this network address (`place`)."""
+        """Note that the kiosk page called `name` has just painted. Do nothing if no program at the network address
+        `place` has asked for a page of that name."""
         if self.knows(place, name):
             self._painted_s[place][name] = time.monotonic()
 
     def age_s(self, place: bytes, name: str) -> float | None:
-        """Return how many seconds ago the page painted; None where it has not painted. From now on the name is known.
+        """Return how many seconds ago the kiosk page called `name` painted; None if it has not painted. From this call
+        on the name is known.
 
-        At most 20 names of a place (a network address) are known, and at most 20 places. Where there are more, the one
-        that was asked for longest ago is forgotten.
+        At most 20 names are known for each network address (`place`), and at most 20 addresses. If there are more, the
+        one that was asked for longest ago is forgotten.
         """
         named = self._painted_s.pop(place, {})
         self._painted_s[place] = named
@@ -64,22 +68,22 @@ class Kiosks:
         return None if painted_s is None else time.monotonic() - painted_s
 
     def paints(self, within_s: float) -> bool | None:
-        """Tell whether a page on this machine's own monitor has painted within this time. Return None where no kiosk on
-        this machine has asked yet."""
+        """Tell whether a page on this machine's own monitor has painted within the last `within_s` seconds. Return None
+        if no kiosk program on this machine has asked for a page yet."""
         own = [painted for place, named in self._painted_s.items() if place in OWN_PLACES for painted in named.values()]
         now_s = time.monotonic()
         return any(each is not None and now_s - each < within_s for each in own) if own else None
 
 
 class _Part:
-    """One part of the page, with its JSON text kept for each choice of languages that a browser has asked for."""
+    """One part of a web page. Its JSON text is kept for each choice of languages, so that it is made only once."""
 
     def __init__(self, content: object) -> None:
         self.content = content
         self._texts: dict[tuple[str, ...], str] = {}
 
     def text(self, languages: tuple[str, ...]) -> str:
-        """Return the part as JSON, in these languages."""
+        """Return the JSON text of this part of the page, with its words in these languages."""
         if (text := self._texts.get(languages)) is None:
             said = spoken(self.content, languages)
             text = self._texts[languages] = json.dumps(said, ensure_ascii=False, separators=(",", ":"))
@@ -87,8 +91,8 @@ class _Part:
 
 
 class Audience:
-    """The browsers on one page. Browsers with the same languages share each part's text, so many of them cost little
-    more than one."""
+    """The browsers that have one web page open. Browsers with the same languages share the text of each part of the
+    page, so a hundred browsers cost little more than one."""
 
     def __init__(self) -> None:
         self._parts: dict[str, _Part] = {}
@@ -97,23 +101,25 @@ class Audience:
 
     @property
     def browsers(self) -> int:
-        """Return how many browsers are on the page."""
+        """Return how many browsers have the page open."""
         return self._of_place.total()
 
     def has_room(self, place: bytes) -> bool:
-        """Tell whether one more browser at this network address (`place`) may open the page's stream."""
+        """Tell whether one more browser at the network address `place` may open the page's stream of events."""
         return self._of_place[place] < MOST_OF_A_PLACE
 
     def show(self, part: str, content: object) -> None:
-        """Show this content in the part of the page from now on. The caller must not change `content` afterwards."""
+        """Replace the content of one part of the page, and send it to all browsers. The caller must not change
+        `content` afterwards."""
         if part not in self._parts or self._parts[part].content != content:
             self._parts[part] = _Part(content)
             news, self._news = self._news, asyncio.Event()
             news.set()
 
     async def events(self, place: bytes = b"", languages: tuple[str, ...] = SIDE_BY_SIDE) -> AsyncGenerator[str, None]:
-        """Yield every part of the page, then each part that changes, and an empty `beat` event each second in which
-        nothing changes. A slow browser skips contents that are out of date."""
+        """Yield the server-sent events for one browser: every part of the page, then each part that changes. In a
+        second in which nothing changes, yield an empty `beat` event. A slow browser skips contents that are out of
+        date."""
         self._of_place[place] += 1
         sent: dict[str, _Part] = {}
         try:
@@ -133,7 +139,7 @@ class Audience:
 
 
 async def packed(events: AsyncGenerator[str, None]) -> AsyncGenerator[bytes, None]:
-    """Yield the events as one gzip stream. A browser can unpack each message as soon as it has come."""
+    """Yield the events compressed, as one gzip stream. A browser can unpack each event as soon as it arrives."""
     head = _GZIP_HEAD
     async with aclosing(events):
         async for message in events:
@@ -143,7 +149,7 @@ async def packed(events: AsyncGenerator[str, None]) -> AsyncGenerator[bytes, Non
 
 @lru_cache(maxsize=64)
 def _piece(message: str) -> bytes:
-    """Return the message compressed, as a piece of any gzip stream. The piece refers to nothing before it, so all
-    browsers can share it."""
+    """Return the message compressed, so that it can be put into any gzip stream. The result refers to nothing before
+    it, so all browsers can share it."""
     packer = zlib.compressobj(wbits=-zlib.MAX_WBITS)
     return packer.compress(message.encode()) + packer.flush(zlib.Z_FULL_FLUSH)

@@ -1,7 +1,9 @@
-"""The journal's last checkpoint as a QR code, to be caught on the film of the table, which another department keeps.
+"""Shows the journal's last checkpoint (its signed size and root hash) as a QR code on the screen, so that the
+surveillance film of the table records it. Another department keeps that film.
 
 The film is then a witness of the journal: nobody can later show another journal of so many rows. The players' page
-shows the code once a shoe is over, and `/checkpoint` shows it at any time, for one round that somebody asks about.
+shows the code once a shoe is over. The page `/checkpoint` shows it at any time, for example when somebody asks about
+one round.
 """
 
 from __future__ import annotations
@@ -19,14 +21,14 @@ _DRAWN = """\
 
 
 def checkpoint_view(checkpoint: str, shown: bool) -> object:
-    """Return the QR code of a checkpoint for the players' page, where it is `shown` now; else None. None too for a text
-    too long for a code."""
+    """Return the QR code of a checkpoint for the players' page. Return None if the code is not `shown` now, or if the
+    text is too long for a code."""
     return to_builtins(qr_code(checkpoint)) if shown else None
 
 
 def checkpoint_page(checkpoint: str) -> str:
-    """Return a page with nothing but the checkpoint's QR code, as large as the screen allows, and its text. The page
-    renews itself."""
+    """Return an HTML page with the checkpoint's QR code, as large as the screen allows, its text, and nothing else. The
+    page renews itself."""
     code = qr_code(checkpoint)
     drawn = "" if code is None else _DRAWN.format(code)
     return f"""<!doctype html>

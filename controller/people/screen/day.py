@@ -1,5 +1,5 @@
-"""Counts who won the rounds of the house's gaming day at this table, from the events that the table tells of its
-past."""
+"""Counts which side won the rounds of the present gaming day at this table. The counts are made from the table's past
+events."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ Where = tuple[int | None, int | None]
 
 
 def begun(now: datetime, begins: time) -> datetime:
-    """Return when the gaming day that contains the moment `now` began. `begins` is the house's time of day, in the
-    machine's own zone."""
+    """Return the moment at which the gaming day that contains `now` began. `begins` is the time of day at which the
+    house begins its gaming day, in the machine's own time zone."""
     day = now.date() if now.time() >= begins else now.date() - timedelta(days=1)
     return datetime.combine(day, begins).astimezone(UTC)
 
 
 def noted(outcomes: Mapping[Where, str], messages: Iterable[Mapping[str, Any]]) -> dict[Where, str]:
-    """Return who won each round, after these further events add, correct or void rounds. Simulated and void rounds are
-    not counted."""
+    """Return who won each round, by shoe and round: `outcomes` with these further events taken into account, which add,
+    correct or void rounds. Simulated and void rounds are left out."""
     now = dict(outcomes)
     for event in map(read, messages):
         match event:
@@ -42,8 +42,8 @@ def noted(outcomes: Mapping[Where, str], messages: Iterable[Mapping[str, Any]]) 
 
 
 class Day:
-    """The present gaming day of the table that tells its past on the socket at `path`. The day begins at the time
-    `begins`, HH:MM."""
+    """Counts the results of the table's present gaming day. `path` is the socket that tells the table's past events,
+    and `begins` the time at which the gaming day begins, HH:MM."""
 
     def __init__(self, path: Path, begins: str) -> None:
         self._path = path
@@ -53,12 +53,12 @@ class Day:
         self._outcomes: dict[Where, str] = {}
 
     def since(self) -> str:
-        """Return when the present gaming day began, as text in the form that events have."""
+        """Return the time at which the present gaming day began, in the text form that events use."""
         return begun(datetime.now().astimezone(), self._begins).strftime("%Y-%m-%dT%H:%M:%S.000Z")
 
     async def catch_up(self, epoch: str) -> None:
-        """Ask the table for the day's new events of this epoch, and count them. Raises OSError or ValueError where
-        there is no proper answer."""
+        """Ask the table for the new events of the gaming day, and count them. `epoch` is the name of the table's
+        journal. Raises OSError or ValueError if the table gives no proper answer."""
         if (of := (epoch, self.since())) != self._of:
             self._of, self._last_seq, self._outcomes = of, 0, {}
         events = [event async for event in told(self._path, f"{self._last_seq} {of[1]}")]
@@ -67,5 +67,5 @@ class Day:
             self._last_seq = events[-1]["seq"]
 
     def view(self) -> dict[str, int]:
-        """Return how many rounds of the day each side won, and how many were ties."""
+        """Return how many rounds of the gaming day Player won, Banker won, and were ties, by these names."""
         return dict(Counter(self._outcomes.values()))

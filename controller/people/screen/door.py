@@ -1,5 +1,5 @@
-"""Limits on who may use the web server: how long a request may take, how many connections there are, and by which host
-names."""
+"""Limits the use of the web server: how long a client may take for a request, how many connections there may be, and
+under which host names the server answers."""
 
 from __future__ import annotations
 
@@ -18,10 +18,12 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 
 class Connection(H11Protocol):
-    """One connection to the web server. Where there are too many, the address that has the most of them loses one.
+    """One connection to the web server. If there are too many connections, the address that has the most of them loses
+    one.
 
-    The connection that has waited longest for its request is closed; where all are being answered, the newest is
-    closed. So a client that sends only half a request keeps nobody out, and one address keeps no other address out.
+    Of that address, the connection that has waited longest for its request is closed. If all of them are being
+    answered, the newest is closed. So a client that sends only half a request keeps nobody out, and one address keeps
+    no other address out.
     """
 
     asked_within_s = 10.0
@@ -59,7 +61,7 @@ class Connection(H11Protocol):
 
     @property
     def _is_answered(self) -> bool:
-        """Tell whether a whole request has come, and its answer is under way."""
+        """Tell whether a whole request has come on this connection, and its answer is not finished yet."""
         return bool(self.cycle) and not (self.cycle.more_body or self.cycle.response_complete)
 
     def _await_request(self) -> None:
@@ -81,8 +83,8 @@ class Connection(H11Protocol):
 
 
 def place_of(client: tuple[str, int] | None) -> bytes:
-    """Return where a connection comes from: its IPv4 address, or the first 64 bits of its IPv6 address. A machine may
-    take any of the 2^64 addresses of its IPv6 network."""
+    """Return the address that a connection comes from: a whole IPv4 address, or only the first 64 bits of an IPv6
+    address. The rest is left out, because a machine may take any of the 2^64 addresses of its IPv6 network."""
     address = ip_address(client[0] if client else 0)
     return address.packed[:8] if isinstance(address, IPv6Address) else address.packed
 
@@ -92,7 +94,8 @@ OWN_PLACES = frozenset({place_of(("127.0.0.1", 0)), place_of(("::1", 0))})
 
 
 class Known:
-    """Answers a request whose host is an address in numbers or one of the server's names, and refuses any other name.
+    """Answers a request only if its Host header is an address in numbers or one of the server's own names. Any other
+    name is refused.
 
     Otherwise a foreign web page could let its own name point to this server, and read the pages here through a browser
     of the house.

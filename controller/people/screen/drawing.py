@@ -1,5 +1,5 @@
-"""The game's drawing rules as tables of a few lines, made from a table's placard (what holds for the whole shoe).
-Example of a line: "3 | draws on 0–7, 9; stands on 8"."""
+"""Writes the game's drawing rules as tables of a few lines for the rules page. The rules come from a table's placard
+(what holds for the whole shoe). Example of a line: "3 | draws on 0–7, 9; stands on 8"."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ORDER = ("choose", "draw", "stand")
 
 
 def numbers(values: Iterable[int]) -> str:
-    """Return whole numbers as people print them: `"0–3, 5"`."""
+    """Return whole numbers as a text in which runs are shortened: 0, 1, 2, 3 and 5 become `"0–3, 5"`."""
     said = []
     for _, run in groupby(enumerate(sorted(values)), lambda placed: placed[1] - placed[0]):
         first, *rest = (value for _, value in run)
@@ -25,11 +25,11 @@ def numbers(values: Iterable[int]) -> str:
 
 
 def tables(drawing: Drawing, language: str) -> dict[str, Lines]:
-    """Return the tables of drawing rules that this game needs, by their names. Rules for cases that cannot occur are
-    left out.
+    """Return the tables of drawing rules that this game needs, by the tables' names. Rules for cases that cannot occur
+    are left out.
 
-    `banker` is for a Banker who does the same whatever Player did. Otherwise there are `banker_stood`, for a Player who
-    stood, and `banker_drew`, which goes by Player's third card.
+    The table `banker` is returned if Banker's rule is the same whatever Player did. Otherwise there are two tables:
+    `banker_stood` for rounds in which Player stood, and `banker_drew`, which depends on Player's third card.
     """
     does = words(language)["draws"]
     found = {name: [does[each] for each in getattr(drawing, name)] for name in ("player", "dealer")}
@@ -52,7 +52,8 @@ def _by_third_card(on: Sequence[str], does: dict[str, str]) -> str:
 
 
 def _lines(texts: Sequence[str]) -> Lines:
-    """Return one line for each run of successive totals with which the hand does the same."""
+    """Return the lines of a table of drawing rules. `texts` says for each total what the hand does. Successive totals
+    with the same text share a line."""
     lines = []
     for text, run in groupby(enumerate(texts), lambda placed: placed[1]):
         lines.append((numbers(total for total, _ in run), text))

@@ -1,5 +1,5 @@
-"""The screen's end of the table's feed (the lines that the table sends of its state): the last lines, and whether the
-table is still heard."""
+"""Receives the table's feed (the lines in which the table describes its state) for the screen's server. The last lines
+are kept, and whether the table can still be heard."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ _OTHER_VERSION = (
 
 
 class Feed:
-    """Listens to the table's feed on the socket at `path`. `changed` is called after each line, and when the table goes
-    silent.
+    """Listens to the table's feed (lines about its state) on the socket at `path`. `changed` is called after each line,
+    and when the table falls silent.
 
-    `live` says whether the table is heard. The last lines stay in `said` while the table is not heard.
+    `live` says whether the table is heard now. `said` holds the last lines, even while the table is not heard.
     """
 
     def __init__(self, path: Path, changed: Callable[[], None]) -> None:

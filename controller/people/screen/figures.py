@@ -1,6 +1,7 @@
-"""The figures of a table's past, for the technician's page: rounds, pace, stops, misreads, and the shoe's cards.
+"""Computes statistics of a table's past for the technician's page: rounds, pace, stops, misreads, and whether the cards
+are those of fair shoes.
 
-Pure: made from the table's events alone, which are public.
+The code is pure: it uses the table's events alone, which are public.
 """
 
 from __future__ import annotations
@@ -51,8 +52,8 @@ ONCE_IN_SHOES = 10_000
 
 
 class RoundRow(Struct, frozen=True):
-    """A finished round, for the technician's page. `cards` is a text to show, and `hands` the same cards for counting.
-    `left` is how many cards were left in the shoe."""
+    """A finished round, for the technician's page. `cards` is a text to show, and `hands` the same cards as a tuple for
+    each hand. `marks` are words such as "natural" or "corrected". `left` is how many cards were left in the shoe."""
 
     shoe: int | None
     round: int | None
@@ -65,13 +66,13 @@ class RoundRow(Struct, frozen=True):
 
 
 def rounds_of(messages: Iterable[Mapping[str, Any]]) -> list[RoundRow]:
-    """Return the rounds that the events tell, the first one first, with their corrections. Void rounds are among
-    them."""
+    """Return the rounds that these events report, the first round first. Corrections are applied, and void rounds are
+    included."""
     return _rounds(_sent(messages))
 
 
 def past_view(messages: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return all figures of the past that the technician's page shows."""
+    """Return all statistics that the technician's page shows, made from the table's past events."""
     told = _sent(messages)
     rounds = _rounds(told)
     stops = list(_stops(told))
@@ -93,7 +94,7 @@ def past_view(messages: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _row_told(row: RoundRow) -> dict[str, Any]:
-    """Return the round as JSON values, without its hands."""
+    """Return a round as values for JSON. The field `hands` is left out, because `cards` shows the same cards."""
     return {name: said for name, said in asdict(row).items() if name != "hands"} | {"marks": [*row.marks]}
 
 
@@ -144,7 +145,7 @@ def _corrected(row: RoundRow, outcome: str, named: _Named) -> RoundRow:
 
 
 def _hands(event: Round | SeatsRound | Correction | SeatsCorrection) -> _Named:
-    """Return the name, the cards and the total of each hand in the event."""
+    """Return the hands of a round from its event, each as three values: its name, its cards and its total."""
     if isinstance(event, Round | Correction):
         return [(name, hand.cards, hand.total) for name, hand in (("player", event.player), ("banker", event.banker))]
     seats = [
@@ -166,8 +167,8 @@ def _moment(at: str) -> datetime:
 
 
 def _stops(events: Iterable[Sent]) -> Iterator[tuple[str, datetime, float]]:
-    """Yield each stop of the table that a person has ended: its fault code, when it began, and its length in
-    minutes."""
+    """Yield each stop of the table that a person has ended, as three values: the code of its fault, when it began, and
+    how many minutes it lasted."""
     standing: tuple[str, datetime] | None = None
     for each in events:
         if isinstance(each.event, Fault):
@@ -179,8 +180,8 @@ def _stops(events: Iterable[Sent]) -> Iterator[tuple[str, datetime, float]]:
 
 
 def _hours(rounds: Iterable[RoundRow], stops: Iterable[tuple[str, datetime, float]]) -> list[dict[str, Any]]:
-    """Return, for each of the last 24 clock hours in which a round ended or a stop began, the number of rounds, and the
-    minutes of the stops that began in that hour."""
+    """Return a dict for each hour of the clock in which a round ended or a stop began, the last 24 such hours. It holds
+    the hour, the number of rounds, and how many minutes the stops lasted that began in that hour."""
     ended = Counter(row.at[:13] for row in rounds if row.outcome != "void")
     minutes: defaultdict[str, float] = defaultdict(float)
     for _, began, lasted in stops:
@@ -190,8 +191,8 @@ def _hours(rounds: Iterable[RoundRow], stops: Iterable[tuple[str, datetime, floa
 
 
 def _seconds(rounds: Sequence[RoundRow]) -> dict[str, Any]:
-    """Return how many seconds a round takes, from the end of the round before: the median, and the last 120 of these
-    times, for a plot."""
+    """Return how many seconds a round takes, counted from the end of the round before. The dict holds the median, the
+    rounds in an hour, and the last 120 of these times for a plot."""
     apart = [
         (_moment(after.at) - _moment(before.at)).total_seconds()
         for before, after in pairwise(rounds)
@@ -216,7 +217,7 @@ def _by_code(stops: Iterable[tuple[str, datetime, float]]) -> list[dict[str, Any
 
 
 def _rates(events: Iterable[Sent], rounds: Sequence[RoundRow], stops: Sequence[object]) -> dict[str, Any]:
-    """Return how many misreads, corrections and stops there are for each thousand rounds."""
+    """Return how many misreads, corrections and stops there are in a thousand rounds, and the number of rounds."""
     misreads = corrections = 0
     for each in events:
         misreads += isinstance(each.event, Fault) and each.event.code in _MISREADS
@@ -234,8 +235,8 @@ def _rates(events: Iterable[Sent], rounds: Sequence[RoundRow], stops: Sequence[o
 
 
 class _AwardRow(Struct, frozen=True):
-    """A hit, with the amount that the table showed for it, and the amount that the pit awarded, if it has awarded
-    one."""
+    """A hit, for the technician's page. `here_cents` is the amount that the table showed for the hit, and `pit_cents`
+    the amount that the pit awarded; None if it has awarded none yet."""
 
     at: str
     seat: int
@@ -246,7 +247,7 @@ class _AwardRow(Struct, frozen=True):
 
 
 def _awards(events: Iterable[Sent]) -> list[dict[str, Any]]:
-    """Return the last 20 hits with their awards, the last hit first."""
+    """Return the last 20 hits with their awards, for JSON, the latest hit first."""
     hits: dict[object, _AwardRow] = {}
     for each in events:
         match each.event:
@@ -276,7 +277,8 @@ def _shown_cents(hit: Hit) -> int | None:
 
 
 def _shoes(events: Iterable[Sent], rounds: Iterable[RoundRow]) -> list[dict[str, Any]]:
-    """Return each shoe in the events, the last shoe first: its rounds, who won them, and why the shoe was closed."""
+    """Return a dict for each shoe that the events tell of, the latest shoe first: how many rounds it had, how many each
+    side won, and why it was closed."""
     opened: dict[int | None, str] = {}
     closed: dict[int | None, str] = {}
     for each in events:
@@ -305,9 +307,10 @@ def _shoes(events: Iterable[Sent], rounds: Iterable[RoundRow]) -> list[dict[str,
 
 
 class FairShoe(Struct):
-    """A sequential statistical test whether the ranks that were dealt are those of fair shoes.
+    """A statistical test of the dealt cards: do the ranks come as they do from fair shoes? It is sequential, so its
+    result may be looked at after every card.
 
-    In a fair shoe any unseen card is as likely as any other to come next, even where unseen cards were burned. So the
+    In a fair shoe any unseen card is as likely as any other to come next, even if unseen cards were burned. So the
     chance of a rank is exactly the share of its cards among all unseen cards. The test makes a guess of its own: it
     gives more weight to ranks that came too often before. The product of guess over chance, card by card, is a bet
     against fairness. It starts at 1, and on a fair shoe it is not expected to gain. A new window begins with each shoe.
@@ -321,7 +324,7 @@ class FairShoe(Struct):
     most: float = 0.0
 
     def shoe(self, decks: int, cards: Iterable[str]) -> None:
-        """Add the cards of one shoe that were seen, in order, to the test."""
+        """Add one shoe to the test: the number of its decks, and its cards that were seen, in their order."""
         left = dict.fromkeys(RANKS, 4 * decks)
         for card in cards:
             rank, all_left = card[0], sum(left.values())
@@ -337,8 +340,8 @@ class FairShoe(Struct):
             left[rank] -= 1
 
     def guess(self, chances: Mapping[str, float]) -> dict[str, float]:
-        """Return the guess for each rank: its fair chance, raised where the rank came too often before, and lowered
-        where it came too seldom."""
+        """Return, for each rank, how likely the test guesses that it comes next. The guess is above the fair chance if
+        the rank came too often before, and below it if the rank came too seldom."""
         bent = {
             rank: chance * (self.dealt[rank] + _WEIGHT) / (self.expected[rank] + _WEIGHT)
             for rank, chance in chances.items()
@@ -348,7 +351,7 @@ class FairShoe(Struct):
 
     @property
     def unfair(self) -> bool:
-        """Tell whether the test suspects the shoes, because the cards came as fair shoes hardly ever deal them."""
+        """Tell whether the test suspects the shoes, because fair shoes hardly ever deal cards like these."""
         return self.most >= math.log(ONCE_IN_SHOES)
 
 

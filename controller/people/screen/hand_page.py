@@ -1,5 +1,5 @@
-"""Makes one web page of a disputed round, which needs no other file. `tablectl replay --html` writes it, and a
-supervisor's screen shows it."""
+"""Makes one web page about a disputed round. The page needs no other file. `tablectl replay --html` writes it to a
+file, and a supervisor's screen shows it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _STYLE = Path(__file__).with_name("pages") / "hand.css"
 
 
 def hand_page(record: RoundRecord) -> str:
-    """Return the HTML page of a round, from the round's record."""
+    """Return an HTML page that shows one round step by step, made from the round's record."""
     first, last = record.steps[0], record.steps[-1]
     shoe, _, number = record.round.partition("/")
     facts = {

@@ -1,7 +1,7 @@
-"""What the players' page shows of the round in play: hands, seats, meters, and what the table waits for. Made from the
-table's public state.
+"""Prepares what the players' page shows of the round in play: hands, seats, meters, and what the table waits for. All
+is made from the table's public state.
 
-Nothing is kept from one status message of the table to the next.
+Nothing is remembered from one status message of the table to the next.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _LONGEST_WAIT = ("disputed", "hit", "pending", "verified", "rejected", "paid")
 
 
 def hand_view(placard: Placard, status: Status) -> dict[str, Any]:
-    """Return the parts of the players' page that change from card to card."""
+    """Return the parts of the players' page that change with every card, such as hands, seats and hits."""
     face = status.face
     hands = [PublicHand(hand, (), None) for hand in _unread_in(face)] if face.phase == "wagers_locked" else face.hands
     outcome = _outcome(face)
@@ -68,8 +68,8 @@ def hand_view(placard: Placard, status: Status) -> dict[str, Any]:
 
 
 def _closed(placard: Placard, face: Public) -> list[Text]:
-    """Return the badge that names the bets which take no more wagers; none where no bet is closed. Where all bets are
-    closed, the sentence of what the table waits for says so instead."""
+    """Return the badge that names the bets on which no more wagers are taken. Return an empty list if no bet is closed,
+    or if all are closed, because in that case the sentence of what the table waits for says so."""
     if not face.closed or _closed_for_all(placard, face):
         return []
     names = list({str(name): name for name in (bet_name(placard.bets, spot) for spot in face.closed)}.values())
@@ -85,8 +85,8 @@ def _no_wagers(face: Public) -> Text:
 
 
 def meters_view(placard: Placard, status: Status) -> dict[str, Any]:
-    """Return the progressive levels that can be won here, and the last win at another table. `fresh` says whether
-    progressive wagers are taken."""
+    """Return what the players' page shows of the progressive meters: the levels of those that can be won at this table
+    (`cents`), the last win at another table (`win`), and whether progressive wagers are taken (`fresh`)."""
     pit = status.pit
     cents = {meter: pit.meters.get(meter) for meter in meters_of(placard)}
     return {"fresh": pit.meters_fresh, "cents": cents, "win": pit.win and _won_elsewhere(placard, pit.win)}
@@ -98,7 +98,7 @@ def _won_elsewhere(placard: Placard, win: WinShown) -> Text:
 
 
 def hand_label(hand: str) -> Text:
-    """Return a hand's name for people, from a name such as "player", "dealer", "seat_3" or "seat_3_hand_2"."""
+    """Return a hand's name as people read it. `hand` is a code such as "player", "seat_3" or "seat_3_hand_2"."""
     if (seat := re.fullmatch(r"seat_(\d+)(?:_hand_(\d+))?", hand)) is None:
         return say("label", hand)
     number, split = seat.groups()
@@ -122,15 +122,15 @@ def _hand(hand: PublicHand, placard: Placard, face: Public, outcome: str | None)
 
 
 def _unread_in(face: Public) -> list[str]:
-    """Return the hand for which a card was drawn that stopped the table, where the fault names that hand; else an empty
-    list."""
+    """Return, in a list, the hand whose next card stopped the table, for example because the card could not be read.
+    The list is empty if the fault names no hand."""
     where = face.fault and face.phase in ("wagers_locked", "round_in_play") and face.fault.details.get("where")
     return [str(where)] if where else []
 
 
 def _holder(hand: str, face: Public) -> Text | None:
-    """Return a text that says who turns the hand's cards, or which seat the hand belonged to; None where nobody is to
-    be named.
+    """Return a text that says who turns the hand's cards, or which seat the hand belonged to. Return None if nobody is
+    to be named.
 
     In a finished round the seat is taken from the results, because the roles may have moved on since.
     """
@@ -144,14 +144,14 @@ def _holder(hand: str, face: Public) -> Text | None:
 
 
 def _result(result: str | None) -> dict[str, Any] | None:
-    """Return the mark and the text for the result of a seat's wagers, such as a win; None where there is no result
+    """Return the mark and the text that the page shows for a result, such as "won". Return None if there is no result
     yet."""
     return {"mark": result, "says": say("result", result)} if result else None
 
 
 def _settled(settled: PublicSettled, placard: Placard) -> dict[str, Any]:
-    """Return the result of all wagers of a seat. The text "wins Dragon Bonus +1" names the bet that won most, and
-    counts the other bets that won."""
+    """Return the mark and the text that the page shows for all settled wagers of a seat. For example, "wins Dragon
+    Bonus +1" names the bet that won most, and counts the other bets that won."""
     said, won = [say("result", settled.result)], settled.won
     if settled.result == "won":
         said += [bet_name(placard.bets, won[0]), *([same(f"+{len(won) - 1}")] if len(won) > 1 else [])]
@@ -159,8 +159,8 @@ def _settled(settled: PublicSettled, placard: Placard) -> dict[str, Any]:
 
 
 def _outcome(face: Public) -> str | None:
-    """Return who won the round whose cards lie on the layout; None before that round is over, and for a simulated
-    round."""
+    """Return who won the round whose cards lie on the layout. Return None if that round is not over, or if it is
+    simulated."""
     in_round = face.phase in ("wagers_locked", "round_in_play")
     return None if in_round or face.simulated else face.outcome
 
@@ -170,7 +170,7 @@ _WAIT_SAYS_LAST = ("wagers_open", "shoe_ended")
 
 
 def waits(face: Public) -> Text:
-    """Return a sentence that says what the table is waiting for."""
+    """Return the sentence on the players' page that says what the table is waiting for, in every language."""
     match code := awaited(face):
         case "choice" if face.choice is not None:
             return _choice(face.choice)
@@ -205,15 +205,15 @@ def _choice(choice: PublicChoice) -> Text:
 
 
 def _over(face: Public) -> list[Text]:
-    """Return a text that says who won the round on the layout. At Lucky 9, where each seat has its own result, it says
-    only that the round is over."""
+    """Return, in a list, a text that says who won the finished round on the layout. At Lucky 9 each seat has its own
+    result, so the text says only that the round is over."""
     if (outcome := _outcome(face)) is None:
         return [say("waits", "over")] if face.results and not face.simulated else []
     return [say("waits", "tie") if outcome == "tie" else say("waits", "won", hand=say("label", outcome))]
 
 
 def _stop(fault: PublicFault | None) -> dict[str, Any] | None:
-    """Return why the table has stopped, for the players; None where it has not stopped."""
+    """Return a text for the players that says why the table has stopped. Return None if the table has not stopped."""
     if fault is None:
         return None
     code = fault.code
@@ -239,14 +239,15 @@ def _seat(seat: int, placard: Placard, face: Public, lamps: dict[str, str]) -> d
 
 
 def _cents(hit: PublicHit, placard: Placard) -> int | None:
-    """Return what the hit wins in cents, as far as that is known; else None."""
+    """Return how many cents the hit wins, as far as that is known: the awarded amount, else the amount that was shown,
+    else the fixed amount of its award. Return None if none of them is known."""
     cents = hit.cents if hit.cents is not None else hit.shown_cents
     return cents if cents is not None else award_cents(placard, hit.tier)
 
 
 def _award(hits: list[PublicHit], placard: Placard) -> dict[str, Any]:
-    """Return what a seat has won by its hits: "$5,000 +1" tells the largest amount, and counts the other hits. A
-    progressive award needs no name at the seat, because the whole screen shows it."""
+    """Return what the page shows at a seat that has hits. For example, "$5,000 +1" tells the largest amount, and counts
+    the other hits. A progressive award needs no name at the seat, because the whole screen shows it."""
     most = max(hits, key=lambda hit: _cents(hit, placard) or 0)
     cents = _cents(most, placard)
     amount = short(cents) if cents is not None else ""

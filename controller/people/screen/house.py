@@ -1,4 +1,5 @@
-"""The look that the house gives the players' page: colours, a logo, and a picture and words between two shoes."""
+"""The house's own look of the players' page: its colours, a logo, and a picture and words that are shown between two
+shoes."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ class Face(Struct, frozen=True):
     welcome: Mapping[str, str] = {}
 
     def filled(self, page: str, languages: Sequence[str]) -> str:
-        """Return the page with the house's logo, picture and welcome put into their places, in these languages."""
+        """Return the HTML page with the house's logo and picture put in their places, and its words of welcome in these
+        languages."""
         shown = {name: f'<img class="{name}" src="/house/{name}" alt="">' for name in self.images}
         said = [(each, self.welcome[each]) for each in languages if each in self.welcome]
         words = "".join(f'<p lang="{each}">{escape(text)}</p>' for each, text in said)
@@ -34,7 +36,7 @@ class Face(Struct, frozen=True):
         return page
 
     def routes(self) -> list[Route]:
-        """Return the server's routes for the house's colours and images."""
+        """Return the web server's routes that deliver the house's colours (as CSS) and its images."""
         return [Route("/house.css", self._style), Route("/house/{name}", self._image)]
 
     async def _style(self, _request: Request) -> Response:

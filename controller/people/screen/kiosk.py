@@ -1,8 +1,9 @@
-"""`tablectl kiosk`: runs a browser on the attached monitor, and restarts it where it ends or stays black.
+"""`tablectl kiosk`: runs a browser on the attached monitor, and starts it again if it ends or paints nothing.
 
 The page itself shows that it lives: with `?kiosk=NAME` it asks for `/alive/NAME` every few seconds after a painted
 frame. This program asks the screen's server how long ago that was, and restarts a browser whose page is silent. While
-the server does not answer, the browser is left alone: its page says that the screen is away, and comes back by itself.
+the server does not answer, the browser is left alone, because its page says that the screen is away, and comes back by
+itself.
 """
 
 from __future__ import annotations
@@ -36,11 +37,11 @@ _ANSWER_S = 5.0
 
 
 def keep_showing(url: str, command: Sequence[str], first_s: float = FIRST_S, silent_s: float = SILENT_S) -> None:
-    """Run the browser by this command, with the page's address at its end. Start it again whenever it ends, until
-    SIGTERM or Ctrl-C.
+    """Run a browser that shows the page at `url`, and start it again whenever it ends, until SIGTERM or Ctrl-C.
+    `command` is the browser's command line, to which the address is added.
 
-    A browser whose page has not painted is ended after `first_s` seconds, and later after `silent_s` seconds without
-    paint. Raises TableError `kiosk_browser` where there is no such program.
+    The browser is ended and started again if its page has not painted within `first_s` seconds, or later paints nothing
+    for `silent_s` seconds. Raises TableError `kiosk_browser` if the program cannot be run.
     """
     signal.signal(signal.SIGTERM, _interrupt)
     notify("READY=1")
@@ -59,7 +60,8 @@ def _interrupt(_signal: int, _frame: FrameType | None) -> None:
 
 
 def _shown_once(url: str, command: Sequence[str], first_s: float, silent_s: float) -> str:
-    """Run the browser until it ends or must be ended, and return the reason. None of its processes stays behind."""
+    """Run the browser until it ends or has to be ended, and return the reason as text. No process of the browser is
+    left behind."""
     name = secrets.token_hex(4)
     _painted(f"{url}alive/{name}/age")  # the server believes no page of which nobody has asked
     try:
@@ -84,8 +86,8 @@ def _shown_once(url: str, command: Sequence[str], first_s: float, silent_s: floa
 
 
 def _painted(url: str) -> float | None:
-    """Return how many seconds ago the page last painted; 0 where the server does not answer, None where the page has
-    not painted."""
+    """Ask the screen's server how many seconds ago the page last painted, and return the number. Return 0 if the server
+    does not answer, and None if the page has not painted."""
     try:
         with urlopen(url, timeout=_ANSWER_S) as answer:  # http, as its caller wrote it
             age_s: float | None = json.load(answer)["age_s"]

@@ -1,4 +1,5 @@
-"""A table's metrics for Prometheus, made from the table's feed. The daemon itself is never asked."""
+"""Makes a table's metrics for Prometheus from the table's feed (the lines in which it describes its state). The table's
+own program is never asked."""
 
 from __future__ import annotations
 
@@ -12,9 +13,9 @@ from controller.people.exposition import Exposition
 
 
 class FaultCount:
-    """Counts how often each fault came while this program listened.
+    """Counts, by its code, how often each fault has stopped the table while this program listened.
 
-    Each of `codes` is counted from the start, as 0, because Prometheus sees no increase where a series begins with 1.
+    Each of `codes` is counted as 0 from the start, because Prometheus sees no increase if a series begins with 1.
     """
 
     def __init__(self, codes: Iterable[str]) -> None:
@@ -22,7 +23,8 @@ class FaultCount:
         self.by_code = Counter(dict.fromkeys(codes, 0))
 
     def see(self, fault: PublicFault | None) -> None:
-        """Count the fault that stands now, unless it was counted before. Each stop of a table has an id of its own."""
+        """Count the fault at which the table stands now, if it is not the one that was counted last. Each stop of a
+        table has an id of its own. `fault` is None if the table has not stopped."""
         now = None if fault is None else str(fault.id)
         if fault is not None and now != self._last:
             self.by_code[fault.code] += 1
@@ -30,8 +32,8 @@ class FaultCount:
 
 
 def table_metrics(live: bool, status: Status | None, view: dict[str, Any] | None, faults: FaultCount) -> str:
-    """Return the table's metrics as text for Prometheus. `view` is what the technician's page shows. While the table is
-    not heard, none of its last values is repeated."""
+    """Return the table's metrics as text for Prometheus. `live` says whether the table is heard, and `view` is what the
+    technician's page shows. If the table is not heard, none of its old values is given."""
     said = Exposition()
     said.add("table_heard", "gauge", "1 while the table's program tells what it does.", live)
     if not live or status is None or view is None:

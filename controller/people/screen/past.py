@@ -1,4 +1,4 @@
-"""Asks the table for its past events, as far back as the table tells them, for the screen's pages."""
+"""Asks the table for its past events, for the screen's pages. The table decides how far back it tells them."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _MOST_LINE_BYTES = 1_000_000
 
 
 async def told(path: Path, asked: str) -> AsyncIterator[dict[str, Any]]:
-    """Send one line (`asked`) to the table's socket for its past, and yield the events of the answer. Raises OSError or
-    ValueError where there is no proper answer."""
+    """Send the line `asked` to the socket on which the table tells its past, and yield the events of the answer. Raises
+    OSError or ValueError if there is no proper answer."""
     reader, writer = await asyncio.open_unix_connection(path, limit=_MOST_LINE_BYTES)
     try:
         writer.write(asked.encode() + b"\n")
@@ -27,7 +27,8 @@ async def told(path: Path, asked: str) -> AsyncIterator[dict[str, Any]]:
 
 
 class Past:
-    """The events of the last `MOST_ROUNDS` rounds of the table that tells its past on the socket at `path`."""
+    """Keeps the table's events of the last `MOST_ROUNDS` rounds. `path` is the socket on which the table tells its
+    past."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -35,8 +36,8 @@ class Past:
         self.events: list[dict[str, Any]] = []
 
     async def catch_up(self, epoch: str) -> None:
-        """Ask the table for the new events of this epoch, and keep them. Raises OSError or ValueError where there is no
-        proper answer."""
+        """Ask the table for its new events, and keep them. `epoch` is the name of the table's journal. Raises OSError
+        or ValueError if there is no proper answer."""
         if epoch != self._epoch:
             self._epoch, self.events = epoch, []
         async for event in told(self._path, str(self.events[-1]["seq"] if self.events else 0)):

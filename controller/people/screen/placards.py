@@ -1,5 +1,5 @@
-"""The placard (what holds for the whole shoe) as the players' page shows it: limits, seats and what each bet pays, made
-from the game's rows alone."""
+"""Prepares the table's placard (what holds for the whole shoe) for the players' page: limits, seats and what each bet
+pays. The pay tables are made from the rows in the game's file alone."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SIDES = {"player": "banker", "banker": "player"}
 
 
 def placard_view(placard: Placard) -> dict[str, Any]:
-    """Return the parts of the players' page that never change while a shoe is dealt."""
+    """Return the parts of the players' page that do not change during a shoe, such as limits, seats and pay tables."""
     return {
         "name": placard.name,
         "game": placard.game,
@@ -46,30 +46,33 @@ def placard_view(placard: Placard) -> dict[str, Any]:
 
 
 def beside(bets: Sequence[PlacardBet]) -> list[tuple[Text, Text]]:
-    """Return each bet that may only be made together with another, and the bets of which one must be wagered on too."""
+    """Return pairs of texts for the bets that may be made only together with another bet: the bet's name, and the names
+    of the bets of which one must be made too."""
     of = [(bet.spot, [bet_name(bets, each) for each in bet.needs]) for bet in bets if bet.needs]
     told = [(bet_name(bets, spot), either(others)) for spot, others in of]
     return [line for place, line in enumerate(told) if line not in told[:place]]  # a bet on either hand, once
 
 
 def either_of_each(bets: Sequence[PlacardBet], groups: Sequence[Sequence[str]]) -> Text:
-    """Return the names of the spots in each group as one text: `"Player or Banker; Tie or Small"`."""
+    """Return the names of the spots as one text, with "or" within a group and ";" between groups: `"Player or Banker;
+    Tie or Small"`."""
     return joined([either([_name("spot", spot) for spot in group]) for group in groups], "semicolon")
 
 
 def meters_of(placard: Placard) -> list[str]:
-    """Return the names of the progressive meters that the bets award, in the order of the bets' rows."""
+    """Return the codes of the progressive meters that the bets award, in the order of the pay tables' rows."""
     rows = (row for bet in placard.bets for row in bet.rows)
     return list(dict.fromkeys(row.meter for row in rows if row.meter is not None))
 
 
 def meter_name(meter: str) -> Text:
-    """Return the name of a progressive meter, as it stands beside the meter's amount."""
+    """Return the name of a progressive meter for people, as the page writes it beside the meter's amount."""
     return _name("award", meter)
 
 
 def bet_name(bets: Sequence[PlacardBet], spot: str) -> Text:
-    """Return a bet's name. Two bets that differ only in their side, as Dragon Bonus on either hand, have one name."""
+    """Return the name of the bet on `spot` for people. Two bets that differ only in their side, such as Dragon Bonus on
+    Player and on Banker, have the same name."""
     bet = next(bet for bet in bets if bet.spot == spot)
     if _twin(bet, bets) is None:
         return _name("spot", spot)
@@ -78,14 +81,14 @@ def bet_name(bets: Sequence[PlacardBet], spot: str) -> Text:
 
 
 def award_cents(placard: Placard, award: str) -> int | None:
-    """Return the amount of a fixed award in cents; None where the award has no fixed amount."""
+    """Return the amount of an award in cents; None if the award has no fixed amount, as with a meter."""
     rows = (row for bet in placard.bets for row in bet.rows)
     return next((row.cents for row in rows if row.award == award), None)
 
 
 def award_name(placard: Placard, spot: str, award: str) -> Text:
-    """Return the name of an award. An award that the house made up is called as in its bet's pay table, after the bet's
-    name."""
+    """Return the name of an award for people. If the language files do not know the award, because the house made it
+    up, the name is that of its bet, followed by the words in the pay table."""
     if knows("award", award):
         return say("award", award)
     rows = (row for bet in placard.bets if bet.spot == spot for row in bet.rows)
@@ -94,8 +97,8 @@ def award_name(placard: Placard, spot: str, award: str) -> Text:
 
 
 def _limits(placard: Placard) -> list[dict[str, Any]]:
-    """Return the lines with the table's limits: the circles and the side bets, where bets without limits of their own
-    share a line, then bets with a fixed price, and special limits."""
+    """Return the lines of the placard that tell the limits. First come the circle bets and the side bets; bets without
+    limits of their own share a line. Then come bets with a fixed price, and special limits."""
     limits = placard.limits
     told: list[tuple[Text, str]] = []
     own = [bet for bet in placard.bets if bet.minimum_cents is not None or bet.maximum_cents is not None]
@@ -127,8 +130,8 @@ def _limits(placard: Placard) -> list[dict[str, Any]]:
 
 
 def _closing(placard: Placard) -> Iterator[tuple[Text, Text]]:
-    """Yield up to which round of a shoe wagers are taken: for every bet, and for each bet that has a rule of its
-    own."""
+    """Yield the lines that say up to which round of a shoe wagers are taken: one for every bet, and one for each bet
+    with a rule of its own."""
     words: list[tuple[Text, Limits | PlacardBet]] = [(say("limit", "every_bet"), placard.limits)]
     words += [(_name("spot", bet.spot), bet) for bet in placard.bets]
     for label, of in words:
@@ -148,8 +151,11 @@ def _name(section: str, key: str) -> Text:
 
 def boards(bets: Sequence[PlacardBet], *, at_length: bool = False) -> Iterator[dict[str, Any]]:
     """Yield the pay tables: one for all bets with few rows, and one for each bet with many rows. Two long bets that
-    differ only in their side, as Dragon Bonus on either hand, share a table. `meters` in a table says that only this
-    table tells what wins a meter. `at_length` is for a page with much room, and not for the table's screen."""
+    differ only in their side, such as Dragon Bonus on Player and on Banker, share a table.
+
+    `meters` in a table says that nothing else on the page tells what wins a meter. `at_length` is for the rules page,
+    which has much room, and not for the table's screen.
+    """
     few = [bet for bet in bets if len(bet.rows) <= _SHORT]
     of_bets = {bet.spot: [*_short_lines(bet, at_length)] for bet in few}
     if not at_length:
@@ -176,31 +182,32 @@ def boards(bets: Sequence[PlacardBet], *, at_length: bool = False) -> Iterator[d
 
 
 def _tells_of_a_meter(bet: PlacardBet) -> bool:
-    """Tell whether people can learn only from the bet's rows what wins a meter. A meter named like its award needs no
-    such row."""
+    """Tell whether the bet's rows are needed to say what wins a meter. They are not needed for a meter that has the
+    same name as its award."""
     return any(row.meter not in (None, row.award) for row in bet.rows)
 
 
 def _twin(bet: PlacardBet, bets: Sequence[PlacardBet]) -> PlacardBet | None:
-    """Return the bet that differs from this one only in its side; None where there is none."""
+    """Return the bet that differs from `bet` only in its side, as Dragon Bonus on Banker from Dragon Bonus on Player;
+    None if there is no such bet."""
     spot, rows = _other_side(bet.spot), _other_side(to_builtins(bet.rows))
     sided = "_" in spot and spot != bet.spot
     return next((other for other in bets if sided and other.spot == spot and [*to_builtins(other.rows)] == rows), None)
 
 
 def _natural_said_once(row: PlacardRow, margins: bool) -> When:
-    """Return the condition of a row whose bet names naturals in a row of their own. The rows of other hands need not
-    say that these are no naturals. Where other rows have `margins`, the row of the naturals that win says that the
-    margin of a natural does not count."""
+    """Return the condition of a pay table row, shortened for a table in which naturals have rows of their own. The rows
+    of other hands need not say that these are no naturals. If other rows have `margins`, the row for a winning natural
+    says that its margin does not count."""
     told = {word: said for word, said in row.when.items() if (word, said) != ("natural", False)}
     any_margin = {"natural": "natural_by_any"} if margins and row.pays is not None else {}
     return {any_margin.get(word, word): said for word, said in told.items()}
 
 
 def _short_lines(bet: PlacardBet, at_length: bool) -> Iterator[dict[str, Any]]:
-    """Yield the lines of a bet with few rows, each with the bet's name first. Conditions that the bet's name already
-    tells are left out. In short, the usual case stands before its exceptions. At length, the first line that fits
-    decides."""
+    """Yield the pay table lines of a bet with few rows. Each line begins with the bet's name, and leaves out conditions
+    that the name already tells. On the table's screen the usual case comes before its exceptions. With `at_length` the
+    order is that of the rows, because the first line that fits decides."""
     spot = bet.spot
     named = {spot.removesuffix("_pair"): {"pair": True}}  # the condition that "Player Pair" tells
 
@@ -221,8 +228,8 @@ def _short_lines(bet: PlacardBet, at_length: bool) -> Iterator[dict[str, Any]]:
 
 
 def _pushed_by_ties(bets: Iterable[PlacardBet]) -> Iterator[dict[str, Any]]:
-    """Yield one line for all bets that a tie gives back, named as on the roads: `P, B: tie`. Where the page has no room
-    for that line, only the rules page says so."""
+    """Yield one line that names all bets whose wagers a tie gives back, with their letters on the roads: `P, B: tie`.
+    If the page has no room for that line, only the rules page says so."""
     if spots := [bet.spot for bet in bets if any(map(_tie_pushes, bet.rows))]:
         names = [say("mark", spot) if knows("mark", spot) else _name("spot", spot) for spot in spots]
         tied = joined([joined(names, "list"), say("when", "winner_tie")], "colon")
@@ -230,12 +237,12 @@ def _pushed_by_ties(bets: Iterable[PlacardBet]) -> Iterator[dict[str, Any]]:
 
 
 def _tie_pushes(row: PlacardRow) -> bool:
-    """Tell whether the row says that a tie gives the wager back, as on Player and Banker."""
+    """Tell whether this pay table row says that a tie gives the wager back, as it does on Player and Banker."""
     return row.result == "push" and row.when == {"winner": ["tie"]} and not row.words
 
 
 def _other_side(value: Any) -> Any:
-    """Return the value with the two sides exchanged: `dragon_player` becomes `dragon_banker`."""
+    """Return the value with Player and Banker exchanged in all names: `dragon_player` becomes `dragon_banker`."""
     match value:
         case str():
             stem, part, side = value.rpartition("_")
@@ -249,8 +256,8 @@ def _other_side(value: Any) -> Any:
 
 
 def _row_words(row: PlacardRow, own_side: str, at_length: bool) -> Text:
-    """Return the words for a row of a pay table: the house's own words, an award's name, or the condition. In short, a
-    known award's name has precedence."""
+    """Return the words for the first column of a pay table row: the house's own words, an award's name, or the
+    condition. On the table's screen, the name of a known award comes before the house's words."""
     named = row.award is not None and knows("award", row.award)
     made = say("award", row.award or "") if named else when_words(row.when, own_side, at_length=at_length)
     own = (row.words or {}) if at_length or not named else {}
@@ -258,7 +265,8 @@ def _row_words(row: PlacardRow, own_side: str, at_length: bool) -> Text:
 
 
 def _row_pays(row: PlacardRow) -> Text:
-    """Return what the row pays, in words. An award with the same name as its meter does not repeat that name."""
+    """Return what a pay table row pays, in words. If an award has the same name as its meter, the meter's name is left
+    out."""
     if (meter := row.meter) is not None:
         if meter == row.award:
             return say("pays", "meter") if row.share == "1:1" else same(_percent(row.share))
@@ -280,8 +288,8 @@ def _percent(ratio: str) -> str:
 
 
 def when_words(when: When, own_side: str = "", *, at_length: bool = False) -> Text:
-    """Return a row's condition in words. `own_side` is the side that the bet is on, which needs no name. With
-    `at_length` the words say that this side wins."""
+    """Return the condition of a pay table row in words. `own_side` is the side that the bet is on, which is not named.
+    With `at_length` the words say that this side wins."""
     said: list[Text] = []
     others = dict(when)
     if when.get("winner") == [own_side]:
@@ -302,8 +310,8 @@ def when_words(when: When, own_side: str = "", *, at_length: bool = False) -> Te
 
 
 def _taken_as_win(others: When) -> Text:
-    """Return words that say that the bet's own side wins, and how. The conditions that they say are removed from
-    `others`."""
+    """Return words that say that the bet's own side wins, and how: with a natural, or by a margin. The conditions that
+    these words express are removed from `others`."""
     for natural in ("natural", "natural_by_any"):
         if others.pop(natural, None):
             return say("when", f"wins_{natural}")
@@ -313,8 +321,8 @@ def _taken_as_win(others: When) -> Text:
 
 
 def _hand(words: dict[str, Any]) -> list[Text]:
-    """Return the conditions on a hand, or on some cards, in words. A total and a number of cards are said as one
-    condition."""
+    """Return a text for each condition on a hand, or on some cards. A total and a number of cards are expressed in one
+    text."""
     match words:
         case {"total": total, "cards": [cards], **others}:
             both = say("when", "total_on_cards", total=_among(total), cards=str(cards))

@@ -1,7 +1,7 @@
-"""Makes a QR code (ISO/IEC 18004) of a text of up to 287 bytes, as an SVG path that any browser draws. Byte mode,
-correction level M.
+"""Makes a QR code (ISO/IEC 18004) from a text of up to 287 bytes. The result is an SVG path that any browser draws. The
+code uses byte mode and correction level M.
 
-In the tests, a program of others (`zbarimg`) reads the codes. One mask and versions 1 to 12 are enough for each
+In the tests, another project's program (`zbarimg`) reads the codes. One mask and versions 1 to 12 are enough for each
 checkpoint that the contract allows, because a checkpoint has 278 bytes at most.
 """
 
@@ -29,14 +29,15 @@ _QUIET = 4  # light modules around the code
 
 
 class Code(Struct, frozen=True):
-    """A QR code as an SVG path of its dark modules, each one unit wide, in a square of `size` units."""
+    """A QR code as an SVG path. The path draws the dark modules (the small squares), each one unit wide, in a square of
+    `size` units."""
 
     size: int
     path: str
 
 
 def qr_code(text: str) -> Code | None:
-    """Return the QR code of this text; None where the text is too long."""
+    """Return the QR code of this text; None if the text is longer than 287 bytes."""
     data = text.encode()
     version = next((each for each in range(1, 13) if len(data) <= _room(each)), None)
     if version is None:
@@ -53,15 +54,15 @@ def qr_code(text: str) -> Code | None:
 
 
 def _room(version: int) -> int:
-    """Return how many bytes of text a QR code of this version holds. Four bits are taken up by the mode (bytes), and
-    one or two bytes by the length."""
+    """Return how many bytes of text fit into a QR code of this version. Four bits are needed for the mode (bytes), and
+    one or two bytes for the length."""
     held = _BYTES[version - 1] - _BLOCKS[version - 1] * _CORRECTION[version - 1]
     return held - (2 if version < 10 else 3)
 
 
 def _with_correction(version: int, data: bytes) -> list[int]:
-    """Return the bytes in the order in which they stand in the code: first the data of all blocks, one byte of each in
-    turn, and then their correction in the same way."""
+    """Return the bytes in the order in which they are written into the QR code. First comes the data: the first byte of
+    every block, the second byte of every block, and so on. The correction bytes follow in the same way."""
     count, more = _BLOCKS[version - 1], _CORRECTION[version - 1]
     length = len(data).to_bytes(1 if version < 10 else 2, "big")
     spelt = f"4{length.hex()}{data.hex()}0"
@@ -80,8 +81,8 @@ def _with_correction(version: int, data: bytes) -> list[int]:
 
 
 def _remainder(block: Sequence[int], more: int) -> list[int]:
-    """Return the `more` bytes of Reed-Solomon correction for a block: its remainder by (x - 1)(x - 2)(x - 4)..., over
-    GF(256)."""
+    """Return the `more` bytes of Reed-Solomon correction for a block. They are the remainder of its division by (x -
+    1)(x - 2)(x - 4)... over GF(256)."""
     divisor, root = [0] * (more - 1) + [1], 1
     for _ in range(more):
         divisor = [_times(each, root) ^ after for each, after in zip(divisor, [*divisor[1:], 0], strict=True)]
@@ -106,8 +107,8 @@ def _bits(values: Sequence[int]) -> Iterator[int]:
 
 
 def _drawn(version: int, size: int) -> dict[tuple[int, int], bool]:
-    """Return the modules that are fixed in every code of this version: the patterns that show its place and size, the
-    format with the mask, and the version."""
+    """Return the modules (small squares) that are the same in every code of this version, by row and column: the
+    patterns that show the code's position and size, the format with the mask, and the version. True stands for dark."""
     dark = {(6, at): at % 2 == 0 for at in range(size)} | {(at, 6): at % 2 == 0 for at in range(size)}
     for row, column in ((3, 3), (3, size - 4), (size - 4, 3)):
         for y in range(max(0, row - 4), min(size, row + 5)):
@@ -140,8 +141,8 @@ def _draw_format(dark: dict[tuple[int, int], bool], size: int) -> None:
 
 
 def _places(size: int, drawn: dict[tuple[int, int], bool]) -> list[tuple[int, int]]:
-    """Return the places of the data's bits in order: in pairs of columns from the right, upwards and downwards in
-    turn."""
+    """Return, in order, the row and column of each module (small square) that holds a bit of data. They run in pairs of
+    columns from the right, upwards and downwards in turn. `drawn` holds the modules that are taken."""
     columns = [right for right in range(size - 1, 0, -2) if right > 6] + [5, 3, 1]
     places = []
     for turn, right in enumerate(columns):

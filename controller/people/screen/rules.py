@@ -1,5 +1,5 @@
-"""The page with the rules of the table's game, in every language. Sentences say what every house has, and tables show
-what the house's own file says of drawing, limits and bets."""
+"""Makes the web page with the rules of the table's game, in every language. Its sentences say what is the same in every
+house. Its tables show what the house's own file says of drawing, limits and bets."""
 
 from __future__ import annotations
 
@@ -20,14 +20,15 @@ _PAGE = Path(__file__).with_name("pages") / "help.html"
 
 
 def rules_page(placard: Placard | None, languages: Iterable[str]) -> str:
-    """Return the rules page in HTML, with a column for each language. Without a placard it has only what holds for
-    every game."""
+    """Return the rules page in HTML, with a column for each language. If `placard` is None, the page holds only what is
+    true of every game."""
     columns = "".join(_column(placard, language) for language in languages)
     return _PAGE.read_text("utf-8").replace("{{columns}}", columns)
 
 
 class Part(NamedTuple):
-    """One part of the rules page: sentences, or the lines of a table, or both."""
+    """One part of the rules page: a title, sentences, and the lines of a table of drawing rules. Sentences or lines may
+    be empty."""
 
     title: str
     text: str
@@ -35,7 +36,7 @@ class Part(NamedTuple):
 
 
 class _Written(msgspec.Struct, frozen=True):
-    """One part of the rules page as a language file has it, under `[help.part.NAME]`."""
+    """One part of the rules page as a language file writes it, under `[help.part.NAME]`."""
 
     title: str
     text: str = ""
@@ -44,7 +45,7 @@ class _Written(msgspec.Struct, frozen=True):
 
 
 class _Help(msgspec.Struct, frozen=True):
-    """The texts of the rules page as a language file has them, under `[help]`."""
+    """The texts of the rules page as a language file writes them, under `[help]`."""
 
     title: str
     pays: str
@@ -59,7 +60,7 @@ def _help(language: str) -> _Help:
 
 
 def parts_of(placard: Placard | None, language: str) -> list[Part]:
-    """Return the parts of the rules page that apply to this game."""
+    """Return the parts of the rules page that apply to this table's game, in one language."""
     has, filled = (_kinds(placard), _figures(placard, language)) if placard else (set[str](), {})
     drawn = tables(placard.drawing, language) if placard else {}
     has |= {f"draws_{name}" for name in drawn}
@@ -71,8 +72,8 @@ def parts_of(placard: Placard | None, language: str) -> list[Part]:
 
 
 def _figures(placard: Placard, language: str) -> dict[str, str]:
-    """Return the values for the placeholders in the page's sentences: the house's ways, and figures and bets of this
-    table."""
+    """Return the values for the placeholders in the sentences of the rules page: the house's way of doing things, and
+    this table's amounts and bets."""
     seats, limits = len(placard.seats), placard.limits
     told = {
         "naturals": numbers(placard.naturals),
@@ -87,14 +88,16 @@ def _figures(placard: Placard, language: str) -> dict[str, str]:
 
 
 def _groups(placard: Placard) -> list[list[str]]:
-    """Return the groups of spots from which a bettor may bet on only one, as far as this game has these spots."""
+    """Return the groups of spots of which a bettor may bet on only one, such as Player and Banker. Spots that this game
+    does not have are left out, and so are groups with fewer than two spots."""
     spots = {bet.spot for bet in placard.bets}
     groups = ([spot for spot in group if spot in spots] for group in placard.limits.one_of)
     return [group for group in groups if len(group) > 1]
 
 
 def _bets_of(placard: Placard) -> dict[str, Text]:
-    """Return the names of the bets that some parts of the page are about, by the part's kind."""
+    """Return the names of bets for those parts of the rules page that are about certain bets, by the part's kind. For
+    example, `stake_kept` has the bets whose awards do not return the stake."""
     circles = [bet for bet in placard.bets if bet.limits == "circle"]
     of: dict[str, list[PlacardBet]] = {}
     for bet in placard.bets:
@@ -108,7 +111,7 @@ def _bets_of(placard: Placard) -> dict[str, Text]:
 
 
 def _kinds(placard: Placard) -> set[str]:
-    """Return the kinds of page parts that apply to this table's game."""
+    """Return which kinds of parts the rules page needs for this table's game, such as "back_bettors" or "face_down"."""
     rows = [row for bet in placard.bets for row in bet.rows]
     owed = any(row.commission_owed for row in rows)
     natural = "natural" if placard.naturals else "no_natural"
@@ -149,7 +152,8 @@ def _part(part: Part) -> str:
 
 
 def _printed(placard: Placard | None, language: str) -> str:
-    """Return the limits and the pay tables from the table's file, in HTML."""
+    """Return the last sections of the rules page in HTML, made from the table's file: limits, bets that need another
+    bet, and pay tables."""
     if placard is None:
         return ""
     told, view = _help(language), placard_view(placard)

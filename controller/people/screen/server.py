@@ -1,8 +1,8 @@
-"""`tablectl screen`: the server of one table's web pages, for the monitor at the table and for everybody who may look
-at it.
+"""`tablectl screen`: the web server with the pages of one table, for the monitor at the table and for everybody who may
+look at it.
 
 The server reads what the table tells everybody on this machine, and answers GET only. The server opens no journal. A
-browser can tell the server only one thing: that its page lives. A supervisor may run another server, `--supervisor`,
+browser can tell the server only one thing: that its page lives. A supervisor may run a second server, `--supervisor`,
 under the supervisor's own account. The table answers that server on the control socket, so that server can show
 finished rounds with the shoe's frames, to whoever has its key.
 """
@@ -66,8 +66,8 @@ _MOST_ANSWER_BYTES = 10_000_000
 
 
 class Sockets(Struct, frozen=True):
-    """The paths of a table's sockets: its feed, its past, and the control socket on which a supervisor's account asks
-    for rounds."""
+    """The paths of a table's sockets: the feed with its state, the socket that tells its past events, and the control
+    socket, on which a supervisor's account asks for finished rounds."""
 
     feed: Path
     past: Path
@@ -75,7 +75,7 @@ class Sockets(Struct, frozen=True):
 
 
 class Screen:
-    """The contents of all pages, renewed with each line of the table's feed."""
+    """The contents of all web pages of a table. They are renewed with each line of the table's feed."""
 
     def __init__(self, sockets: Sockets, day_begins: str = "06:00") -> None:
         self.feed = Feed(sockets.feed, self._changed)
@@ -95,8 +95,8 @@ class Screen:
         self._changed()
 
     async def look_back(self) -> None:
-        """Get the table's past events, and show them to technicians. Where the table does not answer, the known events
-        stay."""
+        """Get the table's new past events, and show statistics of the past on the technician's page. If the table does
+        not answer, the page stays as it is."""
         async with self._one_look:
             if (status := self.feed.said.status) is None:
                 return
@@ -108,8 +108,8 @@ class Screen:
                     self.technicians.show("past", past_view(self.past.events))
 
     async def look_at_the_day(self) -> None:
-        """Count the gaming day's rounds again, if anything has happened since the last count. Where the table does not
-        answer, the count stays."""
+        """Count the rounds of the gaming day again, if anything has happened since the last count. If the table does
+        not answer, the counts on the page stay as they are."""
         if (status := self.feed.said.status) is None or not self.feed.live:
             return
         if (as_of := (status.pit.epoch, status.pit.head_seq, self._day.since())) != self._day_as_of:
@@ -119,7 +119,8 @@ class Screen:
                 self.players.show("day", self._day.view())
 
     async def keep_looking_back(self) -> None:
-        """Once a second, count the day's rounds, and get new past events while a technician has the page open."""
+        """Renew the counts of the gaming day once a second, for ever. While a technician has the page open, get new
+        past events too."""
         while True:
             await self.look_at_the_day()
             if self.technicians.browsers:
@@ -127,7 +128,8 @@ class Screen:
             await asyncio.sleep(_LOOK_S)
 
     def languages(self, request: Request) -> tuple[str, ...]:
-        """Return the languages that the request asks for; where it asks for none, those that the house has chosen."""
+        """Return the languages that the request asks for. If it asks for none, return the languages that the house has
+        chosen."""
         placard = self.feed.said.placard
         return chosen(request.query_params.get("lang", ""), SIDE_BY_SIDE if placard is None else placard.languages)
 
@@ -159,8 +161,8 @@ class Screen:
             self.page = PageStanding(status.face.table, code, self._ages.of("page", code))
 
     def _show(self, part: str, view: Callable[[*_Sources], object], *sources: *_Sources) -> None:
-        """Show a part of the page to the players. The part is made again only where one of its source lines of the feed
-        is new."""
+        """Show a part of the players' page. `view` makes the part from the `sources`, but only if one of these is not
+        the same object as the last time."""
         if not _same(self._made_of.get(part), sources):
             self._made_of[part] = sources
             self.players.show(part, view(*sources))
@@ -171,8 +173,11 @@ def _same(before: tuple[object, ...] | None, now: tuple[object, ...]) -> bool:
 
 
 def application(screen: Screen, control: Path | None = None, key: str | None = None, face: Face = SHIPPED) -> ASGIApp:
-    """Return the web application with all pages in the house's look, and their streams. With a `key`, the technician's
-    page is only for whoever has that key, and finished rounds are asked for at the socket `control`."""
+    """Return the web application with all pages, in the house's look (`face`), and their streams of events.
+
+    With a `key`, the technician's page is only for whoever has that key, and finished rounds are asked for at the
+    socket `control`.
+    """
     pages, technician = _Pages(screen, face), _TechniciansPages(screen, control, key)
     return Starlette(
         middleware=[Middleware(GZipMiddleware, minimum_size=1000)],
@@ -198,8 +203,8 @@ def _place(request: Request) -> bytes:
 
 
 def _stream(request: Request, audience: Audience, place: bytes, languages: tuple[str, ...] = SIDE_BY_SIDE) -> Response:
-    """Return the stream of a page's events, or a refusal where this address has too many streams already. The stream is
-    compressed for a browser that accepts gzip."""
+    """Return the stream of a page's events as the answer to a request. If the address `place` has too many streams
+    open, refuse the request. The stream is compressed for a browser that accepts gzip."""
     if not audience.has_room(place):
         return PlainTextResponse("This address has too many streams of this page open.\n", 503)
     events, headers = audience.events(place, languages), {"vary": "Accept-Encoding"}
@@ -210,7 +215,7 @@ def _stream(request: Request, audience: Audience, place: bytes, languages: tuple
 
 
 class _Pages:
-    """The pages that everybody may see."""
+    """The web pages that everybody may see, such as the players' page and the rules."""
 
     def __init__(self, screen: Screen, face: Face) -> None:
         self._screen = screen
@@ -253,7 +258,7 @@ class _Pages:
 
 
 class _TechniciansPages:
-    """The pages for technicians. Where there is a `key`, only whoever has the key may see them."""
+    """The web pages for technicians. If there is a `key`, only whoever has the key may see them."""
 
     def __init__(self, screen: Screen, control: Path | None, key: str | None) -> None:
         self._screen = screen
@@ -310,7 +315,7 @@ class _TechniciansPages:
 
 async def _asked(control: Path, request: dict[str, str]) -> Answer:
     """Send a request to the table's control socket, and return the table's answer. Raises OSError, ValueError or
-    TimeoutError where no answer comes."""
+    TimeoutError if no answer comes."""
     reader, writer = await asyncio.open_unix_connection(control, limit=_MOST_ANSWER_BYTES)
     try:
         writer.write(json.dumps(request).encode() + b"\n")
@@ -332,11 +337,12 @@ def serve(
     face: Face = SHIPPED,
     day_begins: str = "06:00",
 ) -> int:
-    """Serve the pages with the house's look until SIGTERM or Ctrl-C. For a supervisor, serve finished rounds too, to
-    whoever has the key in the printed address. The house's gaming day begins at `day_begins`, HH:MM.
+    """Serve a table's web pages, in the house's look (`face`), until SIGTERM or Ctrl-C. With `supervisor`, serve
+    finished rounds too, to whoever has the key in the printed address. The house's gaming day begins at `day_begins`,
+    HH:MM.
 
     Browsers may address the server by `host`, by one of `names`, by the machine's own name, or by an address in
-    numbers. Raises TableError `screen_address` where the server cannot listen at `host` and `port`.
+    numbers. Raises TableError `screen_address` if the server cannot listen at `host` and `port`.
     """
     listening, address = web.listen(host, port)
     key = secrets.token_urlsafe(24) if supervisor else None

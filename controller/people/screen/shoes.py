@@ -1,5 +1,5 @@
-"""The open shoe on the players' page: the roads (charts of past results), the marks that would come next, and the
-counts."""
+"""Prepares what the players' page shows of the open shoe: the roads (charts of past results), the marks that would come
+next on them, and the counts of results."""
 
 from __future__ import annotations
 
@@ -11,15 +11,14 @@ from controller.rules.roads.marks import Roads, rounds_of
 
 
 def shown_rounds(rounds: Rounds, before: Rounds | None, status: Status | None) -> Rounds:
-    """Return the rounds to show on the page. The last shoe's rounds, which were shown `before`, stay until the new
-    shoe's first card."""
+    """Return the rounds to show on the players' page. The rounds that were shown `before`, of the last shoe, stay until
+    the new shoe's first card."""
     waits_for_first = status is not None and status.face.phase == "first_card_due"
     return before if waits_for_first and before is not None and not rounds.hands else rounds
 
 
 def shoe_view(rounds: Rounds) -> dict[str, Any]:
-    """Return the open shoe's rounds as roads, and their counts. Simulated rounds are not on the roads, and not
-    counted."""
+    """Return the open shoe's rounds as roads (charts of results) and counts. Simulated rounds are left out of both."""
     finished = [one for one in rounds.hands if not one.simulated]
     roads = Roads(rounds_of(rounds.hands))
     decided = [bead.round for bead in roads.beads]

@@ -1,5 +1,5 @@
-"""The technician's page: the present state of the table, its links and its shoe, made from the table's public
-status."""
+"""Prepares the technician's page: the present state of the table, of its links and of its shoe, made from the table's
+public status."""
 
 from __future__ import annotations
 
@@ -35,13 +35,14 @@ CLOCK = {
 
 
 class Ages:
-    """Since when each link has had its present state, as far as this program has seen."""
+    """Notes since when each link (for example, to the shoe or to the pit) has been in its present state, as far as this
+    program has seen."""
 
     def __init__(self) -> None:
         self._since_s: dict[str, tuple[object, float]] = {}
 
     def of(self, link: str, state: object) -> int:
-        """Return for how many seconds the link has had this state."""
+        """Return for how many seconds the link has been in the state `state`; 0 if the state is new."""
         before, since_s = self._since_s.get(link, (None, 0.0))
         if link not in self._since_s or before != state:
             since_s = time.monotonic()
@@ -50,8 +51,8 @@ class Ages:
 
 
 def page_standing(paints: bool | None, browsers: int) -> PageCode:
-    """Return a code for how the players' page is shown. `paints` tells whether the attached monitor's page paints; None
-    without a monitor."""
+    """Return a code that says where the players' page is seen: on the attached monitor, in some browser, or nowhere.
+    `paints` tells whether the page on the attached monitor paints; None if there is no monitor."""
     if paints is False:
         return "page_dark"
     if not browsers:
@@ -60,8 +61,8 @@ def page_standing(paints: bool | None, browsers: int) -> PageCode:
 
 
 def technician_view(placard: Placard, status: Status, ages: Ages, page: PageCode = "page_on_monitor") -> dict[str, Any]:
-    """Return the present state of the table for the technician's page, in one piece, because it changes every second
-    anyway. `page` is the code from `page_standing`."""
+    """Return the present state of the table for the technician's page. It is one part of the page, because it changes
+    every second anyway. `page` is a code that says where the players' page is seen."""
     face, shoe, pit, journal = status.face, status.shoe, status.pit, status.journal
     return {
         "title": f"{placard.name}: {placard.game}",
@@ -107,7 +108,7 @@ def _links(status: Status, ages: Ages, page: PageCode) -> list[dict[str, Any]]:
 
 
 def _shoe(placard: Placard, face: Public) -> dict[str, str]:
-    """Return the counts of the open shoe: how many cards were burned, where the cut card came, and how many cards are
+    """Return the lines about the open shoe: how many cards were burned, where the cut card came, and how many cards are
     left."""
     if face.shoe is None:
         return {"Shoe": "none yet"}
@@ -130,7 +131,7 @@ def _last_round(face: Public) -> str:
 
 
 def rounds_csv(rows: Iterable[RoundRow]) -> str:
-    """Return the rounds as CSV text, for a spreadsheet."""
+    """Return these rounds as CSV text for a spreadsheet, one round a line."""
     told = io.StringIO()
     table = csv.DictWriter(told, _ROUND_COLUMNS, lineterminator="\n", extrasaction="ignore")
     table.writeheader()
@@ -139,24 +140,24 @@ def rounds_csv(rows: Iterable[RoundRow]) -> str:
 
 
 def _waiting(pit: PitLink, ages: Ages) -> str:
-    """Return a text that says how many events wait for the pit's acknowledgement, and for how long at least the first
-    of them has waited."""
+    """Return a text that says how many events wait for the pit's acknowledgement, and for how many seconds at least the
+    first of them has waited."""
     waits_s = ages.of("acknowledgement", (pit.acked_seq, pit.unacknowledged > 0))
     many = f"{pit.unacknowledged} ({pit.most_unacknowledged} may wait)"
     return f"{many}; the first for {waits_s} s" if pit.unacknowledged else many
 
 
 def _levels(pit: PitLink) -> str:
-    """Return a text that says whether the levels are fresh. Where the pit lacks a meter of the game, the text names the
-    meter and says what to do."""
+    """Return a text that says whether the levels of the progressive meters are fresh. If the pit does not know a meter
+    of this game, the text names that meter and says what to do."""
     if pit.standing.code != "meter_unknown":
         return "fresh" if pit.meters_fresh else "not fresh"
     return " ".join(told.format(**pit.standing.details) for told in language().pit("meter_unknown"))
 
 
 def _meter(meter: str, pit: PitLink) -> dict[str, Any]:
-    """Return a meter's level as the table shows it, and as the pit's last message has it, even where that message was
-    refused."""
+    """Return a meter's level twice: as the table shows it (`here_cents`), and as the pit's last message has it
+    (`pit_cents`), even if the table refused that message."""
     refused, here = pit.meters_refused, pit.meters.get(meter)
     return {"meter": meter, "here_cents": here, "pit_cents": refused.meters.get(meter) if refused else here}
 

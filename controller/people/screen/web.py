@@ -1,4 +1,4 @@
-"""What all web servers of the project share: the HTTP headers, the address, and serving until SIGTERM or Ctrl-C."""
+"""What all web servers of the project share: HTTP headers, a listening socket, and serving until SIGTERM or Ctrl-C."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _PING_S = 2.0
 
 
 class Headed:
-    """Adds each of the `HEADERS` to every HTTP answer that does not have it yet."""
+    """Adds each HTTP header in `HEADERS` to every answer that does not have it yet."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -51,8 +51,8 @@ class Headed:
 
 
 def listen(host: str, port: int) -> tuple[socket.socket, str]:
-    """Open a socket that listens at this host and port. Return the socket and its address for a browser. Raises
-    TableError `screen_address`."""
+    """Open a socket that listens at this host and port. Return the socket, and the address that a browser uses for it.
+    Raises TableError `screen_address`."""
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         listening = socket.create_server((host, port), family=family, backlog=512)
@@ -66,8 +66,11 @@ def listen(host: str, port: int) -> tuple[socket.socket, str]:
 async def serve(
     app: ASGIApp, listening: socket.socket, names: Collection[str], *beside: Coroutine[Any, Any, None]
 ) -> None:
-    """Serve `app` until SIGTERM or Ctrl-C, and run `beside` meanwhile, which never ends by itself. Browsers may address
-    the server by its `names`, by the machine's own name, or by an address in numbers."""
+    """Serve `app` until SIGTERM or Ctrl-C, and run the coroutines `beside` meanwhile. If one of them ends, the server
+    stops.
+
+    Browsers may address the server by its `names`, by the machine's own name, or by an address in numbers.
+    """
     config = uvicorn.Config(
         Headed(Known(app, names)),
         http=Connection,

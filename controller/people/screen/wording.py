@@ -19,13 +19,13 @@ Text = dict[str, str]
 
 @cache
 def words(language: str) -> dict[str, Any]:
-    """Return the pages' texts in this language: sections, each with texts by key."""
+    """Return the texts of the web pages in this language: a dict of sections, each a dict of texts by key."""
     return pages_words(language)
 
 
 def say(section: str, key: str, **filled: str | int | Text) -> Text:
-    """Return the text for `key` in every language, with its placeholders filled in. A name that the house made up has
-    no text, and is shown as `plain` writes it."""
+    """Return the text for `key` in every language, with its placeholders filled in. If the language files have no such
+    text, because the house made the name up, return the key in readable form, such as "Lucky 6"."""
     said = {}
     for language in LANGUAGES:
         text = words(language)[section].get(key)
@@ -40,8 +40,8 @@ def knows(section: str, key: str) -> bool:
 
 
 def filled(page: str, languages: Sequence[str], *sections: str) -> str:
-    """Return a page in these languages, where texts replace placeholders such as `{{label.player}}`. Only these
-    sections are filled in."""
+    """Return the HTML page with its placeholders, such as `{{label.player}}`, replaced by texts in these languages.
+    Only placeholders of the named `sections` are replaced."""
     page = with_money(page).replace("{{language}}", languages[0]).replace("{{languages}}", " ".join(languages))
     for section in sections:
         for key in words(LANGUAGES[0])[section]:
@@ -50,7 +50,7 @@ def filled(page: str, languages: Sequence[str], *sections: str) -> str:
 
 
 def with_money(page: str) -> str:
-    """Return the page with the house's way of writing money filled in, for the page's script."""
+    """Return the HTML page with the house's way of writing money put in, which the page's script uses."""
     return page.replace("{{money}}", escape(json.dumps(money.in_use()._asdict())))
 
 
@@ -65,7 +65,7 @@ _EVERY = frozenset(LANGUAGES)
 
 
 def spoken(part: Any, languages: Sequence[str]) -> Any:
-    """Return the content of a part of a page, with each text in these languages only."""
+    """Return the content of a part of a page, with every text reduced to these languages."""
     if isinstance(part, dict):
         if part.keys() == _EVERY:
             return {language: part[language] for language in languages}
@@ -74,31 +74,31 @@ def spoken(part: Any, languages: Sequence[str]) -> Any:
 
 
 def chosen(asked: str, otherwise: Sequence[str]) -> tuple[str, ...]:
-    """Return the known languages in what an address asks for, such as "zh-Hant,en"; where there are none,
-    `otherwise`."""
+    """Return the languages that a web address asks for, such as "zh-Hant,en", without unknown ones. If none is left,
+    return `otherwise`."""
     known = tuple(dict.fromkeys(name for name in asked.split(",") if name in LANGUAGES))
     return known[:MOST_SIDE_BY_SIDE] or tuple(otherwise)
 
 
 def plain(name: str) -> str:
-    """Return a name from a file as people write it: `lucky_6` becomes "Lucky 6"."""
+    """Return a name from a configuration file in readable form: `lucky_6` becomes "Lucky 6"."""
     return name.replace("_", " ").capitalize()
 
 
 def same(text: str) -> Text:
-    """Return a text that is the same in every language."""
+    """Return a text for every language that is the same in all of them."""
     return dict.fromkeys(LANGUAGES, text)
 
 
 def joined(texts: list[Text], between: str | Text) -> Text:
-    """Join the texts in each language. `between` stands between them: a text, or the key of a separator in the section
-    `[join]`."""
+    """Join the texts, in each language by itself. `between` is what is put between them: a text, or the key of a
+    separator in the section `[join]` of the language files."""
     link = say("join", between) if isinstance(between, str) else between
     return {language: link[language].join(text[language] for text in texts) for language in LANGUAGES}
 
 
 def either(values: list[Text]) -> Text:
-    """Return the values as alternatives in one text: `"4, 5 or 6"`."""
+    """Return the texts as alternatives in one text, such as `"4, 5 or 6"`."""
     if len(values) < 2:
         return values[0]
     return joined([joined(values[:-1], "list"), values[-1]], say("when", "or"))
