@@ -1,12 +1,13 @@
-"""Simulates an evening at a table where people cheat, each within the rights of that person, from the card to the cash.
+"""Simulates an evening at a table where people cheat, from the first card to the payment in cash. Each person uses only
+the rights that this person really has.
 
 A simulator of faults loses messages. Cheats lose no messages: they look for a legal sequence of acts that pays. The
 player is always a cheat, who puts chips down and takes them off at any moment. Some people of the house help the
 player, as `rights` says. Everybody else is honest: an honest dealer deals on, an honest supervisor tells the truth, and
 an honest second person agrees to nothing but a true card. Honest people are not careful: the supervisor's key stays in
-the lock, and at the pit they pay every award against which nothing speaks.
+its switch, and at the pit they pay every award against which nothing speaks.
 
-The judge knows what no program knows: each card that left the shoe, the chips that lay on the felt by then, the printed
+The judge knows what no program knows: each card that left the shoe, the chips that lay on the felt by then, the rule
 sheet, and the cash. A gain is an award that cards, chips and sheet do not give, or an award that they give and that was
 thrown away.
 """
@@ -79,11 +80,11 @@ _OTHERS = [f"{rank}{suit}" for rank in "2345678" for suit in "SHDC"]
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """One thing that the cheats won beyond the rules of the game.
+    """One thing that the cheats won although the rules of the game do not give it.
 
-    `cents` are the cash beyond what was due: 0 where the cheats gained only the hit, or where an award was thrown away.
+    `cents` are the cash beyond what was due: 0 if the cheats gained only a false hit, or if an award was thrown away.
     `trace` is what the house can see of the gain afterwards without a film: doubts and alarms about the award, and
-    people who are named for an act that needs an answer. Whoever verifies and pays an award is always named, which is
+    people who are named for an act that needs an answer. Whoever verifies and pays an award is always named, so that is
     no trace.
     """
 
@@ -94,15 +95,16 @@ class Gain:
 
 @dataclass(frozen=True, slots=True)
 class _Out:
-    """A card that left the shoe, and the seats whose chip lay on Royal 9, or was locked, at that moment."""
+    """A card that left the shoe, and the seats that had a chip on Royal 9 at that moment, on the felt or already
+    locked."""
 
     card: str
     chips: frozenset[int]
 
 
 class Evening:
-    """One evening: a shoe made from a seed, and the acts that people do. `gains` are complete once the evening has
-    ended."""
+    """One simulated evening with cheats at a table: a shoe made from a seed, and the acts that people do. The list
+    `gains` is complete when the evening has ended."""
 
     def __init__(self, seed: int, rules: TableRules, rights: frozenset[Right], folder: Path) -> None:
         self.gains: list[Gain] = []
@@ -127,27 +129,31 @@ class Evening:
 
     @property
     def cheats(self) -> list[str]:
-        """Return the names of the cheats' acts, each repeated as often as its weight in a random order."""
+        """Return the names of the acts that cheats may do. A name occurs several times if the act should be chosen more
+        often."""
         return [
             name for name, (weight, _) in self._acts.items() if not name.startswith("honest") for _ in range(weight)
         ]
 
     @property
     def honest(self) -> list[str]:
-        """Return the names of honest people's acts, each repeated as often as its weight in a random order."""
+        """Return the names of the acts that honest people may do. A name occurs several times if the act should be
+        chosen more often."""
         return [name for name, (weight, _) in self._acts.items() if name.startswith("honest") for _ in range(weight)]
 
     def act(self, name: str, die: int) -> None:
-        """Do this act, with choices that are drawn from the seed `die`. Then the judge looks for new gains."""
+        """Do the act of this name, and let the judge look for new gains of the cheats. Choices within the act are drawn
+        from the seed `die`."""
         self._luck.seed(die)
         self._now_s += self._luck.choice(_PACES_S)
         self._acts[name][1]()
         self._judge(honest=name == _HONEST)
 
     def end(self) -> None:
-        """Let the honest people at the pit finish open awards, and let the judge count the cash.
+        """End the evening: let the honest people at the pit finish the open awards, and let the judge count the cash.
 
-        Where only honest people decide at the pit and each hit is true, this is skipped: they would pay what was won.
+        Nothing is done if no cheat decided at the pit and each hit is true, because honest people would pay what was
+        won.
         """
         if self._window is None and any(self._false.values()):
             self._window = Window(self._table, self._folder)
@@ -159,14 +165,14 @@ class Evening:
 
     @property
     def events(self) -> list[dict[str, Any]]:
-        """Return all events that the table has told so far."""
+        """Return all events that the table has sent so far."""
         return self._table.events
 
     @property
     def in_round(self) -> frozenset[str]:
-        """Return the steps towards a gain that the cheats have reached, such as a card that the table did not hear, a
-        chip that came late, a false hit, or a second person who is about to agree. Awards that are still open at the
-        pit count too."""
+        """Return the steps towards a gain that the cheats have reached so far, as texts. Examples are a card that the
+        table did not hear, a chip that came late, a false hit, and a second person who is about to agree. Awards that
+        are still open at the pit count too."""
         table = self._table.table
         plays = table.locked_wagers is not None and any(on.seats for on in table.locked_wagers.progressive)
         waiting = self._second.waiting(self._moment(), self._now_s)
@@ -187,7 +193,8 @@ class Evening:
         return frozenset(in_round)
 
     def _round_is_false(self) -> bool:
-        """Tell whether the round in play has a typed card, or a wager that came after its first card."""
+        """Tell whether the round in play holds something false: a card that a person typed, or a wager that came after
+        the round's first card."""
         hand = self._table.table.phase
         first = self._out[self._round_from :][:1]
         is_late = any(self._locked - out.chips for out in first)
@@ -203,15 +210,16 @@ class Evening:
         return frozenset(steps | ({"the ledger lacks a payment"} if lost else set()))
 
     def _chip_is_late(self) -> bool:
-        """Tell whether a chip lies on the felt that came after a card which may count in the next round."""
+        """Tell whether a chip on the felt was put down late: after a card left the shoe that may count in the next
+        round."""
         table = self._table.table
         is_out = (isinstance(table.phase, WagersOpen) and bool(table.kept or self._untold)) or self._table.face.odd_card
         return bool(is_out and self._out and self._table.wagers - self._out[-1].chips)
 
     @staticmethod
     def _shoe(luck: random.Random) -> Iterator[str]:
-        """Yield the cards of the shoe: mostly two kings, two nines, two kings, and so on. So four such cards in a row
-        make a winning round, at whichever card the round begins."""
+        """Yield the cards of a shoe that helps the cheats: mostly two kings, two nines, two kings, and so on. Any four
+        such cards in a row make a winning round, at whichever card the round begins."""
         left = Counter(dict.fromkeys((*_LUCKY[0], *_LUCKY[1], *_OTHERS), 7))
         place = 0
         while True:
@@ -296,15 +304,16 @@ class Evening:
             yield f"{two} retires the table", 1, decide(lambda at, _: at.retire(name, witness))
 
     def _witness(self, name: str) -> str | None:
-        """Return the second person at the pit, another cheat with an account of that person's own; None where there is
-        none."""
+        """Return the name of another cheat at the pit, who can act as the second person for `name`; None if there is no
+        such cheat."""
         cheats = {person for right, person in _AT_THE_PIT.items() if right in self._rights}
         return next(iter(cheats - {name}), None)
 
     # At the table.
 
     def _type(self) -> None:
-        """Ask the table to take a typed card, a king or a nine, which helps to make a Royal 9."""
+        """Ask the table, as a supervisor, to take a typed card as dealt: a king or a nine, which helps to make a Royal
+        9."""
         self._ask(NameCard(Card.parse(self._luck.choice((*_LUCKY[0], *_LUCKY[1]))), _SMITH[0]))
 
     def _type_the_truth(self) -> None:
@@ -312,7 +321,7 @@ class Evening:
             self._ask(NameCard(Card.parse(self._untold[0]), _SMITH[0]))
 
     def _correct(self) -> None:
-        """Ask the table to correct the last round into two Royal 9 hands."""
+        """Ask the table, as a supervisor, to correct the cards of the last round into two Royal 9 hands."""
         kings, nines = (self._luck.sample(cards, 2) for cards in _LUCKY)
         player, banker = (tuple(map(Card.parse, pair)) for pair in zip(kings, nines, strict=True))
         self._ask(CorrectRound(self._table.table.round_number or 1, player, banker, _SMITH[0]))
@@ -325,7 +334,7 @@ class Evening:
         self._happens(ShoeUnheard(5_000) if opens else ShoeUnplugged())
 
     def _draw_unheard(self) -> None:
-        """Pull the shoe's plug, and draw a card that the table does not hear of."""
+        """Pull the shoe's plug and draw a card, so that the table does not hear of the card."""
         if (card := self._leaves()) is not None:
             self._untold.append(card)
             self._unplug()
@@ -340,8 +349,8 @@ class Evening:
             self._happens(CardDrawn(Card.parse(card)))
 
     def _leaves(self) -> str | None:
-        """Take the next card from the shoe, and note which seats have chips now. Returns None where the shoe is
-        empty."""
+        """Take the next card out of the shoe, note which seats have chips at this moment, and return the card. Return
+        None if the shoe is empty."""
         card = next(self._cards, None)
         if card is not None:
             self._out.append(_Out(card, self._locked | self._table.wagers))
@@ -355,7 +364,7 @@ class Evening:
     # The second person: an account, or the key with a button.
 
     def _turn_key(self, *, honest: bool) -> None:
-        """Turn the supervisor's key, or turn it back. An honest person turns the key for another purpose, and does not
+        """Turn the supervisor's key, or turn it back. An honest person turns the key for some other purpose, and never
         while the lamp shows that an act waits for a second person."""
         waiting = self._second.waiting(self._moment(), self._now_s)
         if honest and not self._key_turned and waiting and self._now_s >= waiting.since_s + SEEN_AFTER_S:
@@ -364,7 +373,7 @@ class Evening:
         self._second.key_turned(self._key_turned, self._now_s)
 
     def _hold(self, button: str) -> None:
-        """Press a button and hold it for some seconds, whoever has turned the key."""
+        """Press a button and hold it for some seconds. It does not matter who has turned the key."""
         if not self._second.pressed(button, self._moment(), self._now_s):
             request = pressed(button, self._key_turned, self._table.table)
             if request is not None:
@@ -381,8 +390,8 @@ class Evening:
             self._do(self._second.confirm(waiting.id, name, via, self._moment(), self._now_s))
 
     def _look(self) -> None:
-        """Let the honest second person read the act that waits. That person then intends to confirm the act only where
-        it names a true card."""
+        """Let the honest second person read the act that waits for a second person. If the act names a true card, that
+        person will confirm it later."""
         waiting = self._second.waiting(self._moment(), self._now_s)
         is_true = waiting is not None and isinstance(waiting.request, NameCard) and self._is_true(waiting.request)
         self._looked_at = waiting.id if waiting is not None and is_true else None
@@ -419,8 +428,8 @@ class Evening:
             self._draw()
 
     def _leave_the_fault(self) -> None:
-        """Let an honest supervisor and an honest second person clear the fault: by naming the true card, by the true
-        count, or else by another act that is allowed."""
+        """Clear the fault as an honest supervisor with an honest second person does: name the true card, give the true
+        count, or else use another act that is allowed."""
         left = self._table.table.cards_left
         true: list[Request] = []
         if self._untold:
@@ -437,8 +446,8 @@ class Evening:
     # How it goes in.
 
     def _ask(self, request: Request, via: str = _SMITH[1]) -> bool:
-        """Ask the table for an act, and return whether the table did it. An act that needs a second person waits for
-        that person."""
+        """Ask the table to do an act, and return whether the table did it. If the act needs a second person, it waits
+        for that person."""
         is_true = isinstance(request, NameCard) and self._is_true(request)
         fault = self._table.table.fault
         refused = self._table.ask(request)
@@ -463,15 +472,15 @@ class Evening:
             act(self._window)
 
     def _decide(self, decide: Callable[[Window, Award], object]) -> None:
-        """Let a cheat at the pit decide on one of the awards, chosen at random. The pit and the table then exchange
-        messages."""
+        """Let a cheat at the pit decide on one of the awards, chosen at random. After that the pit and the table
+        exchange their messages."""
         if self._window is not None and (awards := self._window.awards()):
             decide(self._window, self._luck.choice(awards))
             self._window.hear()
 
     def _honest_pit(self) -> None:
-        """Let the honest people at the pit hear the table, and take the next step of one open award. They look at the
-        film only for an award that is in doubt."""
+        """Let the honest people at the pit read the table's messages, and take the next step of one open award. They
+        look at the surveillance film only if the award is in doubt."""
         if self._window is None:
             return
         self._window.hear()
@@ -503,7 +512,7 @@ class Evening:
                     self._ended()
 
     def _ended(self) -> None:
-        """End the round: clear away its cards, including cards that nobody has told the table of."""
+        """End the round: clear its cards from the table, also the cards of which the table was not told."""
         self._locked = frozenset()
         self._untold.clear()
 
@@ -521,8 +530,9 @@ class Evening:
             self.gains.append(Gain(false, 0, frozenset(hit["doubts"])))
 
     def _first_of(self, cards: Counter[str]) -> _Out | None:
-        """Return the first card of a round with these cards, searching from the last card of the shoe back; None where
-        some of these cards never left the shoe."""
+        """Search back from the last card that left the shoe until all of `cards` are found, and return the one found
+        last. A round with these cards can have begun with that card. Return None if some of these cards never left the
+        shoe."""
         for out in reversed(self._out):
             cards[out.card] -= cards[out.card] > 0
             if not cards.total():
@@ -536,8 +546,8 @@ class Evening:
             self.gains.append(Gain("a won award voided", 0, frozenset(told)))
 
     def _has_won(self, seats: AbstractSet[int]) -> bool:
-        """Tell whether the round's first four cards have won Royal 9 for one of these seats. Cards 1 and 3 are
-        Player's, 2 and 4 are Banker's. A hand counts once both of its cards lie."""
+        """Tell whether the round's first four cards have won Royal 9 for one of these seats. The first and the third
+        card are Player's, and the other two are Banker's. A hand counts when both of its cards lie on the felt."""
         cards = [out.card for out in self._out[self._round_from :]][:4]
         player, banker = cards[0:4:2], cards[1:4:2]
         return len(player) == 2 and any(royal9_tier(seat, PRINTED, player, banker) for seat in seats)
@@ -555,8 +565,8 @@ class Evening:
 
 
 class _UncheckedTable(TableUnderTest):
-    """A table that does not check its events against the contract. Other tests make those checks, which would take most
-    of the time here."""
+    """A simulated table that does not check its events against the contract (the format of messages). Other tests make
+    those checks, which would take most of the time here."""
 
     def _journal(self, fact: Fact, made: tuple[Event, ...]) -> None:
         stamp = Stamp(1000 * (len(self.events) + 1), synchronised=False)

@@ -1,7 +1,8 @@
-"""The rules (mends) that keep cheats from a gain. Each has a function that removes the rule, and the people who gain
-without it.
+"""The rules ("mends") of the table and the pit that keep cheats from a gain. Each mend has a function that removes its
+rule, and names the people who gain without it.
 
-A mend is removed in memory, at the one place where the rule stands. The simulated cheats must then find the gain again.
+A rule is removed in memory, at the one place in the program that implements it. The simulated cheats must then find the
+gain again.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from tests.collusion.evening import Gain, Kind, Right
 
 @dataclass(frozen=True, slots=True)
 class Mend:
-    """A rule, the rights of the cheats who gain without it, and the kinds of their gain. `paid` says that the gain is
-    cash, and not only a hit."""
+    """A rule of the table or the pit, the rights of the cheats who would gain without it, and the kinds of their gain.
+    `paid` says that the gain is cash, and not only a false hit."""
 
     says: str
     rights: frozenset[Right]
@@ -29,7 +30,7 @@ class Mend:
     paid: bool = False
 
     def is_missing(self, gain: Gain) -> bool:
-        """Tell whether this is a gain that the mend prevents."""
+        """Tell whether this gain is one that the rule would have prevented."""
         return gain.kind in self.kinds and (gain.cents > 0 or not self.paid)
 
 

@@ -1,6 +1,7 @@
-"""Chooses the order in which people do their acts: at random, or guided towards what brings the cheats nearer to money.
+"""Chooses in which order the simulated people do their acts: at random, or guided towards acts that bring the cheats
+nearer to money.
 
-An order is a `Way`: the shoe's seed, and who did what with which random choices. The same way leads to the same
+An order is a `Way`: the seed of the shoe, and who did what with which random choices. The same way leads to the same
 evening. A guide keeps, for each set of steps towards a gain (`Evening.in_round`), the way that reached it. New evenings
 begin with one of these ways. Preferred are ways that reached many steps, short ways, and ways that were seldom taken.
 The guide knows no sequence that pays.
@@ -27,21 +28,22 @@ Opens = Callable[[int], Evening]
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """The acts of an evening so far, in order, and the seed of its shoe."""
+    """A record of a simulated evening so far: the seed of its shoe, and the acts that people did, in order."""
 
     seed: int
     acts: tuple[Act, ...] = ()
 
 
 def at_random(seed: int, opens: Opens) -> Iterator[tuple[Way, Evening]]:
-    """Yield evenings, each with a new shoe and a random order of acts."""
+    """Yield simulated evenings without end, each with a new shoe and a random order of acts."""
     while True:
         yield _played(Way(seed), opens, random.Random(f"{seed} order"))
         seed += 1
 
 
 def guided(seed: int, opens: Opens) -> Iterator[tuple[Way, Evening]]:
-    """Yield evenings, most of which begin with the acts of a promising earlier evening."""
+    """Yield simulated evenings without end. Most of them begin with the acts of an earlier evening that brought the
+    cheats near to a gain."""
     guide, luck = _Guide(), random.Random(f"{seed} guide")
     while True:
         way = guide.start(luck) if luck.random() >= _FRESH else None
@@ -51,7 +53,8 @@ def guided(seed: int, opens: Opens) -> Iterator[tuple[Way, Evening]]:
 
 @dataclass(slots=True)
 class _Kept:
-    """A way that the guide keeps, how many steps towards a gain it reached, and how often an evening began with it."""
+    """A sequence of acts that the guide remembers, how many steps towards a gain it reached, and how many evenings
+    began with it."""
 
     way: Way
     value: int
@@ -63,7 +66,7 @@ class _Guide:
     kept: dict[frozenset[str], _Kept] = field(default_factory=dict)
 
     def start(self, luck: random.Random) -> Way | None:
-        """Return a way with which to begin an evening; None while no way is kept."""
+        """Choose a remembered sequence of acts with which to begin an evening. Return None if there is none yet."""
         if not (kept := [*self.kept.values()]):
             return None
         (chosen,) = luck.choices(kept, [2**each.value / (1 + each.taken) / (1 + len(each.way.acts)) for each in kept])
@@ -71,8 +74,8 @@ class _Guide:
         return chosen.way
 
     def note(self, in_round: frozenset[str], way: Way) -> None:
-        """Keep the way for the steps in `in_round` that it reached, unless a way as short is kept for the same
-        steps."""
+        """Remember that the acts in `way` reached the steps towards a gain in `in_round`. Do nothing if a sequence that
+        is no longer is already remembered for the same steps."""
         if not in_round or len(way.acts) > _LAST_START:
             return
         known = self.kept.get(in_round)
@@ -81,7 +84,7 @@ class _Guide:
 
 
 def _played(way: Way, opens: Opens, luck: random.Random, guide: _Guide | None = None) -> tuple[Way, Evening]:
-    """Play an evening that begins with the acts of this way and goes on with random acts. Return all its acts, and the
+    """Play an evening that begins with the acts in `way` and goes on with random acts. Return all its acts, and the
     evening."""
     evening = opens(way.seed)
     for name, die in way.acts:

@@ -1,5 +1,5 @@
-"""Checks what cheats can win from the card to the cash, each within the rights of that person. One person alone wins
-nothing, and several together win nothing without a trace."""
+"""Checks what cheats can win at a table if each uses only the rights that this person really has. One person alone wins
+nothing, and several together win nothing without leaving a trace."""
 
 from __future__ import annotations
 
@@ -69,7 +69,8 @@ TOGETHER: dict[str, frozenset[Right]] = {
 
 @pytest.fixture(scope="module")
 def folder() -> Iterator[Path]:
-    """Yield a folder in memory for the pit's ledger of each evening, with a new ledger to copy."""
+    """Yield a folder in memory in which each evening keeps the pit's ledger. It holds a new ledger, which each evening
+    copies."""
     in_memory = Path("/dev/shm")
     with tempfile.TemporaryDirectory(dir=in_memory if os.access(in_memory, os.W_OK) else None) as name:
         new_ledger(Path(name) / "new")
@@ -81,12 +82,12 @@ def _opens(rights: frozenset[Right], folder: Path) -> Opens:
 
 
 def _untraced(rights: frozenset[Right], folder: Path, shoes: int, orders: tuple[Order, ...] = ORDERS) -> Counter[str]:
-    """Play `shoes` shoes in each order of acts, and return what was gained. Check that nothing was gained without a
-    trace.
+    """Play `shoes` shoes in each order of acts, and count what the cheats gained, by kind. Check that they gained
+    nothing without leaving a trace.
 
-    A person alone gains neither money nor false cards, and can only throw an award away, for which that person is
-    named. Where two people retired the table before the ledger was lost, only the drawer's slips show that an award was
-    paid twice.
+    A person alone gains neither money nor false cards. Such a person can only throw an award away, and is named for
+    that. If two people retired the table before the ledger was lost, only the slips in the drawer show that an award
+    was paid twice.
     """
     gained: Counter[str] = Counter()
     alone = rights in ALONE.values()
@@ -102,8 +103,8 @@ def _untraced(rights: frozenset[Right], folder: Path, shoes: int, orders: tuple[
 
 
 def _shoes_until_found(mend: Mend, order: Order, seed: int, folder: Path, most: int = MOST) -> int:
-    """Remove the mend, and return how many shoes are played until its gain is found; `most` plus one where it is not
-    found."""
+    """Remove the rule `mend`, and return how many shoes are played until the cheats find the gain that it prevents.
+    Return `most` plus one if they do not find it."""
     with pytest.MonkeyPatch.context() as patch:
         mend.take_out(patch)
         for shoes, (_, evening) in enumerate(islice(order(seed, _opens(mend.rights, folder)), most), 1):
@@ -119,8 +120,8 @@ def test_one_person_alone_gains_nothing_without_a_trace(person: str, folder: Pat
 
 @pytest.mark.parametrize("mend", MENDS, ids=lambda mend: mend.says)
 def test_without_a_mend_its_gain_is_found_again(mend: Mend, folder: Path) -> None:
-    """Without one rule, the simulated cheats find the gain that the rule prevents. So the simulator is able to find
-    gains."""
+    """The simulated cheats find the gain that a rule prevents, if the rule is removed. This shows that the simulator is
+    able to find gains."""
     assert _shoes_until_found(mend, at_random, SOON_FOUND[mend.says], folder, 1) == 1
 
 
@@ -148,8 +149,8 @@ def test_cheats_at_length(people: str, folder: Path, figure: Callable[[str], Non
 @pytest.mark.proof
 @pytest.mark.parametrize("mend", MENDS, ids=lambda mend: mend.says)
 def test_guided_and_random_order_find_a_planted_gain(mend: Mend, folder: Path, figure: Callable[[str], None]) -> None:
-    """With each rule removed, both orders of acts search for its gain from the same seeds, and the test reports how
-    soon each finds it."""
+    """With each rule removed, both the random and the guided order of acts search for the cheats' gain from the same
+    seeds. The test reports how soon each of them finds it."""
     seeds = range(0, HUNTS * 10_000, 10_000)
     random_, steered = ([_shoes_until_found(mend, order, seed, folder) for seed in seeds] for order in ORDERS)
     missed = [sum(shoes > MOST for shoes in each) for each in (random_, steered)]

@@ -1,10 +1,11 @@
-"""Checks that no wager plays without its chips, even where the network keeps and repeats the messages of bet
-recognition.
+"""Checks that no wager counts without its chips, even if the network keeps and repeats the messages of bet recognition
+(a system that sees the chips).
 
 Bet recognition's messages (words) make the table pay. Bet recognition signs and numbers what it sees. The simulated
-network keeps each word, delays some, and delivers any of them at any time and any number of times. Player and network
-are one cheat: chips lie, are seen, lose and are taken away, and then their word comes again. The network never delays
-the word that chips were taken off, because nothing would notice that (docs/promises.md). The judge looks at the felt.
+network keeps each message, delays some, and delivers any of them at any time and any number of times. Player and
+network are one cheat: chips lie, are seen, lose and are taken away, and then their message comes again. The network
+never delays the message that chips were taken off, because nothing would notice that (docs/promises.md). The judge
+looks at the felt.
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ _CARDS = [f"{rank}{suit}" for rank in "A23456789TJQK" for suit in "SHDC"]
 
 
 class _Evening:
-    """The evening of one shoe, with a network that cheats. `unfounded` are the wagers that played without their chips
-    on the felt."""
+    """The evening of one shoe, with a network that cheats. `unfounded` are the wagers that counted in a round although
+    their chips were not on the felt."""
 
     def __init__(self, seed: int) -> None:
         self.unfounded: list[Wager] = []
@@ -64,7 +65,8 @@ class _Evening:
             self._felt[at] = 0  # the table refused the wager, and the dealer gives the chips back
 
     def _again(self) -> None:
-        """Deliver one of the kept words to the table, a delayed one or one that was delivered before."""
+        """Deliver one of the messages that the network has kept to the table: a delayed one, or a second time one that
+        was delivered before."""
         if self._kept:
             self._table.ask(self._luck.choice(self._kept))
 
@@ -99,7 +101,8 @@ def test_no_wager_plays_without_its_chips() -> None:
 
 @pytest.mark.parametrize(("rule", "seed"), [("a word counts once", 8), ("a word counts in its round alone", 1)])
 def test_without_a_rule_a_wager_plays_without_chips(rule: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The network succeeds in cheating where the table does not look at the word's number, or at its round."""
+    """The cheating network succeeds if the table does not check the number of bet recognition's message, or the round
+    that the message names."""
     becomes = SeeWager.becomes
 
     def becomes_anew(word: SeeWager, table: Table, ambient: Ambient) -> Fact | Refuse:

@@ -1,5 +1,5 @@
-"""The pit's part of an evening, from a hit to cash: the reference pit's ledger on a disk, its people, and the cash that
-they count out.
+"""Simulates the pit's part of an evening, from a hit to the cash: the ledger of the project's own pit on a disk, the
+people at the pit, and the cash that they count out.
 
 The table's events come to the pit signed, as they came from the table. The pit's steps of an award go back to the
 table, and the table's own events about these steps come to the pit again. People decide with the commands that `pitctl`
@@ -37,7 +37,7 @@ _TABLE = ROYAL9.table
 
 
 def new_ledger(path: Path) -> None:
-    """Make a new ledger that has adopted the table. Each evening works on a copy of it."""
+    """Make a new ledger of a pit that has adopted the table. Each evening works on a copy of this ledger."""
     with closing(Ledger(path)) as ledger:
         ledger.serve()
         ledger.set_terms(default().meters)
@@ -45,7 +45,8 @@ def new_ledger(path: Path) -> None:
 
 
 class Window:
-    """The pit's side of one evening. `cash` is what was counted out, in cents, by the number of the hit's event."""
+    """The pit's side of one simulated evening. `cash` is what was counted out for each hit, in cents, by the number of
+    the hit's event."""
 
     def __init__(self, table: TableUnderTest, folder: Path) -> None:
         self.cash: Counter[int] = Counter()
@@ -60,13 +61,14 @@ class Window:
         self._ledger = self._open()
 
     def close(self) -> None:
-        """End the evening: close the ledger."""
+        """Close the pit's ledger at the end of the evening."""
         self._ledger.close()
 
     # What happens by itself.
 
     def hear(self) -> None:
-        """Bring the table's events to the pit, and the pit's steps to the table, until neither says anything new."""
+        """Bring the table's events to the pit, and the pit's award steps to the table, until neither has anything new
+        to send."""
         while True:
             self._receive()
             step = self._ledger.next_steps([_TABLE]).get(_TABLE)
@@ -88,14 +90,14 @@ class Window:
                 return
 
     def copy(self) -> None:
-        """Make the house's backup copy of the ledger."""
+        """Make a backup copy of the pit's ledger, as the house does."""
         self._copy.unlink()
         with closing(sqlite3.connect(self._path)) as here, closing(sqlite3.connect(self._copy)) as there:
             here.backup(there)
 
     def restore(self) -> None:
-        """Replace the ledger by its last copy, as after a failed disk. What the pit had acknowledged is still retained
-        by the broker."""
+        """Replace the pit's ledger by its last backup copy, as after a failed disk. The broker still retains the pit's
+        last acknowledgement, and hands it to the restored pit."""
         self._lost = self.cash.copy()
         ack = self._ledger.ack(_TABLE)
         self._ledger.close()
@@ -115,8 +117,8 @@ class Window:
         return self._ledger.awards()
 
     def take(self, award: Award, step: Step, by: str, witness: str | None = None) -> bool:
-        """Take the award's next step, as a person does. Where the step is `paid`, the cash is counted out. Returns
-        whether the ledger allowed the step."""
+        """Take the next step of an award, as a person at the pit does, and return whether the ledger allowed the step.
+        If the step is `paid`, the cash is counted out."""
         if not self._done(lambda: self._ledger.take_step(award.id, step, by, witness)):
             return False
         if step == "paid":
@@ -136,9 +138,9 @@ class Window:
         return self._done(lambda: self._ledger.unadopt(_TABLE, EPOCH, by, "another machine spoke", witness))
 
     def trace(self, award: Award) -> frozenset[str]:
-        """Return what speaks against the award at the pit, or names two people who decided on it.
+        """Return, as texts, what speaks against the award at the pit, and what names two people who decided on it.
 
-        Where the ledger was lost after a payment, the slips in the drawer tell of that payment.
+        If the ledger was lost after a payment, the slips in the drawer still tell of that payment.
         """
         about = "SELECT code FROM alarm JOIN award ON award.hand = alarm.hand WHERE award.number = ?"
         ended = "SELECT ended_by FROM adoption WHERE ended_by IS NOT NULL"
@@ -178,8 +180,8 @@ class Window:
 
 
 def event_of(award: Award) -> int:
-    """Return the number of the event of the award's hit. That number stays even where the hit's epoch is set aside
-    under another name."""
+    """Return the number of the event in which the table reported the award's hit. The number stays the same even if the
+    pit sets the hit's journal aside under another name."""
     return int(award.hit.rpartition("/")[2])
 
 

@@ -1,4 +1,4 @@
-"""Makes the messages about an award that the pit sends to a table."""
+"""Makes the messages that a pit sends to a table about an award."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def award_step(hit: dict[str, Any], **said: Any) -> dict[str, Any]:
-    """Return the first step of the award for this hit, with the fields `said` changed."""
+    """Return the pit's message about the first step of the award for this hit. The fields in `said` are changed."""
     return {
         "award": f"{hit['table']}.1",
         "hit": hit["id"],

@@ -1,4 +1,4 @@
-"""Everything that a test at the bench (a running table with simulated devices) may use, in one object."""
+"""One object with everything that a test at the bench may use. The bench is a running table with simulated devices."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from tests.support.second_person import agree
 
 @dataclass(frozen=True)
 class Bench:
-    """A running table, and the test's end of each of its connections: shoe, pins, pit and dealer."""
+    """A running table, with the other end of each of its connections, which the test controls: shoe, pins, pit and
+    dealer."""
 
     table: Table
     shoe: Any  # an Angel Eye with all its lies, unless the test is of another brand
@@ -27,39 +28,41 @@ class Bench:
     eventually: Eventually
 
     def with_key(self, button: str) -> None:
-        """Turn the supervisor's key, press a button until the fault is cleared, and turn the key back."""
+        """Clear a fault at the table: turn the supervisor's key, press this button until the fault is cleared, and turn
+        the key back."""
         self.pins.turn_key()
         self.pins.press(button, until=lambda: self.table.fault is None)
         self.pins.turn_key_back()
 
     def by_two(self, act: str, **said: str | int) -> None:
-        """Do a supervisor's act, and agree to it as a second person where the table asks for one."""
+        """Do a supervisor's act and, if the table asks for a second person, agree to it as that person. `said` are the
+        act's arguments."""
         waits = self.table.supervisor(act, **said)
         agree(waits, Path(self.table.files.values["control"]["socket"]), self.pins.confirm)
         self.eventually(lambda: self.table.status().second_person is None)
 
     def announce(self) -> None:
-        """Announce a new shoe with the button, and wait until its first card is due."""
+        """Announce a new shoe with the table's button, and wait until the table expects its first card."""
         self.pins.press("new_shoe", until=lambda: self.table.phase == "first_card_due")
 
     def await_phase(self, phase: str) -> None:
-        """Wait until the table is in this phase."""
+        """Wait until the table is in the phase `phase`, for example "wagers_open"."""
         self.eventually(lambda: self.table.phase == phase)
 
     def rounds(self, expected: int) -> list[dict[str, Any]]:
-        """Wait until the pit has been told of at least `expected` rounds and has acknowledged every event. Return the
+        """Wait until the pit has received at least `expected` rounds and has acknowledged every event. Return the
         rounds."""
         self.eventually(lambda: len(self.pit.rounds) >= expected and self.table.unacknowledged() == 0)
         return self.pit.rounds
 
     def restart(self) -> None:
-        """Kill the daemon, start it again, and wait until its links are up."""
+        """Kill the table's daemon, start it again, and wait until its links (for example, to shoe and pit) are up."""
         self.table.restart()
         self.eventually(self.table.links_up)
 
     def play_on(self, after: int) -> None:
-        """Play one more round, and check that the table tells the pit of it. First an Angel Eye gives up its own game
-        of the last round."""
+        """Play one more round, and check that the table sends it to the pit. An Angel Eye shoe is first made to give up
+        its own game of the last round."""
         if isinstance(self.shoe, FarShoe):
             self.shoe.force_quit()
         self.dealer.play("9C TD TC 5D")

@@ -1,8 +1,8 @@
-"""Runs a table with a built-in defect, for the two faults that no sound table has: `python -m tests.hil.broken_table
-DEFECT run ...`.
+"""Runs a table with a built-in defect, to cause the two faults that no sound table ever has: `python -m
+tests.hil.broken_table DEFECT run ...`.
 
-DEFECT is `raises=7H`, with which the core fails on that card, or `forgets`, with which a replay makes one event fewer
-than were sent.
+With the DEFECT `raises=7H` the table's core fails on that card. With `forgets` a replay of the journal makes one event
+fewer than were sent.
 """
 
 from __future__ import annotations

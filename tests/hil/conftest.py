@@ -1,4 +1,5 @@
-"""The fixtures for the tests of this folder, above all one that holds all fixtures of the bench."""
+"""The pytest fixtures for the tests of this folder. The main one, `at`, holds all fixtures of the bench (a running
+table with simulated devices)."""
 
 from __future__ import annotations
 
@@ -23,13 +24,13 @@ from tests.support.pit_process import PitProcess
 def at(
     table: Table, shoe: FarShoe | FarBeeTek, pins: Pins, pit: FarPit, dealer: Dealer, eventually: Eventually
 ) -> Bench:
-    """Return a running table with its shoe, pins, pit and dealer."""
+    """Return a running table together with its simulated shoe, pins, pit and dealer."""
     return Bench(table, shoe, pins, pit, dealer, eventually)
 
 
 @pytest.fixture
 def hit(at: Bench) -> dict[str, Any]:
-    """Play a round in which seat 1 hits a meter, and return the event of that hit."""
+    """Play a round in which seat 1 hits a meter, and return the event that reports the hit."""
     at.dealer.open_shoe()
     at.dealer.lock(1)
     at.shoe.deal("KS 2D 9S 3C")
@@ -39,7 +40,7 @@ def hit(at: Bench) -> dict[str, Any]:
 
 @pytest.fixture
 def reference_pit(tmp_path: Path, broker: Broker) -> Iterator[PitProcess]:
-    """Run the project's own pit beside the tests' pit."""
+    """Run the project's own pit as a process, beside the simulated pit of the tests."""
     if broker.certs is not None:
         pytest.skip("two pits cannot be at a broker that knows each by its certificate")
     key = tmp_path / "ledger.key"

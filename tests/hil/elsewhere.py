@@ -1,4 +1,4 @@
-"""Runs pytest in folders that stand for other people's repositories."""
+"""Runs pytest in folders that stand for the repositories of other people who use the bench."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ def test_a_hand(table, shoe, dealer, pins, pit, eventually):
 
 
 def run_elsewhere(folder: Path, tests: str, *options: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run these tests in another repository. The bench is loaded there like every installed plugin of pytest."""
+    """Run the source `tests` as a test file of another repository, and return the finished process. The bench is loaded
+    there as a plugin of pytest."""
     (folder / "test_other.py").write_text(tests, "utf-8")
     return run_pytest(folder, *options, **environment)
 
@@ -49,9 +50,12 @@ json.dump(told, sys.stdout)
 
 
 def told_elsewhere(folder: Path, options: list[list[str]], **environment: str) -> list[tuple[int, str]]:
-    """Call pytest in another repository once for each list of options, in one process. Return the exit code and the
-    output of each call. Use this only for calls that end before a test runs, because modules that were imported for one
-    call stay imported for the next."""
+    """Call pytest in another repository once for each list of options, all in one process. Return the exit code and the
+    output of each call.
+
+    Use this only for calls that end before any test runs, because modules that one call imports stay imported for the
+    next.
+    """
     (folder / "test_other.py").write_text(A_HAND, "utf-8")
     inherited = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST_")}
     run = subprocess.run(
@@ -67,7 +71,8 @@ def told_elsewhere(folder: Path, options: list[list[str]], **environment: str) -
 
 
 def run_pytest(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run pytest in this folder, without the environment variables of the pytest that runs now."""
+    """Run pytest in this folder with these arguments. The environment variables of the pytest that runs now are left
+    out."""
     inherited = {key: value for key, value in os.environ.items() if not key.startswith(("PYTEST_", "PYTHONPATH"))}
     return subprocess.run(
         [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-rs", *arguments],

@@ -1,10 +1,10 @@
-"""Plays an evening at a table whose daemon is killed again and again: with a dealer, a supervisor, and somebody who
-kills the daemon.
+"""Plays an evening at a table whose daemon is killed again and again. There are a dealer, a supervisor, and somebody
+who kills the daemon.
 
-The dealer deals seeded decks by the sheet. The supervisor knows what lies on the felt, and makes up for what the table
-missed by naming cards or voiding rounds. A comparison of the journal with what the shoe sent shows which reports the
-table missed. So the test can tell whether each fault was right, and whether one was missing. `played` is what the table
-must have told the pit in the end.
+The dealer deals seeded decks by the rule sheet. The supervisor knows what lies on the felt, and makes up for what the
+table missed by naming cards or voiding rounds. A comparison of the journal with what the shoe sent shows which reports
+the table missed. So the test can tell whether each fault was right, and whether one was missing. `played` is what the
+table must have told the pit in the end.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ _MISCHIEF = {
 
 @dataclass
 class Wire:
-    """Compares what the shoe sent with what the journal has: each report must be in the journal once, in order, or not
-    at all.
+    """Compares the reports that the shoe sent with those in the journal. Each report must be in the journal once and in
+    order, or not at all.
 
-    A BeeTek reports the same card twice in the same words. Of such reports the last that fits is taken.
+    A BeeTek shoe reports the same card twice in the same words. If several reports fit, the last one is taken.
     """
 
     table: Table
@@ -58,8 +58,7 @@ class Wire:
     _row: int = 0
 
     def look(self) -> None:
-        """Read the new rows of the journal. Check that the shoe sent each report in them, after the report before
-        it."""
+        """Read the new rows of the journal. Check that the shoe really sent each report in them, in the same order."""
         facts = self.table.facts(self._row)
         self._row = facts[-1]["row"] if facts else self._row
         frames = [fact["report"]["frame"] for fact in facts if fact.get("report") is not None]
@@ -71,13 +70,13 @@ class Wire:
         self.heard = reached
 
     def unheard(self) -> int:
-        """Return how many reports the shoe sent after the last report in the journal."""
+        """Return how many reports the shoe has sent since the last report that is in the journal."""
         return len(self.shoe.sent) - self.heard
 
 
 class Evening:
-    """An evening of dealing with kills of the daemon. `deal` goes on until the daemon was killed `kills` times and the
-    round is over."""
+    """An evening of dealing, in which the table's daemon is killed again and again. `deal` goes on until it was killed
+    `kills` times and the round is over."""
 
     def __init__(
         self, table: Table, shoe: FarShoe | FarBeeTek, pins: Pins, eventually: Eventually, seed: int, kills: int
@@ -98,7 +97,7 @@ class Evening:
         self.happened: Counter[str] = Counter()
 
     def deal(self) -> None:
-        """Deal the whole evening."""
+        """Deal shoes and rounds until the daemon was killed often enough."""
         self._shoe.power_up()
         self._await_all_heard()
         while self._kills_to_go > 0:
@@ -110,8 +109,8 @@ class Evening:
     # The dealer.
 
     def _open_shoe(self) -> None:
-        """Announce a shoe and burn its first cards. Where the table missed the end of the burn, announce another shoe
-        with other cards."""
+        """Announce a shoe and burn its first cards. If the table missed the end of the burn, announce another shoe with
+        other cards."""
         while True:
             self._deck = next(self._decks)
             self._shoe_number += 1
@@ -157,8 +156,8 @@ class Evening:
             self._pins.press("deal", until=lambda: self._table.phase == "wagers_locked")
 
     def _draw(self) -> str:
-        """Draw a card, and perhaps kill the daemon around that moment. Afterwards the daemon has heard all that it ever
-        will, or is down."""
+        """Draw and return a card, and perhaps kill the daemon around that moment. Afterwards the daemon has either
+        heard all that it will ever hear, or is down."""
         card = self._deck.draw()
         self._felt.append(card)
         self._drawn += 1
@@ -191,8 +190,8 @@ class Evening:
         return mischief if isinstance(self._shoe, FarShoe) else mischief.replace("killed between its copies", "none")
 
     def _stays_down(self, more_cards: bool) -> bool:
-        """Tell whether the dealer deals on while the daemon is down, as a dealer does who does not look at the lamps.
-        Otherwise the daemon is started here."""
+        """Decide whether the dealer deals on while the daemon is down, as a dealer does who does not look at the lamps.
+        Return True if so. Otherwise the daemon is started, and the answer is False."""
         if self._table.runs:
             self._look()
             return False
@@ -209,8 +208,8 @@ class Evening:
         self._eventually(lambda: self._table.face != face)  # it follows the commit, in which they were heard
 
     def _deal_and_kill_before_copy(self, card: str, doomed: int) -> None:
-        """Kill the daemon between two copies of the card's report, and start it again before the remaining copies are
-        sent."""
+        """Deal this card, whose report the shoe sends three times. Kill the daemon before the copy number `doomed`, and
+        start it again before the remaining copies are sent."""
 
         def before_copy(copy: int) -> None:
             if copy == doomed:
@@ -229,7 +228,8 @@ class Evening:
     # The supervisor.
 
     def _set_right_in_burn(self) -> None:
-        """Name the first card where the table missed it, and count the other cards of the burn."""
+        """Make up for what the table missed of the burn: name the first card if the table missed it, and count the
+        other cards."""
         if self._fault() is None:
             return
         if self._table.phase == "first_card_due" and self._held() < len(self._felt):
@@ -239,15 +239,15 @@ class Evening:
         assert self._burned() == len(self._felt), f"the table has burned {self._burned()} of {self._felt}"
 
     def _burned(self) -> int:
-        """Return how many cards of this burn the table counts, with the first card."""
+        """Return how many cards of the present burn the table has counted, including the first card."""
         face = self._table.face
         if face.phase == "burning":
             return 1 + rules.burn_count(face.first_card or "") - (face.burn_left or 0)
         return 0 if face.phase == "first_card_due" else len(self._felt)
 
     def _set_right(self, hand: Hand) -> None:
-        """Check that the table is right about the round so far, or has stopped with reason. A stopped table is then set
-        right, or the round voided."""
+        """Check that the table shows the round so far rightly, or has stopped with reason. If it has stopped, tell it
+        the missing cards, or void the round."""
         if self._fault() is not None:
             if self._rng.random() < 0.3:
                 self._void(hand)
@@ -263,8 +263,8 @@ class Evening:
         return 0 if fault is None else int(fault.held_cards)
 
     def _name_and_count(self) -> None:
-        """Name, in order, the cards on the felt that the table neither shows nor holds. Then count the cards left in
-        the shoe."""
+        """Name to the table, in order, the cards on the felt that it neither shows nor holds. After that, count the
+        cards left in the shoe."""
         while (place := self._shown()) + self._held() < len(self._felt):
             self._name(place)
         self._count()
@@ -274,7 +274,8 @@ class Evening:
         self.happened["a card was named"] += 1
 
     def _count(self) -> None:
-        """Count the cards left in the shoe, where the daemon was away. Count again where it was killed meanwhile."""
+        """Tell the table how many cards are left in the shoe, if its daemon was down. Repeat this if the daemon was
+        killed meanwhile."""
         while self._absent:
             self._absent = False
             self._have_done("count", lambda: self._table.fault is None, left=52 * DECKS - self._drawn)
@@ -293,8 +294,8 @@ class Evening:
             self._await_all_heard()
 
     def _have_done(self, act: str, done: Callable[[], bool], **said: str | int) -> None:
-        """Have the supervisor do the act until `done` is true. The daemon may be killed meanwhile, so that only `done`
-        shows whether the act was done."""
+        """Let the supervisor repeat the act until `done` returns True. The daemon may be killed meanwhile, so only
+        `done` shows whether the act took effect."""
         while not done():
             if self._chance(0.2):
                 fault = self._table.face.fault
@@ -316,8 +317,8 @@ class Evening:
     # Whether a fault is right.
 
     def _fault(self) -> str | None:
-        """Return the code of the standing fault, if any. Check that there is a fault where the daemon was away, and
-        only there."""
+        """Return the code of the fault at which the table stands; None if there is no fault. Check that the table has a
+        fault if its daemon was down, and no fault otherwise."""
         fault, due = self._table.fault, "shoe_unheard" if self._absent else None
         assert fault == due, f"the fault is {fault}, and should be {due}"
         return fault

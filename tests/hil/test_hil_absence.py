@@ -1,4 +1,4 @@
-"""Checks attacks on a table that did not hear its shoe for a while: nobody is paid for a round that was dealt
+"""Checks attacks on a table that did not hear its shoe for a while. Nobody may be paid for a round that was dealt
 unheard."""
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ _BEETEK_AT_LENGTH = [
 
 @contextmanager
 def frozen(table: Table) -> Iterator[None]:
-    """Stop the daemon's process during the block, for long enough that the numbers of the shoe's reports can come round
-    to the same value."""
+    """Freeze the daemon's process during the block. This lasts so long that the running numbers of the shoe's reports
+    can start over and come to the same value."""
     pid = table.process.pid
     began_ms = since_boot_ms()
     os.kill(pid, signal.SIGSTOP)

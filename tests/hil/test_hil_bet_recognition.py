@@ -1,5 +1,5 @@
-"""Checks bet recognition at a real broker: two people adopt its key, and each message signed with that key counts
-once."""
+"""Checks bet recognition (a system that sees the chips) with a real broker. Two people adopt its key, and each message
+signed with that key counts once."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def alarms(at: Bench) -> list[str]:
 
 
 def refused(at: Bench) -> dict[str, int]:
-    """Return how many messages of bet recognition the table did not believe, by the reason."""
+    """Return how many messages of bet recognition the table did not believe, by the reason for the disbelief."""
     counts: dict[str, int] = at.table.status().recognition.not_believed
     return counts
 

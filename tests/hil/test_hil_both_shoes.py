@@ -1,5 +1,5 @@
-"""Plays the same scenarios at tables with both brands of shoe. The pit is told the same; where the brands rightly
-differ, the test says so.
+"""Plays the same scenarios at tables with both brands of shoe, Angel Eye and BeeTek. The pit must be told the same. If
+the brands rightly differ, the test says so.
 
 An Angel Eye numbers its reports, plays the game with the table, and tells of the cut card and of a card that it cannot
 read. A BeeTek tells each card once and nothing more: whenever it went unheard while a card was due, a person looks.
@@ -29,14 +29,16 @@ _LINES = ["perfect", *(pytest.param(kind, marks=pytest.mark.proof) for kind in (
 
 
 def _params(at_length: str = "", **sections: Any) -> list[Any]:
-    """Return both brands as pytest parameters. The brand `at_length` runs only with `--proof`."""
+    """Return both brands of shoe as pytest parameters. `at_length` names the brand that runs only with pytest's option
+    `--proof`. `sections` are changes to the table's file."""
     marks = {brand: [pytest.mark.table(shoe={"driver": brand}, **sections)] for brand in BRANDS}
     return [pytest.param(brand, marks=[*marks[brand], *[pytest.mark.proof] * (brand == at_length)]) for brand in BRANDS]
 
 
 @pytest.fixture(params=_params())
 def brand(request: pytest.FixtureRequest) -> str:
-    """Return the brand of the shoe. The mark on the parameter writes the brand into the table's file."""
+    """Return the brand of the table's shoe. A pytest mark on the parameter has already put the brand into the table's
+    file."""
     return str(request.param)
 
 
@@ -49,7 +51,7 @@ Angel Eye, and more."""
 
 @pytest.fixture(params=_LINES)
 def bench_shoe_line(request: pytest.FixtureRequest, bench_shoe_line: FarLine) -> FarLine:
-    """Return the shoe's end of a line that loses nothing."""
+    """Return the shoe's end of a serial line that loses no byte."""
     return TRANSPORTS[request.param](bench_shoe_line)
 
 
@@ -61,12 +63,12 @@ def at(brand: str, at: Bench) -> Bench:
 
 
 def _rounds(at: Bench, expected: int) -> list[dict[str, Any]]:
-    """Return what the pit was told of each round's cards."""
+    """Wait for `expected` rounds, and return what the pit was told of each round's cards."""
     return [_said(event) for event in at.rounds(expected)]
 
 
 def _said(event: Event) -> dict[str, Any]:
-    """Return the fields of a round's event that tell of its cards."""
+    """Return only those fields of a round's event that depend on the cards."""
     keys = ("shoe", "round", "player", "banker", "outcome", "natural", "simulated", "final_round", "cards_left")
     return {key: event[key] for key in keys}
 
@@ -74,7 +76,7 @@ def _said(event: Event) -> dict[str, Any]:
 def _hand(
     player: str, player_total: int, banker: str, banker_total: int, outcome: str, round_: int, left: int, **more: Any
 ) -> dict[str, Any]:
-    """Return what the pit must be told of a round with these cards."""
+    """Return the fields that the pit must be told of a round with these cards."""
     usual = {"shoe": 1, "natural": False, "simulated": False, "final_round": False}
     return usual | {
         "round": round_,
@@ -214,7 +216,8 @@ def test_a_shoe_with_too_few_cards_for_a_hand_is_over(at: Bench) -> None:
 
 
 def _one_deck() -> list[list[str]]:
-    """Return a shuffled deck as it is dealt: the burn, and then rounds for as long as at least six cards are left."""
+    """Return a shuffled deck in the groups in which it is dealt: first the burn, and then rounds, for as long as at
+    least six cards are left."""
     deck = [rank + suit for rank in rules.RANKS for suit in rules.SUITS]
     random.Random(9).shuffle(deck)
     burned = 1 + rules.burn_count(deck[0])
@@ -228,7 +231,7 @@ def _one_deck() -> list[list[str]]:
 
 
 def _drawn(event: dict[str, Any]) -> list[str]:
-    """Return the cards of a round's event in the order in which they were drawn."""
+    """Return the cards of a round, taken from its event, in the order in which they were drawn."""
     return Hand(player=event["player"]["cards"], banker=event["banker"]["cards"]).cards
 
 
@@ -270,8 +273,9 @@ def test_a_card_that_cannot_be_read_is_named(at: Bench) -> None:
 
 
 def _lose_and_name(at: Bench, shoe: FarBeeTek, card: str) -> None:
-    """Lose a card of a BeeTek and name it. A damaged line of a BeeTek counts as no card, so the draw lamp stays. The
-    cable must be pulled before the card can be named."""
+    """Let a card of a BeeTek shoe get lost on the line, and then name the card as a supervisor. The table takes a
+    damaged line of a BeeTek for no card, so the draw lamp does not move. The cable must be pulled before the card can
+    be named."""
     shoe.corrupt = lambda line: line[:4] + b"?" + line[5:]
     shoe.deal(card)
     shoe.corrupt = None

@@ -1,5 +1,5 @@
-"""Checks the bench at a broker that requires mutual TLS: a broker with the shipped configuration, and certificates of
-`tablectl certs`."""
+"""Checks the bench with a broker that requires mutual TLS. The broker has the shipped configuration, and the
+certificates come from `tablectl certs`."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ SHIPPED = ROOT / "config" / "mosquitto"
 
 @dataclass(frozen=True)
 class SecuredBroker:
-    """The broker with the shipped configuration, running on `localhost:port`. `folder` holds what `tablectl certs`
-    wrote."""
+    """A broker that requires mutual TLS, running with the shipped configuration on `localhost:port`. `folder` holds the
+    certificates that `tablectl certs` wrote."""
 
     folder: Path
     port: int
@@ -30,18 +30,18 @@ class SecuredBroker:
 
     @property
     def options(self) -> tuple[str, ...]:
-        """Return the bench's command-line options for this broker."""
+        """Return the command-line options with which the bench connects to this broker."""
         return "--broker", f"mqtts://localhost:{self.port}", "--broker-certs", str(self.folder)
 
     @property
     def clients(self) -> set[str]:
-        """Return the clients that have connected, by the names in their certificates."""
+        """Return the clients that have connected to the broker so far, by the names in their certificates."""
         return set(re.findall(r"New client connected from \S+ as \S+ \(.*u'(\w+)'\)", self.log.read_text("utf-8")))
 
 
 @pytest.fixture(scope="module")
 def certs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder of certificates, made as docs/bench.md says."""
+    """Make certificates as docs/bench.md says, and return their folder."""
     folder = tmp_path_factory.mktemp("bench") / "tls"
     assert main(["certs", str(folder), "localhost", "hil", "pit", "bets"]) == 0
     return folder
@@ -49,7 +49,7 @@ def certs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def secured(certs: Path, tmp_path: Path) -> Iterator[SecuredBroker]:
-    """Run the broker with the shipped configuration. Only the paths of its files, its port and its user differ."""
+    """Run a broker with the shipped configuration. Only the paths of its files, its port and its user are changed."""
     text = (SHIPPED / "mosquitto.conf").read_text("utf-8")
     for ours, theirs in {
         "/etc/mosquitto/acl": str(SHIPPED / "acl"),
@@ -79,9 +79,9 @@ def test_of_this_table_alone(time, table, dealer, pit, eventually):
 def test_another_repository_deals_a_hand_and_hears_nothing_of_an_earlier_tests_table(
     secured: SecuredBroker, tmp_path: Path
 ) -> None:
-    """A test in another repository plays a round at this broker, and hears nothing of an earlier test's table. The
-    broker retains a table's state and its pit's last acknowledgement, and every test's table is called `hil`. A
-    relative folder of certificates is found from where pytest is called."""
+    """A test in another repository can play a round with this broker, and hears nothing of an earlier test's table. The
+    danger is that the broker retains a table's state and its pit's last acknowledgement, and every test's table is
+    called `hil`. A relative folder of certificates is found from the folder in which pytest is called."""
     (tmp_path / "here").symlink_to(secured.folder)
     named = ("--broker", f"mqtts://localhost:{secured.port}", "--broker-certs", "here")
     run = run_elsewhere(tmp_path, A_HAND + _TWICE, *named)
@@ -138,8 +138,8 @@ _FILES = ("ca.crt", "hil.crt", "hil.key", "pit.crt", "pit.key", "bets.crt", "bet
 
 @pytest.mark.proof
 def test_certificates_that_lack_something_are_told_before_anything_runs(certs: Path, tmp_path: Path) -> None:
-    """The bench refuses incomplete options or certificates before any test runs: half of the options, a certificate for
-    another name, and a folder in which any one file is missing."""
+    """The bench refuses incomplete options or certificates before any test runs. Tried are half of the options, a
+    certificate for another name, and a folder in which any one file is missing."""
     anothers = _without("hil.crt", certs, tmp_path / "anothers")
     shutil.copy(certs / "pit.crt", anothers / "hil.crt")
     named = {"CERTS": str(certs), "ANOTHERS": str(anothers)}

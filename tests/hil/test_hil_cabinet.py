@@ -1,5 +1,5 @@
-"""Checks the cabinet's contact: people are told where somebody opens the cabinet while the table runs, or leaves it
-open during a start."""
+"""Checks the contact at the cabinet's door. People are told if somebody opens the cabinet while the table runs, or if
+the cabinet is open when the table starts."""
 
 from __future__ import annotations
 

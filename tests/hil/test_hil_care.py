@@ -1,5 +1,5 @@
-"""Runs the commands from the documents' maintenance lists, as written, at a table that is well: none reports a
-trouble."""
+"""Runs the commands from the maintenance lists in the documents, exactly as written there, at a table that is well. No
+command reports a trouble."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Checks what happens where somebody copies a table's memory card with journal and key, and both cards run at one
-broker and one pit."""
+"""Checks what happens if somebody copies a table's memory card with journal and key, and two machines run with both
+cards at one broker and one pit."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ pytestmark = pytest.mark.proof
 
 @pytest.fixture
 def clone(at: Bench, broker: Broker, tmp_path: Path) -> Iterator[Bench]:
-    """Yield another machine for a table of the same name, with its own shoe and header. No journal or key is on its
-    card yet."""
+    """Yield a second machine for a table of the same name, with its own shoe and pins. Its memory card holds no journal
+    and no key yet."""
     folder = tmp_path / "clone"
     folder.mkdir()
     files = TableFiles(folder, at.table.table_id, broker.port, None, pit=pit_section(broker))
@@ -42,7 +42,7 @@ def clone(at: Bench, broker: Broker, tmp_path: Path) -> Iterator[Bench]:
 
 
 def _copy_card(table: Table, to: Table) -> None:
-    """Copy the journal and the key of a table that does not run to another table."""
+    """Copy the journal and the key of a stopped table to another machine's table."""
     key, copied_key = (Path(each.files.values["journal"]["signing_key"]) for each in (table, to))
     for own, copied in ((table.journal, to.journal), (key, copied_key)):
         for path in own.parent.glob(f"{own.name}*"):
@@ -50,7 +50,7 @@ def _copy_card(table: Table, to: Table) -> None:
 
 
 def _told(pit: PitProcess, table: str, type_: str) -> list[dict[str, Any]]:
-    """Return the table's events of one type that the pit has committed, in order."""
+    """Return the events of one type that the pit has committed for this table, in order."""
     events = [json.loads(line) for line in pit.says("events", table).splitlines()]
     return [event for event in events if event["type"] == type_]
 

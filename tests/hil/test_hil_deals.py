@@ -1,5 +1,5 @@
-"""Checks the generated deals for testing somebody else's daemon: they follow the rules, can be played at the bench, and
-shrink to the shortest deal that fails."""
+"""Checks the generated deals, with which somebody can test another table daemon. They follow the rules, can be played
+at the bench, and shrink to the shortest deal that fails."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def test_a_deal_is_a_shoe_as_the_products_own_codec_and_an_angel_eye_have_it(dea
 
 
 def _cards_of_theirs(said: bytes) -> int:
-    """Return how many cards a daemon with a planted defect sees in a BeeTek's bytes: it ignores a line with a wrong
-    checksum."""
+    """Return how many cards a daemon with a planted defect would see in the bytes `said` of a BeeTek shoe. The defect
+    is that the daemon ignores a line with a wrong checksum."""
     lines = [line.removeprefix(b"*") for line in said.split(b"\r\n") if line]
     return sum(line[-2:] == b"%02X" % (sum(line[:-2]) % 256) for line in lines)
 

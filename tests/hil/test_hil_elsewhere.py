@@ -1,5 +1,5 @@
-"""Checks the bench as other people use it: from another repository, over a header wired with jumpers, and with wrong
-options.
+"""Checks the bench as other people use it: from another repository, with GPIO pins that are wired with jumpers, and
+with wrong options.
 
 Each test runs a pytest of its own in an empty folder.
 """
@@ -45,8 +45,8 @@ def test_a_section_that_the_examples_leave_out_comes_into_the_game_file(tmp_path
 
 @contextmanager
 def _wired(page: PinsPage, jumpers: Jumpers) -> Iterator[None]:
-    """Simulate jumper wires during the block: a level that is put out at one end of a wire is driven at the other
-    end."""
+    """Simulate jumper wires between GPIO pins during the block. A level that one end of a wire puts out is driven at
+    the other end."""
     ways = [(one, other) for jumper in jumpers.all() for one, other in _both_ways(jumper.table, jumper.bench)]
     closing = threading.Event()
 
@@ -68,8 +68,8 @@ def _both_ways(one: int, other: int) -> tuple[tuple[int, int], tuple[int, int]]:
 
 @pytest.mark.proof
 def test_a_jumpered_header_plays_what_it_has_pins_for(tmp_path: Path, shim: Path | None) -> None:
-    """A test plays over jumpers everything for which the header has pins. Bench and daemon share one header, each
-    through the real RPi.GPIO. The registers and the wires are simulated."""
+    """Over jumper wires between GPIO pins, a test can play everything for which there are enough pins. Bench and daemon
+    share the pins of one machine, each through the real RPi.GPIO. The registers and the wires are simulated."""
     if shim is None:
         pytest.skip("no shim here: there is no C compiler or no RPi.GPIO, or the header is a real one")
     real = ("--gpio", "real", "--jumpers", str(JUMPERS))
@@ -321,8 +321,8 @@ def test_a_broker_that_runs_is_used(form: str, tests: str, tmp_path: Path, broke
 
 @pytest.mark.proof
 def test_without_the_extra_other_tests_run_and_a_fixture_says_what_to_install(tmp_path: Path) -> None:
-    """Without the optional packages, another repository's own tests still run, and a bench fixture says what to
-    install. So `pip install table-controller` alone breaks no tests."""
+    """If the bench's optional packages are missing, another repository's own tests still run, and a bench fixture says
+    what to install. So a plain `pip install table-controller` breaks no tests."""
     (tmp_path / "sitecustomize.py").write_text("import sys\nsys.modules['tomli_w'] = None\n", "utf-8")
     tests = "def test_of_another_kind():\n    pass\n\ndef test_of_the_table(table):\n    pass\n"
     run = run_elsewhere(tmp_path, tests, PYTHONPATH=str(tmp_path))

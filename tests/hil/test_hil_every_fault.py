@@ -1,5 +1,5 @@
-"""Checks every fault at a running table: how it comes, what people see then, and by which exit (an act that clears a
-fault) it ends."""
+"""Checks every fault at a running table: how the fault is caused, what people see, and by which exit (an act that
+clears a fault) it ends."""
 
 from __future__ import annotations
 
@@ -56,10 +56,10 @@ Way = Callable[[Bench], Iterator[dict[str, Any]]]
 
 @dataclass(frozen=True)
 class Walk:
-    """The test of one fault, from its cause to its end. `way` causes the fault and yields the details that the fault
-    must have. When `way` goes on, it clears the fault by the exit (the act) `exit_`.
+    """The test of one fault, from its cause to its end.
 
-    `heard` says whether the pit hears of the fault before it is cleared.
+    The generator `way` causes the fault, and yields the details that the fault must have. When `way` is resumed, it
+    clears the fault by the act `exit_`. `heard` says whether the pit hears of the fault before it is cleared.
     """
 
     code: str
@@ -77,8 +77,12 @@ WALKS: dict[str, Walk] = {}
 def walk(
     code: str, exit_: str, by: str = "Ann", how: str = "", both_shoes: bool = False, heard: bool = True, **table: Any
 ) -> Callable[[Way], Way]:
-    """Register the decorated generator as the test of this fault. `how` says how the fault comes, where there are
-    several ways. `table` changes the table's files."""
+    """Return a decorator that registers a generator as the test of the fault `code`, which the act `exit_` by the
+    person `by` clears.
+
+    `how` names the cause, if a fault can have several causes. With `both_shoes` the test also runs with a BeeTek shoe.
+    `heard` says whether the pit hears of the fault. `table` holds changes to the table's files.
+    """
     name = f"{code}-{how}" if how else code
 
     def note(way: Way) -> Way:
@@ -219,7 +223,7 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
 
 
 def _whole_hands_without(others: set[str]) -> list[str]:
-    """Return one deck without the cards `others`, in an order in which the last card ends a round."""
+    """Return a shuffled deck without the cards `others`, in an order in which the last card ends a round."""
     deck = [rank + suit for rank in rules.RANKS for suit in rules.SUITS if rank + suit not in others]
     for seed in count():
         random.Random(seed).shuffle(deck)
@@ -233,7 +237,7 @@ def _whole_hands_without(others: set[str]) -> list[str]:
 
 
 def _report_kept(shoe: FarShoe, card: str) -> None:
-    """Send the report that a card was kept, which the simulated shoe would not send by itself at this moment."""
+    """Send the shoe's report that a card was kept. The simulated shoe would not send it by itself at this moment."""
     seq = (int(chr(bytes.fromhex(shoe.sent[-1])[1])) + 1) % 10
     shoe.skip_seq()
     shoe.line.write(3 * frame(str(seq), bytes([ord("R"), 0x80 | Target.PLAYER << 4 | 1, card_byte(card)])))
@@ -258,8 +262,8 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
 
 
 def _owe_at_the_shoes_end(at: Bench) -> None:
-    """Let seat 2 win on Banker in the shoe's last round, and so owe commission. Then the shoe begins a new shoe by
-    itself."""
+    """Let seat 2 win on Banker in the last round of the shoe, so that it owes commission. After that, let the shoe
+    begin a new shoe by itself."""
     at.dealer.open_shoe()
     at.table.tablectl("wager", "2", "banker", "2000", "--by", "Ann")
     at.dealer.lock()
@@ -808,7 +812,7 @@ def test_the_fault_comes_is_seen_and_is_left(walked: Walk, at: Bench) -> None:
 
 
 def _of(code: str, events: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return those of the events that tell of this fault."""
+    """Return those of the events that report the fault `code`."""
     return [event for event in events if event["code"] == code]
 
 
@@ -817,7 +821,8 @@ def _but(names: set[str], details: dict[str, Any]) -> dict[str, Any]:
 
 
 def _stands_for_good(going: Iterator[Any], code: str, at: Bench) -> None:
-    """Check the one fault that has no exit: no event of this journal is sent any more, only the table's state."""
+    """Check the one fault that no act can clear. While it stands, the table sends no events of this journal, only its
+    state."""
     at.eventually(lambda: at.pit.state.fault == code)
     assert list(going) == []
     at.eventually(lambda: at.pins.lamp("fault") == "fast_blink")

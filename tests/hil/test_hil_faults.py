@@ -1,6 +1,6 @@
-"""Plays stories of a table that stops: the fault stands whatever comes, and only certain acts clear it.
+"""Plays stories of a table that stops at a fault. The fault remains whatever comes, and only certain acts clear it.
 
-Each fault by itself is in `test_hil_every_fault.py`.
+Each single fault is tested in `test_hil_every_fault.py`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tests.support.errors import raising
 
 @pytest.fixture(autouse=True)
 def _shoe_open(table: Table, dealer: Dealer) -> None:
-    """Open a shoe, because every story in this file begins while wagers are open."""
+    """Open a shoe, because every test in this file begins at a moment when wagers may be placed."""
     dealer.open_shoe()
 
 

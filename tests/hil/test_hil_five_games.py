@@ -1,8 +1,8 @@
-"""Plays a shoe of each game, with wagers, through every connection of the table: the reference pit's account is
-compared with the house's, to the cent.
+"""Plays a shoe of each game, with wagers, through every connection of the table. The account of the project's own pit
+is compared with the account of the simulated house, to the cent.
 
-The simulated people deal, wager, choose and pay. Their house judges and pays by its own reading of the sheets. What the
-reference pit committed of the same evening must say the same.
+The simulated people deal, wager, choose and pay. Their house judges and pays by its own reading of the rule sheets.
+What the pit committed of the same evening must say the same.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ _numbers = itertools.count(1)
 
 @dataclass(frozen=True)
 class Evening:
-    """What a test plays: an example table with changes, the seed of the cards, and the number of rounds. None plays a
-    whole shoe to its end."""
+    """What a test plays: an example table with changes, the seed of the cards, and the number of rounds. If the number
+    is None, a whole shoe is played."""
 
     table: str
     seed: int = 7
@@ -107,7 +107,7 @@ _EVENINGS = [
 
 @pytest.fixture
 def evening(request: pytest.FixtureRequest) -> Evening:
-    """Return the evening that this test plays."""
+    """Return which table, cards and number of rounds this test plays."""
     played: Evening = request.param
     return played
 
@@ -116,8 +116,8 @@ def evening(request: pytest.FixtureRequest) -> Evening:
 def bench_table_files(
     request: pytest.FixtureRequest, evening: Evening, tmp_path: Path, broker: Broker | ExistingBroker, shim: Path | None
 ) -> TableFiles:
-    """Return the files of the evening's table. The simulated people press buttons and see lamps on the pins page, and
-    have a shoe on a pty."""
+    """Return the configuration files of the evening's table. The simulated people press buttons and see lamps through
+    the pins page, and have a shoe on a pty."""
     if request.config.getoption("--shoe") or request.config.getoption("--gpio") == "real":
         pytest.skip("the simulated people use the pins page and a pty alone")
     return TableFiles(
@@ -136,7 +136,7 @@ def bench_table_files(
 
 @pytest.fixture
 def ledger(broker: Broker | ExistingBroker, tmp_path: Path) -> Iterator[Path]:
-    """Run a reference pit, and yield the path of its ledger."""
+    """Run the project's own pit, and yield the path of its ledger."""
     ledger = tmp_path / "pit"
     command = ["-m", "controller.pit.reference", "run", *pit_options(broker), "--ledger", str(ledger)]
     log = tmp_path / "pit.log"
@@ -148,14 +148,14 @@ def ledger(broker: Broker | ExistingBroker, tmp_path: Path) -> Iterator[Path]:
 
 @dataclass
 class Accounts:
-    """The house's account and the pit's account of the same rounds of the first shoe."""
+    """Two accounts of the same rounds of the first shoe: the simulated house's and the pit's."""
 
     house: list[dict[str, Any]]
     pit: list[Event]
 
     def both(self, type_: str) -> list[tuple[Event, dict[str, Any]]]:
-        """Return the entries of this type in both accounts as pairs, the pit's first. Raises ValueError where the
-        accounts do not have the same number of them."""
+        """Return pairs of the entries of this type: the pit's entry, and the house's entry for the same thing. Raises
+        ValueError if the two accounts do not have equally many entries."""
         pits = [event for event in self.pit if event["type"] == type_]
         return list(zip(pits, [line for line in self.house if line["type"] == type_], strict=True))
 
@@ -164,7 +164,7 @@ class Accounts:
 def accounts(
     evening: Evening, table_files: TableFiles, ledger: Path, unstarted_table: Table, pins: Pins, tmp_path: Path
 ) -> Accounts:
-    """Play the whole evening, and return both accounts of it."""
+    """Play the whole evening, and return the house's and the pit's accounts of it."""
     table = unstarted_table
     table.start()
     assert comes_true(lambda: _pit_is_up(table), 20), table.log_tail()
@@ -199,7 +199,7 @@ def _lines(account: Path) -> list[dict[str, Any]]:
 
 
 def _committed(ledger: Path, table: str) -> list[Event]:
-    """Return the events of a table that the pit has committed, in order."""
+    """Return the table's events that the pit has committed to its ledger, in order."""
     with closing(sqlite3.connect(f"file:{ledger}?mode=ro", uri=True)) as db:
         rows = db.execute("SELECT body FROM event WHERE table_id = ? ORDER BY seq", (table,)).fetchall()
     return [json.loads(body) for (body,) in rows]
@@ -241,8 +241,8 @@ def test_the_pits_account_of_a_shoe_is_the_houses_to_the_cent(
 
 
 def _reckoned_meters(evening: Evening, house: list[dict[str, Any]]) -> tuple[list[int], dict[str, int]]:
-    """Return every award in cents, and each meter's level at the end, computed from the house's account and from the
-    game's and the pit's files."""
+    """Compute what the meters should have done: every award in cents, and each meter's level at the end. The figures
+    come from the house's account and from the files of the game and the pit."""
     table = tomllib.loads(programs.example_table(evening.table).read_text("utf-8"))["table"]
     game = evening.keys.get("game", programs.example_table(evening.table).parent / table["game"])
     bets = {bet["spot"]: bet for bet in tomllib.loads(Path(game).read_text("utf-8"))["bets"]}
@@ -285,7 +285,7 @@ def _row(bets: dict[str, Any], won: dict[str, Any]) -> dict[str, Any]:
 
 
 def _in_the_houses_words(event: Event) -> dict[str, Any]:
-    """Return a round's event in the form in which the simulated house writes a round in its account."""
+    """Return a round's event in the form in which the simulated house notes a round in its account."""
     envelope = {"id", "contract", "table", "epoch", "seq", "at", "clock_synchronised", "chain", "signature"}
     said = {key: value for key, value in event.items() if key not in envelope}
     assert said.pop("not_read") == [], "the shoe read every card"
@@ -293,7 +293,7 @@ def _in_the_houses_words(event: Event) -> dict[str, Any]:
 
 
 def _sorted(round_: dict[str, Any]) -> dict[str, Any]:
-    """Return the round with its settled wagers in a fixed order, for comparison."""
+    """Return the round with its settled wagers sorted, so that two accounts of the round can be compared."""
     settlement = round_["settlement"]
     if settlement is None:
         return round_
@@ -321,8 +321,8 @@ def _bets(evening: Evening) -> list[dict[str, Any]]:
 
 
 def _balances(settlement: dict[str, Any] | None) -> None:
-    """Check that each stake went back, to the house, or into commission, and that each total is the sum of its
-    wagers."""
+    """Check that the settlement of a round balances: each stake went back, to the house, or into commission, and each
+    total is the sum of its wagers."""
     if settlement is None:
         return
     totals, wagers = settlement["totals"], settlement["wagers"]
@@ -341,8 +341,8 @@ def _settled(accounts: Accounts) -> list[dict[str, Any]]:
 
 
 def _is_an_evening(evening: Evening, accounts: Accounts) -> None:
-    """Check that enough happened for the comparison to mean something. In a whole shoe, check too that all owed
-    commission was paid at its end."""
+    """Check that enough happened in the evening for the comparison to mean something. If a whole shoe was played, check
+    too that all owed commission was paid at its end."""
     settled, locked = _settled(accounts), [line for line in accounts.house if line["type"] == "wagers_locked"]
     if evening.rounds is None:
         assert accounts.both("shoe_closed")

@@ -1,6 +1,8 @@
-"""Checks forged messages in the pit's name, messages of the pit that cannot be true, and the handling of the pit's key.
+"""Checks messages that somebody forges in the pit's name, messages of the pit that cannot be true, and the handling of
+the pit's key.
 
-The table has pinned the key of the test's own pit. Anybody who may publish on the broker can say anything besides.
+The table has pinned (accepted as the pit's) the key of the test's own pit. Anybody who may publish on the broker can
+send anything else.
 """
 
 from __future__ import annotations
@@ -30,7 +32,8 @@ PLAYER_WINS = "9C TD TC 5D"
 
 
 def forged(word: bytes) -> tuple[bytes, ...]:
-    """Return the pit's message as a forger may send it: once without a signature, and once signed with another key."""
+    """Return a message of the pit as a forger could send it: once without a signature, and once signed with another
+    key."""
     said = json.loads(word)
     del said["signature"]
     unsigned = json.dumps(said).encode()

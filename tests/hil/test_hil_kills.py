@@ -1,4 +1,5 @@
-"""Kills the daemon at any instant: no round is ever told wrongly or twice, and none is missing without a fault."""
+"""Kills the table's daemon at any instant. No round may be told wrongly or twice, and none may be missing without a
+fault."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ def _hand(event: dict[str, Any]) -> tuple[int, int]:
 
 
 def _judge(played: list[Hand], pit: FarPit) -> None:
-    """Compare what the pit was told with what was really dealt."""
+    """Check that what the pit was told agrees with the rounds that were really dealt."""
     hands = {(hand.shoe, hand.round): hand for hand in played}
     assert [_hand(event) for event in pit.told("wagers_locked")] == list(hands), "each hand was locked once, in order"
     for event in pit.told("wagers_locked"):

@@ -1,4 +1,5 @@
-"""Checks the daemon as a process: started, killed, stopped, supervised, and alone with its journal."""
+"""Checks the table's daemon as a process: how it is started, killed, stopped and supervised, and how it runs alone with
+its journal."""
 
 from __future__ import annotations
 
@@ -144,8 +145,8 @@ def test_systemd_is_told_ready_alive_and_stopping(unstarted_table: Table, shoe: 
 
 
 def test_what_has_not_come_yet_is_waited_for() -> None:
-    """The bench waits on while a condition asks for the last item of an empty list, or for a field that is missing so
-    far. A wrong name ends the wait with an error."""
+    """The bench goes on waiting if a condition asks for the last item of a list that is still empty, or for a field
+    that is missing so far. A misspelt name ends the wait with an error."""
     heard: list[list[dict[str, str]]] = [[], [{}], [{"outcome": "banker"}]]
     assert comes_true(lambda: heard.pop(0)[-1]["outcome"] == "banker", 60)
     assert heard == []

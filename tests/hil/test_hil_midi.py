@@ -1,5 +1,5 @@
-"""Checks a midi round with a client that subscribes to everything: before the reveal, no byte that was sent tells one
-of its cards."""
+"""Checks a midi round (dealt face down) with a client that subscribes to everything. Before the cards are revealed, no
+byte that was sent tells one of them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ _BURNED = {b"2C"}  # the shoe's first card, which everybody sees; no other card 
 
 @pytest.fixture
 def everything(broker: Broker | ExistingBroker, table: Table) -> Iterator[Everything]:
-    """Yield a function that returns every message on the broker so far, with topic and payload."""
+    """Yield a function that returns all messages that passed through the broker so far, each with its topic and
+    payload."""
     if broker.certs is not None:
         pytest.skip("this broker lets nobody hear everything")
     heard: list[bytes] = []
@@ -56,7 +57,7 @@ def test_a_whole_hand_burned_in_error_is_told_to_nobody(everything: Everything, 
 @pytest.mark.table(example="sugarhouse_midi")
 def test_no_card_is_told_before_it_is_revealed(everything: Everything, at: Bench) -> None:
     def seen() -> set[bytes]:
-        """Return every card named in what was sent, shown over the socket, or logged."""
+        """Return every card that was named in a sent message, on the control socket, or in the log."""
         told = [*everything(), line(at.table.status()), at.table.log.encode()]
         return set(_CARD.findall(_SIGNATURE.sub(b"", b"\n".join(told)))) - _BURNED
 

@@ -1,5 +1,5 @@
-"""Checks what the network may tell a table (the pit's levels and awards, and bet recognition's wagers), and what the
-table refuses."""
+"""Checks which messages from the network a table believes (the pit's levels and awards, and bet recognition's wagers),
+and which it refuses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks how the bench itself reads lamps: it finds a lamp's blinking pattern from the times when the lamp was lit and
+"""Checks how the bench reads lamps: it names a lamp's blinking pattern from the times at which the lamp was lit and
 dark."""
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ _TOLD_WITHIN_S = 4.0
 
 
 def _seen(before: Stretch, lengths_s: tuple[float, ...], watched_s: float) -> list[Stretch]:
-    """Return what was seen of a lamp, as lit and dark stretches: first `before`, then this pattern for `watched_s`
-    seconds."""
+    """Return the lit and dark stretches that the bench saw of a lamp: first `before`, then a pattern of the lengths
+    `lengths_s`, watched for `watched_s` seconds."""
     seen = [before]
     lit = True
     for length_s in cycle(lengths_s):
@@ -75,8 +75,8 @@ _CHANGES_EVERY_MS = 170 if at_length else 590  # over a cycle of the longest pat
 
 
 def _watched(before: Pattern, after: Pattern, changed_ms: int) -> Iterator[tuple[float, list[Stretch]]]:
-    """Yield what was seen of a lamp that changed from one pattern to another, as lit and dark stretches, with the
-    seconds since the change."""
+    """Yield pairs for a lamp that changes from one pattern to another: the seconds since the change, and the lit and
+    dark stretches that the bench saw by then."""
     since_ms = 0
     over: list[Stretch] = []
     lit = before.lit(0)
@@ -97,8 +97,8 @@ def _stays(told: str | None, last: Stretch) -> bool:
 @pytest.mark.parametrize("after", Pattern)
 @pytest.mark.parametrize("before", Pattern)
 def test_every_pattern_is_told_apart_from_every_other_that_it_follows(before: Pattern, after: Pattern) -> None:
-    """After a change of pattern, the bench names only the old or the new pattern. Only a lamp that is lit or dark for
-    longer than in any pattern may be called steady or dark."""
+    """After a lamp changes its pattern, the bench names only the old or the new pattern. It calls a lamp steady or dark
+    only if the lamp was lit or dark for longer than in any blinking pattern."""
     for changed_ms in range(_CHANGES_AFTER_MS, _CHANGES_AFTER_MS + 2_000, _CHANGES_EVERY_MS):
         for since_s, seen in _watched(before, after, changed_ms):
             told = pattern(seen)

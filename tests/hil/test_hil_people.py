@@ -1,5 +1,5 @@
-"""Checks people at a running table: who answers which fault, who is the second person, and who can keep others away
-from the control socket."""
+"""Checks the people at a running table: who may clear which fault, who counts as a second person, and who can keep
+others away from the control socket."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ def _control(table: Table) -> Path:
 
 
 def _said(table: Table, **request: object) -> dict[str, Any]:
-    """Send this request to the table's control socket, and return the answer, even where it is a refusal."""
+    """Send this request to the table's control socket, and return the answer. A refusal is also returned, and not
+    raised."""
     with socket.socket(socket.AF_UNIX) as channel:
         channel.settimeout(PATIENCE_S)
         channel.connect(str(_control(table)))
@@ -50,7 +51,7 @@ def _said(table: Table, **request: object) -> dict[str, Any]:
 
 @pytest.fixture
 def two_faults(table: Table, shoe: FarShoe, dealer: Dealer, eventually: Eventually) -> Table:
-    """Return a table that stands at a shoe error, while the fault of a second cut card waits behind it."""
+    """Return a table that has stopped at a shoe error, while a second fault (a second cut card) waits behind it."""
     dealer.open_shoe()
     shoe.raise_error(4)
     eventually(lambda: table.fault == "shoe_error")
@@ -91,7 +92,7 @@ CORRECT: dict[str, object] = {"do": "correct", "round": 1, "player": "KS 9S", "b
 
 @pytest.fixture
 def one_round(table: Table, shoe: FarShoe, pins: Pins, pit: FarPit, dealer: Dealer, eventually: Eventually) -> Table:
-    """Return a table after one round: Player has KS 9S, Banker 2D 3D. The tests correct the 3D to a 4D."""
+    """Return a table after one round, in which Player has KS 9S and Banker 2D 3D. The tests correct the 3D to a 4D."""
     dealer.open_shoe()
     pins.press("deal", until=lambda: table.phase == "wagers_locked")
     shoe.deal("KS 2D 9S 3D")
@@ -100,8 +101,8 @@ def one_round(table: Table, shoe: FarShoe, pins: Pins, pit: FarPit, dealer: Deal
 
 
 def test_two_names_at_one_account_are_one_person(one_round: Table, pit: FarPit, eventually: Eventually) -> None:
-    """Two names from one account count as one person. "Ann" and "Ann." once counted as two people. Each refused act is
-    kept in the journal with its account."""
+    """Two names from one user account count as one person. "Ann" and "Ann." once counted as two people. The journal
+    keeps each refused act with its account."""
     assert not _said(one_round, **CORRECT, by="Ann", witness="Ann.")["ok"]
     waits = _said(one_round, **CORRECT, by="Ann")["waits"]
     for name in ("Ann.", "Bea"):

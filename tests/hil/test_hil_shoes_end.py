@@ -1,8 +1,8 @@
-"""Checks a table where somebody pulls the plug at the shoe's end of the cable. The adapter stays in, so the serial port
-stays open, but nothing arrives from the shoe.
+"""Checks a table whose shoe cable is unplugged at the shoe's end. The adapter stays in, so the serial port stays open,
+but nothing arrives from the shoe.
 
-The table asks an Angel Eye whether it is there. A BeeTek takes no commands, so the table sees its plug by an input of
-the header, or by a modem line of the adapter, which `modem_lines.c` simulates.
+The table asks an Angel Eye whether it is there. A BeeTek takes no commands, so the table sees its plug by a GPIO input,
+or by a modem line of the adapter, which `modem_lines.c` simulates.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def left_after(cards: int) -> int:
 
 
 def pull_and_deal(at: Bench, cards: str) -> None:
-    """Pull the plug, draw these cards as fast as hands can, and put the plug back."""
+    """Pull the plug at the shoe, draw these cards as fast as a dealer can, and put the plug back."""
     at.shoe.unplug_at_shoe()
     for card in cards.split():
         time.sleep(_BY_HAND_S)  # what hands need, and no wait for the table
@@ -146,7 +146,7 @@ def test_a_busy_or_slow_shoe_is_there(at: Bench, how: str) -> None:
 
 @pytest.fixture(scope="session")
 def adapter(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Compile the library that simulates the adapter's modem lines, and return its path."""
+    """Compile the library that simulates the modem lines of the shoe's serial adapter, and return its path."""
     library = tmp_path_factory.mktemp("adapter") / "modem_lines.so"
     source = Path(__file__).with_name("modem_lines.c")
     subprocess.run(["cc", "-shared", "-fPIC", "-Wall", "-Wextra", "-Werror", "-o", library, source, "-ldl"], check=True)
@@ -181,8 +181,8 @@ def test_a_loop_in_the_plug_shows_a_beetek_on_the_adapters_modem_line(
 def test_a_port_that_cannot_tell_its_modem_lines_is_an_error_with_the_ways_out(
     unstarted_table: Table, shoe: Any, eventually: Callable[[Callable[[], object]], None], tmp_path: Path
 ) -> None:
-    """The table does not start where the port has no modem lines, as a pty has none, and says what to do instead.
-    Otherwise the table would run as if it saw the plug."""
+    """The table does not start if its serial port has no modem lines (a pty has none), and says what to do instead.
+    Otherwise the table would run as if it could see whether the shoe is plugged in."""
     unstarted_table.start(await_ready=False)
     eventually(lambda: not unstarted_table.runs)
     said = (tmp_path / "daemon.log").read_text("utf-8")

@@ -1,4 +1,4 @@
-"""Plays stories of a table that works: whole rounds, from the dealer's button to lamps, journal and pit."""
+"""Plays stories of a table that works well: whole rounds, from the dealer's button to lamps, journal and pit."""
 
 from __future__ import annotations
 
@@ -162,8 +162,9 @@ def test_a_card_drawn_in_error_that_nobody_saw_is_the_next_hands_first(at: Bench
 
 
 def test_a_wager_that_is_placed_after_the_dealer_saw_the_card_does_not_play(at: Bench) -> None:
-    """A wager does not play where it was placed after a card that the dealer may have seen. The dealer draws the king
-    that is printed at seat 1, looks at it, and says that nobody saw it. Then seat 1 puts a chip down."""
+    """A wager does not count if it was placed after a card that the dealer may have seen. In the test, the dealer draws
+    the king that is printed at seat 1, looks at it, and says that nobody saw it. After that, seat 1 puts a chip down.
+    """
     at.dealer.open_shoe()
     at.shoe.deal("KS")
     at.eventually(lambda: at.table.phase == "round_in_play")

@@ -1,4 +1,4 @@
-"""Checks that what a stranger tries at a table's machine is refused, noticed, and written down."""
+"""Checks what a stranger could try at a table's machine. Each attempt is refused, noticed, and written down."""
 
 from __future__ import annotations
 
@@ -70,5 +70,5 @@ def test_a_changed_file_of_the_program_is_told_to_the_pit_and_kept_and_found_by_
 
 
 def _measured(table: Table) -> list[str]:
-    """Return the digests of the program that the journal has, in order."""
+    """Return the hashes of the installed program that the journal notes, in order."""
     return [fact["program"] for fact in table.facts() if fact["fact"] == "ProgramMeasured"]

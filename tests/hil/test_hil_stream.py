@@ -1,4 +1,4 @@
-"""Checks the stream of events to the pit through a real broker: no event is lost, doubled or out of order."""
+"""Checks that the table's events reach the pit through a real broker: none is lost, doubled or out of order."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_what_happens_while_the_broker_is_down_arrives_in_order(at: Bench, broke
 
 
 def _await_results(hands: int, table: Table, eventually: Eventually) -> None:
-    """Wait for the shoe's own result of each round, which comes after the round's last card and is journalled too."""
+    """Wait until the journal holds the shoe's own result of each round. The shoe sends it after the last card."""
     eventually(lambda: sum(fact["fact"] == "ShoeResultReported" for fact in table.facts()) == hands)
 
 
@@ -64,8 +64,8 @@ def test_a_pit_restored_from_an_old_copy_is_told_everything_again(at: Bench) -> 
 
 
 def _is_behind(table: Table) -> bool:
-    """Tell whether the table has stopped because its journal is behind the pit. The stop that follows every start comes
-    first, and is cleared here by a count."""
+    """Tell whether the table has stopped because its journal is behind the pit. Every start also stops the table; that
+    stop comes first, and is cleared here by a count of the cards."""
     if table.fault == "shoe_unheard":
         table.supervisor("count", left=table.cards_left)
     return table.fault == "journal_behind_pit"

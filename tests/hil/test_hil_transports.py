@@ -1,11 +1,10 @@
-"""Plays one short shoe with both brands over four kinds of line: the table never tells a round otherwise than it was
-dealt.
+"""Plays one short shoe with both brands of shoe over four kinds of serial line. The table never tells a round otherwise
+than it was dealt.
 
-The dealer deals by the sheet and looks at the draw lamps after each card. Where a bad line loses a whole report, the
-numbering of an Angel Eye shows that with its next report: the table stops, and the supervisor names what lies on the
-felt. A BeeTek numbers nothing, so the table cannot know: if the dealer went on, every later card would count one place
-too early. The dealer sees that the draw lamp did not move, stops, and the round is voided. No other protection is
-possible.
+The dealer deals by the rule sheet and looks at the draw lamps after each card. If a bad line loses a whole report, an
+Angel Eye shows that by the number of its next report: the table stops, and the supervisor names what lies on the felt.
+A BeeTek numbers nothing, so the table cannot know: if the dealer went on, every later card would count one place too
+early. The dealer sees that the draw lamp did not move, stops, and the round is voided. No other protection is possible.
 """
 
 from __future__ import annotations
@@ -28,13 +27,14 @@ _DRAW_LAMPS = {"draw_player", "draw_banker"}
 
 
 def _told(hand: Hand) -> dict[str, Any]:
-    """Return what the pit must be told of a round."""
+    """Return the fields that the pit must be told of a round, once it is dealt."""
     outcome = rules.outcome(hand.player, hand.banker)
     return {"player": hand.player, "banker": hand.banker, "outcome": outcome, "simulated": hand.simulated}
 
 
 class Shoe:
-    """One shoe, dealt by a dealer who looks at the lamps. `hands` are the rounds dealt so far."""
+    """One shoe of cards, dealt by a simulated dealer who looks at the lamps after each card. `hands` are the rounds
+    dealt so far."""
 
     def __init__(self, table: Table, shoe: FarShoe | FarBeeTek, pins: Pins, eventually: Eventually) -> None:
         self._table = table
@@ -44,8 +44,7 @@ class Shoe:
         self.hands: list[Hand] = []
 
     def open(self) -> None:
-        """Announce a shoe and burn its first cards. Where the table did not hear all of the burn, announce the shoe
-        anew."""
+        """Announce a shoe and burn its first cards. Announce the shoe anew if the table did not hear all of them."""
         for _ in range(10):
             self._table.supervisor("new_shoe")
             if not self._burned():  # cards that waited behind a gap before their first one are this shoe's
@@ -56,16 +55,16 @@ class Shoe:
         pytest.fail("ten burns, and none was heard to its end")
 
     def lock(self) -> None:
-        """Lock the wagers. Where the last round's result showed that a report was missed, clear that fault first,
-        because the dealer looked at that round."""
+        """End the betting (lock the wagers). If a fault says that a report of the last round was missed, clear the
+        fault first, because the dealer has already looked at that round."""
         while self._table.phase != "wagers_locked":
             self._pins.press("deal", until=lambda: self._table.phase == "wagers_locked" or self._stands())
             if self._stands():
                 self._table.supervisor("clear")
 
     def deal(self, cards: str, hand: Hand | None = None) -> Hand:
-        """Deal these cards to a new round, or to the round `hand`, until they are dealt or the round is void. Return
-        the round."""
+        """Deal these cards to the round `hand`, or to a new round, and return the round. Stop early if the round is
+        voided."""
         if hand is None:
             hand = Hand()
             self.hands.append(hand)
@@ -78,13 +77,13 @@ class Shoe:
         return hand
 
     def deal_in_error(self, cards: str) -> None:
-        """Deal while wagers are open, so that the first card begins a simulated round."""
+        """Deal cards while wagers may still be placed, by mistake. The first card begins a simulated round."""
         self.hands.append(Hand(simulated=True))
         self.deal(cards, self.hands[-1])
 
     def cut_card(self, hand: Hand) -> None:
-        """Draw the cut card inside a round. Where the shoe does not tell the table of it, the dealer presses the button
-        for it."""
+        """Draw the cut card inside a round. If the table does not learn of it from the shoe, press the button for it,
+        as the dealer does."""
         self._shoe.cut_card()
         if not comes_true(self._knows_cut_card, _SEEN_WITHIN_S if self._shoe.tells_cut_card else 0):
             self._pins.press("cut_card", until=self._knows_cut_card)
@@ -92,8 +91,8 @@ class Shoe:
             self._settle(hand)
 
     def unplug_and_clear(self, hand: Hand) -> None:
-        """Pull the shoe's cable inside a round and put it back. A supervisor then looks at the felt and clears the
-        fault."""
+        """Pull the shoe's cable inside a round and put it back. After that, clear the fault as a supervisor does, who
+        looks at the felt."""
         if hand.voided:
             return
         self._shoe.unplug()
@@ -113,8 +112,8 @@ class Shoe:
         return any(fact["fact"] == "CutCardDrawn" for fact in self._table.facts())
 
     def _look(self, hand: Hand) -> None:
-        """Look whether the table has taken the last card, by the draw lamps or by the round's end. Otherwise set the
-        table right or void the round."""
+        """Check, by the draw lamps or by the round's end, whether the table has taken the last card. If it has not, set
+        the table right or void the round."""
         seen = comes_true(lambda: self._stands() or self._has(hand), _SEEN_WITHIN_S)
         if not seen:
             self._table.hear_out()  # a busy machine may not have come so far
@@ -139,8 +138,8 @@ class Shoe:
         return len(hand.cards) if (hands["player"], hands["banker"]) == (hand.player, hand.banker) else 0
 
     def _settle(self, hand: Hand) -> None:
-        """Compare the felt with the table's display, name the cards that the table lacks, and clear the fault, as a
-        supervisor does."""
+        """Clear the fault as a supervisor does: compare the felt with the table's display, and name the cards that the
+        table lacks."""
         while (fault := self._table.face.fault) is not None:
             taken = self._taken(hand)
             for card in hand.cards[taken : len(hand.cards) - int(fault.held_cards)]:
@@ -159,7 +158,8 @@ class Shoe:
 
 @pytest.fixture
 def brand(request: pytest.FixtureRequest) -> str:
-    """Return the brand of the shoe. The mark on the parameter writes the brand into the table's file."""
+    """Return the brand of the table's shoe. A pytest mark on the parameter has already put the brand into the table's
+    file."""
     return str(request.param)
 
 
@@ -169,7 +169,8 @@ _LINES = ["lossy", *(pytest.param(kind, marks=pytest.mark.proof) for kind in _AT
 
 @pytest.fixture(params=_LINES)
 def bench_shoe_line(request: pytest.FixtureRequest, bench_shoe_line: FarLine) -> Perfect:
-    """Return the shoe's end of one kind of line."""
+    """Return the shoe's end of a serial line of the kind that the parameter names: lossy, perfect, delayed or byte by
+    byte."""
     return TRANSPORTS[request.param](bench_shoe_line)
 
 

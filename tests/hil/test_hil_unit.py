@@ -1,4 +1,5 @@
-"""Checks the daemon under the filter of system calls in its systemd unit, `systemd/table-controller.service`."""
+"""Checks that the daemon works with the filter of system calls that its systemd unit `systemd/table-controller.service`
+sets."""
 
 from __future__ import annotations
 
@@ -25,8 +26,8 @@ HELD = ("-m", "tests.support.unit_filter")
 
 
 def _killing(folder: Path) -> Path:
-    """Write a copy of the unit whose filter ends the process at a refused system call, so that no refused call goes
-    unnoticed. Return its path."""
+    """Write a copy of the systemd unit, and return its path. In the copy a refused system call ends the process, so
+    that no refused call goes unnoticed."""
     unit = read_unit(UNIT)
     unit.remove_option("Service", "SystemCallErrorNumber")
     # Where it is root, as tests may be and the service is not, SQLite gives its log to the journal's owner.
@@ -69,8 +70,8 @@ def test_under_its_units_filter_the_table_plays_stops_and_goes_dark(
 
 
 def _says(program: str, unit: Path | None) -> str:
-    """Return what Python prints for this program, under the filter of a unit, or without a filter where `unit` is
-    None."""
+    """Run this Python program under the system call filter of a systemd unit, and return what it prints. With `unit`
+    None it runs without a filter."""
     held = () if unit is None else (*HELD, str(unit), sys.executable)
     run = subprocess.run(programs.python(*held, "-c", program), cwd=ROOT, capture_output=True, text=True, check=False)
     assert run.returncode == 0, (run.returncode, run.stderr)

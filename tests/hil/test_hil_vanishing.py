@@ -1,4 +1,5 @@
-"""Checks what can vanish while a table runs, and what can stand in a journal's place: a person always hears of it."""
+"""Checks files and devices that vanish while a table runs, and a wrong file in the journal's place. A person always
+hears of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Checks that the wheel, installed far from the checkout, contains everything that an installation promises."""
+"""Checks that the project's wheel, installed outside the source tree, contains everything that an installation
+promises."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from tests.support.wheel import built_wheel, installed_wheel, run
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Install the wheel in a new environment, and return the folder with the environment's programs."""
+    """Install the project's wheel in a new virtual environment, and return the folder with its programs."""
     return installed_wheel(tmp_path_factory.mktemp("wheel"))
 
 
@@ -68,7 +69,7 @@ def test_another_repository_s_test_needs_nothing_but_the_installation(installed:
 
 
 def _first_test() -> str:
-    """Return the source of the first test that docs/bench.md gives to another repository."""
+    """Return the source of the first example test in docs/bench.md, which is meant for another repository."""
     page = (ROOT / "docs" / "bench.md").read_text("utf-8")
     code = re.search(r"^A first test, whole\..*\n\n```python\n((?:.*\n)+?)```$", page, re.M)
     assert code

@@ -1,5 +1,5 @@
-"""Plays whole shoes, dealt by simulated people through every connection of the table: the pit's account is compared
-with theirs, line by line."""
+"""Plays whole shoes, dealt by simulated people through every connection of the table. The pit's account is compared
+with the simulated people's account, line by line."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ENVELOPE = {"id", "contract", "table", "epoch", "seq", "at", "clock_synchronise
 
 
 def _in_the_houses_words(event: Event) -> dict[str, Any]:
-    """Return a round's event in the form in which the simulated house writes a round in its account."""
+    """Return a round's event in the form in which the simulated house notes a round in its account."""
     return {key: value for key, value in event.items() if key not in _ENVELOPE}
 
 

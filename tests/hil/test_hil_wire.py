@@ -1,4 +1,4 @@
-"""Checks recordings of a shoe's bytes: they are recorded while a table runs, and played again to a table."""
+"""Checks recordings of the bytes that a shoe sends. They are made while a table runs, and played back to a table."""
 
 from __future__ import annotations
 

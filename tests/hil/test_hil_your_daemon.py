@@ -1,4 +1,5 @@
-"""Checks that the bench works with somebody else's table daemon, connected to the bench's shoe, lamps and pit."""
+"""Checks that the bench also works with somebody else's table daemon, connected to the bench's simulated shoe, lamps
+and pit."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ pytestmark = pytest.mark.bench_table(shoe={"driver": "beetek"})
 
 @pytest.fixture
 def table(bench_wires: Wires, bench_shoe: FarBeeTek, bench_pit: FarPit, bench_wait: Wait) -> Iterator[None]:
-    """Run the foreign daemon, with its shoe and its pit. This fixture replaces the bench's own fixture `table`."""
+    """Run somebody else's table daemon with the bench's shoe and pit. This fixture replaces the bench's own fixture
+    `table`."""
     daemon = subprocess.Popen(["perl", str(PROGRAM)], env=os.environ | bench_wires.environment)
     bench_wait(lambda: bench_shoe.heard and bench_pit.online)
     yield

@@ -1,4 +1,5 @@
-"""The lines between the simulated shoe and its pty: a good line, and lines that split, lose or delay bytes."""
+"""The serial lines between the simulated shoe and the pty of the host: a good line, and lines that split, lose or delay
+bytes."""
 
 from __future__ import annotations
 
@@ -16,49 +17,49 @@ _ANSWERS = (b"\x06", b"\x15")
 
 
 class Perfect:
-    """A line on which everything comes as it was sent."""
+    """A serial line that delivers everything as it was sent."""
 
     def __init__(self, line: FarLine) -> None:
         self._line = line
 
     def write(self, data: bytes) -> None:
-        """Put bytes on the line, from the shoe."""
+        """Send bytes from the shoe over the line."""
         self._line.write(data)
 
     def listen(self, heard: Callable[[bytes], None]) -> None:
-        """Call `heard` with the bytes that the host sends to the shoe, as they were sent."""
+        """Register `heard`, which is then called with all bytes that the host sends to the shoe."""
         self._line.listen(heard)
 
     def unplug_at_shoe(self) -> None:
-        """Pull the plug at the shoe's end, so that no byte passes."""
+        """Pull the plug at the shoe's end of the cable, so that no byte passes."""
         self._line.unplug_at_shoe()
 
     def plug_at_shoe(self) -> None:
-        """Put the plug at the shoe's end back, so that bytes pass again."""
+        """Put the plug back at the shoe's end of the cable, so that bytes pass again."""
         self._line.plug_at_shoe()
 
     def plug(self) -> None:
-        """Let the serial device appear at the host."""
+        """Let the serial device appear at the host, as when its adapter is plugged in."""
         self._line.plug()
 
     def unplug(self) -> None:
-        """Let the serial device vanish at the host."""
+        """Let the serial device vanish from the host, as when its adapter is pulled out."""
         self._line.unplug()
 
 
 class ByteByByte(Perfect):
-    """A line on which each byte comes alone."""
+    """A serial line that delivers each byte by itself."""
 
     def write(self, data: bytes) -> None:
-        """Put the bytes on the line one by one."""
+        """Send the bytes over the line one by one."""
         for place in range(len(data)):
             super().write(data[place : place + 1])
             time.sleep(0)  # let the reader run between two of them
 
 
 class Lossy(Perfect):
-    """A line that loses one byte in every fifth of the shoe's frames or lines on average, chosen by a seed. `lost`
-    counts the losses."""
+    """A serial line that loses bytes: on average one byte in every fifth frame or line that the shoe sends. The bytes
+    are chosen by a seed. `lost` counts the losses."""
 
     def __init__(self, line: FarLine) -> None:
         super().__init__(line)
@@ -66,7 +67,7 @@ class Lossy(Perfect):
         self.lost = 0
 
     def write(self, data: bytes) -> None:
-        """Put the bytes on the line, or all but one of them."""
+        """Send the bytes over the line, and sometimes lose one of them."""
         rng = self._of_answers if data[:1] in _ANSWERS else self._rng  # answers come by the clock
         if rng.random() < LOSS:
             lost = rng.randrange(len(data))
@@ -76,8 +77,11 @@ class Lossy(Perfect):
 
 
 class Delayed(Perfect):
-    """A line on which everything comes late, one write at a time, while the shoe goes on. Where the shoe is much
-    quicker than the line, the shoe has to wait. Otherwise an answer would come seconds after the table asked."""
+    """A serial line that delivers everything late, one write at a time, while the shoe goes on.
+
+    If the shoe is much quicker than the line, the shoe has to wait. Otherwise an answer would come seconds after the
+    table asked.
+    """
 
     def __init__(self, line: FarLine) -> None:
         super().__init__(line)
@@ -85,7 +89,7 @@ class Delayed(Perfect):
         threading.Thread(target=self._bring, name="late", daemon=True).start()
 
     def write(self, data: bytes) -> None:
-        """Put the bytes into the queue of the late line, and wait where the queue is full."""
+        """Put the bytes into the queue of the delayed line. If the queue is full, wait."""
         self._late.put(data)
 
     def _bring(self) -> None:

@@ -1,5 +1,5 @@
-"""A simulated monitor whose picture is a file, and the browser command of the kiosk's systemd unit on it. Cage takes an
-X server's window for a screen."""
+"""Simulates a monitor whose picture is a file, and adapts the browser command from the kiosk's systemd unit to that
+monitor. The compositor Cage takes the window of an X server for a monitor."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ LACKING = [program for program in ("Xvfb", "cage", "Xwayland", "chromium") if sh
 
 @contextmanager
 def monitor(folder: Path, log: Path) -> Iterator[str]:
-    """Run a simulated monitor of 1024 x 768, and yield its X display. What it shows is the file `Xvfb_screen0` in the
-    folder."""
+    """Run a simulated monitor of 1024 x 768 pixels, and yield the name of its X display. The picture is in the file
+    `Xvfb_screen0` in the folder."""
     command = ["Xvfb", "-displayfd", "1", "-screen", "0", "1024x768x24", "-fbdir", str(folder), "-ac"]
     with programs.started(command, log):
         eventually_now(lambda: re.search(rb"^\d+\n", log.read_bytes(), re.MULTILINE), "the monitor")
@@ -30,8 +30,8 @@ def monitor(folder: Path, log: Path) -> Iterator[str]:
 
 
 def units_browser(folder: Path, display: str) -> list[str]:
-    """Return the browser's command from the kiosk's unit, changed to use this folder and this display, and to need no
-    GPU, seat or root."""
+    """Return the browser command from the kiosk's systemd unit. It is changed to use this folder and this display, and
+    to need no GPU, no seat of the login manager, and no root."""
     command = UNIT.read_text("utf-8").split("ExecStart=")[1].split(" -- ", 1)[1].split("\nWatchdogSec")[0]
     where = {"DISPLAY": display, "XDG_RUNTIME_DIR": str(folder), "HOME": str(folder)}
     where |= {"WLR_BACKENDS": "x11", "WLR_RENDERER": "pixman", "WLR_LIBINPUT_NO_DEVICES": "1"}

@@ -1,4 +1,4 @@
-"""Debian's Chromium at a chosen size, driven by the tests, and what can be read from its page."""
+"""Lets the tests drive Debian's Chromium in a window of a chosen size, and read from its page."""
 
 from __future__ import annotations
 
@@ -205,8 +205,8 @@ axe.run().then(({ violations }) => done(violations.flatMap(({ id, nodes }) =>
 
 
 class Browser:
-    """A browser with one window for pages. A second, empty window measures pictures of the first. Pictures are kept in
-    the folder `pictures`."""
+    """A Chromium browser with one window for web pages. A second, empty window measures pictures taken of the first
+    one. Pictures are saved in the folder `pictures`."""
 
     def __init__(self, driver: webdriver.Chrome, pictures: Path) -> None:
         self._driver, self.pictures = driver, pictures
@@ -214,21 +214,21 @@ class Browser:
         self._beside = ""
 
     def open(self, url: str) -> None:
-        """Go to this address, and wait until the page shows the table."""
+        """Go to this address, and wait until the page shows the state of the table."""
         self._driver.get(url)
         self.until("!document.body.classList.contains('waiting')")
 
     def leave(self) -> None:
-        """Go to an empty page, so that the server of the present page can end."""
+        """Go to an empty page, so that the server of the present page has no open connection and can end."""
         self._driver.get("about:blank")
 
     def go(self, url: str) -> None:
-        """Go to this address, and do not wait for what the page loads later."""
+        """Go to this address. Do not wait for what the page loads after it is opened."""
         self._driver.get(url)
 
     def size(self, name: str) -> None:
-        """Give the window a size by its name in SIZES or MORE_SIZES, "4k" or "tall". Wait until the page is drawn in
-        that size."""
+        """Give the window the size of this name, for example "4k" or "tall" (see SIZES and MORE_SIZES). Wait until the
+        page is drawn in that size."""
         width, height = {"tall": _TALL, "4k": _4K, **SIZES, **MORE_SIZES}[name]
         if self.read("[innerWidth, innerHeight]") == [width, height]:
             return
@@ -240,17 +240,17 @@ class Browser:
         self.until(f"window.resized && innerWidth === {width} && innerHeight === {height}")
 
     def moving(self, moves: bool) -> None:
-        """Let animations run, or not, on pages that are loaded from now on."""
+        """Switch animations on or off for all pages that are loaded from now on."""
         value = "no-preference" if moves else "reduce"
         features = {"features": [{"name": "prefers-reduced-motion", "value": value}]}
         self._driver.execute_cdp_cmd("Emulation.setEmulatedMedia", features)
 
     def slowed(self, times: int) -> None:
-        """Slow down the browser's processor, so that scripts and drawing take this many times as long."""
+        """Slow down the browser's processor, so that scripts and drawing take `times` times as long."""
         self._driver.execute_cdp_cmd("Emulation.setCPUThrottlingRate", {"rate": times})
 
     def read(self, script: str) -> Any:
-        """Return the value of a JavaScript expression in the page."""
+        """Evaluate a JavaScript expression in the page, and return its value."""
         return self._driver.execute_script(f"return {script};")
 
     def run(self, script: str) -> None:
@@ -258,21 +258,21 @@ class Browser:
         self._driver.execute_script(script)
 
     def run_async(self, script: str, *given: Any) -> Any:
-        """Run JavaScript statements in the page, and return what they pass to the callback, which is their last
-        argument."""
+        """Run JavaScript statements in the page, and return the value that they pass to a callback. The callback is the
+        last of the script's arguments, after `given`."""
         return self._driver.execute_async_script(script, *given)
 
     def give(self, selector: str, path: Path) -> None:
-        """Choose a file in the page's file input."""
+        """Choose the file at `path` in the page's file input that `selector` names."""
         self._driver.find_element("css selector", selector).send_keys(str(path))
 
     def until(self, script: str) -> None:
-        """Wait until a JavaScript expression is true in the page."""
+        """Wait until this JavaScript expression is true in the page."""
         eventually_now(lambda: self.read(script), script)
 
     def roads(self) -> dict[str, list[str]]:
-        """Return the marks of every road as they are drawn at one moment, by the road's name, and the counts as
-        `counts`."""
+        """Return the marks of every road (chart of results) on the page, all read at one moment, by the road's name.
+        The key `counts` holds the counts of results."""
         drawn: dict[str, list[str]] = self.read(
             "({...Object.fromEntries([...document.querySelectorAll('.road')].map(road => [road.id,"
             " [...road.querySelectorAll('[data-mark]')].map(e => e.dataset.mark)])),"
@@ -281,29 +281,33 @@ class Browser:
         return drawn
 
     def text(self, selector: str, language: str = "") -> str:
-        """Return an element's text, in all languages that the page shows or in one."""
+        """Return the text of the element that `selector` names, in the language `language`, or in all languages that
+        the page shows."""
         where = f"{selector} [lang={language}]" if language else selector
         return str(self.read(f"document.querySelector({json.dumps(where)})?.textContent ?? ''"))
 
     def unfit(self) -> list[str]:
         """Return a list of what does not fit on the page: text that is cut off, off the page or over other text; and a
-        page that must be scrolled. The ink of letters counts too, because it may be taller than the box of its line. On
-        the players' page, text must not be smaller than 14 px where the window has 720 lines, nor than 11 px; only long
-        pay tables may be."""
+        page that must be scrolled.
+
+        The ink of letters counts too, because it may be taller than the box of its line. On the players' page, text
+        must not be smaller than 14 px if the window has 720 lines, nor than 11 px in any window; only long pay tables
+        may be smaller.
+        """
         self._driver.execute_async_script(_PAINTED)  # before that a page has not fitted its boards to their place
         found: list[str] = self._driver.execute_script(_UNFIT)
         return found
 
     def unfit_after(self, poses: Iterable[str], expression: str) -> list[tuple[list[str], Any]]:
-        """Run each of these statements in the page. Return, for each, what does not fit on the page afterwards, and the
-        expression's value at that moment. The page is not painted in between."""
+        """Run each of these JavaScript statements in the page. Return for each a pair: what does not fit on the page
+        afterwards, and the value of `expression` at that moment. The page is not painted in between."""
         steps = ", ".join(f"() => {{ {pose} }}" for pose in poses)
         looks = f"[{steps}].map(pose => {{ pose(); return [(() => {{ {_UNFIT} }})(), {expression}]; }})"
         return [(unfit, value) for unfit, value in self.read(looks)]
 
     def faint(self) -> list[str]:
-        """Return the texts that stand out from their background by less than 4.5:1, measured in the page's pixels. A
-        text counts as faint only in five pictures in a row, because a busy machine may give an empty picture."""
+        """Return the texts whose contrast to their background is below 4.5:1, measured in the pixels of the page. A
+        text must be faint in five pictures in a row, because a busy machine may give an empty picture."""
         found = self._faint_now()
         for _ in range(4):
             if found:
@@ -326,7 +330,8 @@ class Browser:
         return found
 
     def machine_fonts(self, selector: str) -> list[str]:
-        """Return the fonts that draw letters of this element and that the machine has, and not the page."""
+        """Return those fonts of the machine that draw letters of this element. Fonts that the page itself brings are
+        left out."""
         self.until(f"document.querySelector('{selector}').offsetWidth >= 0 && document.fonts.status === 'loaded'")
         root = self._driver.execute_cdp_cmd("DOM.getDocument", {})["root"]["nodeId"]
         node = self._driver.execute_cdp_cmd("DOM.querySelector", {"nodeId": root, "selector": selector})
@@ -335,8 +340,8 @@ class Browser:
         return [each["familyName"] for each in fonts if not each["isCustomFont"]]
 
     def barriers(self) -> list[str]:
-        """Return the barriers that axe finds on the page, for example for people who use a screen reader: the rule, and
-        the place."""
+        """Return the barriers for disabled people (for example, for users of a screen reader) that the program axe
+        finds on the page. Each entry has the rule and the place."""
         folder = _AXE.submodule_search_locations if _AXE else None
         self._driver.execute_script((Path((folder or [""])[0]) / "axe.min.js").read_text("utf-8"))
         found: list[str] = self._driver.execute_async_script(_BARRIERS)
@@ -347,8 +352,8 @@ class Browser:
         self._driver.save_screenshot(str(self.pictures / f"{name}.png"))
 
     def small_picture(self, name: str, last: str | None) -> None:
-        """Save a picture of the page in a small file. With `last`, the picture ends below the section that holds the
-        element `last`."""
+        """Save a picture of the page in a small file. If `last` names an element, the picture ends below the section
+        that holds the element."""
         asked: dict[str, Any] = {"format": "webp", "quality": 82}
         if last is not None:
             high = self.read(
@@ -360,14 +365,15 @@ class Browser:
         (self.pictures / f"{name}.webp").write_bytes(base64.b64decode(shot["data"]))
 
     def complaints(self) -> list[str]:
-        """Return what the page wrote to the console since the last call, except that a server was away."""
+        """Return what the page wrote to the browser's console since the last call. Complaints that a server was away
+        are left out."""
         told = [line["message"] for line in self._driver.get_log("browser")]  # type: ignore[no-untyped-call]  # in selenium
         return [line for line in told if "ERR_CONNECTION_REFUSED" not in line and "ERR_INCOMPLETE_CHUNKED" not in line]
 
 
 def _begun(options: Options) -> webdriver.Chrome:
-    """Start the browser, and start it once more where the first start fails. Where many browsers start at the same
-    time, one of them may end."""
+    """Start the browser, and try once more if the first start fails. If many browsers start at the same time, one of
+    them may end."""
     try:
         return webdriver.Chrome(options=options, service=Service(str(DRIVER)))
     except SessionNotCreatedException:
@@ -376,7 +382,7 @@ def _begun(options: Options) -> webdriver.Chrome:
 
 @contextmanager
 def chromium(pictures: Path) -> Iterator[Browser]:
-    """Yield a browser without a visible window, which asks pages for reduced motion."""
+    """Yield a browser without a visible window. It asks web pages for reduced motion."""
     options = Options()
     options.binary_location = str(PROGRAM)
     for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars"):

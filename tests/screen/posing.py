@@ -1,4 +1,5 @@
-"""Shows any state of a table on the players' page, without a table. The page shows what it was last told."""
+"""Shows any state of a table on the players' page, without running a table. The page is told a made-up state, and shows
+what it was last told."""
 
 from __future__ import annotations
 
@@ -36,8 +37,8 @@ _NOWHERE = Path("/nowhere")
 
 @contextmanager
 def served(face: Face = SHIPPED, said: FeedLine | None = None) -> Iterator[str]:
-    """Run a screen's server in this process, with this face (the house's look), and yield its address. It hears no
-    table, or one whose feed said `said`."""
+    """Run a screen's web server in this process, in the house's look (`face`), and yield its address. The server hears
+    no table. With `said`, it behaves as if a table had sent this line of its feed."""
     screen = Screen(Sockets(_NOWHERE, _NOWHERE, _NOWHERE))
     if said is not None:
         screen.feed.said, screen.feed.live = said, True
@@ -65,8 +66,8 @@ def parts(
     face: Public | None = None,
     win: WinShown | None = None,
 ) -> dict[str, Any]:
-    """Return everything that the page is told of this table, by the page's parts. `cents` are the meters' levels,
-    `face` replaces the table's own public state, and `win` is the last win at another table."""
+    """Return all contents of the players' page for this table, by the page's parts. `cents` are the levels of the
+    meters, `face` replaces the table's own public state, and `win` is the last win at another table."""
     said: Placard = read_back(placard(table.table.rules, "Table 1", SIDE_BY_SIDE))
     burning = {lamp: pattern.name.lower() for lamp, pattern in lamps(face or table.face, HEALTHY).items()}
     status: Status = healthy(face or table.face, lamps=burning, pit={"meters": cents or {}, "win": win})
@@ -82,14 +83,14 @@ def parts(
 
 
 def _day(shoe: Rounds) -> dict[str, int]:
-    """Return the day's counts of results: those of made-up earlier shoes, and those of this shoe."""
+    """Return the counts of the day's results: made-up counts of earlier shoes, plus the results of this shoe."""
     outcomes = [each.outcome for each in shoe.hands if not each.simulated]
     before = {"player": 596, "banker": 618, "tie": 126}
     return {outcome: count + outcomes.count(outcome) for outcome, count in before.items()}
 
 
 class Page:
-    """The players' page in a browser, to be told made-up states."""
+    """The players' page in a browser. A test can tell it made-up states of a table."""
 
     def __init__(self, browser: Browser, url: str) -> None:
         self.browser, self._url = browser, url
@@ -97,23 +98,25 @@ class Page:
         self.load()
 
     def load(self, path: str = "", there: str = "typeof known === 'object' && known.link") -> None:
-        """Load the page anew, or the page at this path. Wait until the expression `there` is true in it."""
+        """Load the page at this path of the server anew. Wait until the JavaScript expression `there` is true in it."""
         self._languages = SIDE_BY_SIDE
         self.browser.run(f"location.href = '{self._url}{path}'")
         self.browser.until(f"{there} && document.fonts.status === 'loaded'")
 
     def speak(self, *languages: str) -> None:
-        """Load the page in these languages, one or two side by side, unless it is in these languages already."""
+        """Load the page in these languages, unless it is already shown in them. The page shows one language, or two
+        side by side."""
         if self._languages != languages:
             self.load(f"?lang={','.join(languages)}")
             self._languages = languages
 
     def pose(self, told: dict[str, Any]) -> None:
-        """Tell the page these parts, so that it shows them."""
+        """Send these contents to the page, by the page's parts, so that the page shows them."""
         self.browser.run(self._telling(told))
 
     def unfit_in(self, poses: Iterable[dict[str, Any]], expression: str) -> list[tuple[list[str], Any]]:
-        """Return, for each of these states, what does not fit on the page, and the expression's value."""
+        """Show each of these made-up states on the page. Return for each a pair: what does not fit on the page, and the
+        value of the JavaScript `expression`."""
         return self.browser.unfit_after(map(self._telling, poses), expression)
 
     def _telling(self, told: dict[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""Runs a table with its people, its pit and its screen, as processes on this machine, and reads its journal."""
+"""Runs a table with simulated people, a pit and a screen, as processes on this machine, and reads its journal."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ LETTER = {"player": "P", "banker": "B", "tie": "T"}
 
 
 class Showing:
-    """The running processes of a table: broker, pit, daemon and screen. `url` is the screen's address."""
+    """The running processes around a table: broker, pit, the table's daemon, and the screen's web server. `url` is the
+    address of the screen."""
 
     def __init__(self, folder: Path, example: str) -> None:
         self.folder, self._stack = folder, ExitStack()
@@ -39,7 +40,7 @@ class Showing:
 
     @contextmanager
     def running(self) -> Iterator[Showing]:
-        """Run a broker, a pit, the daemon and the screen during the block."""
+        """Run a broker, a pit, the table's daemon and the screen's web server during the block."""
         with self._stack:
             self._stack.enter_context(programs.mosquitto(self.folder, self._broker))
             self._stack.enter_context(programs.pit(self.folder, self._broker, self.folder / "ledger"))
@@ -48,7 +49,7 @@ class Showing:
             yield self
 
     def start_daemon(self) -> subprocess.Popen[bytes]:
-        """Start the table's daemon, and wait until it knows the pit's levels."""
+        """Start the table's daemon, and wait until the pit has told it the levels of the meters."""
         daemon = self._started("daemon", "-m", "controller.people.cli.main", "run", str(self.table))
         eventually_now(self._has_levels, "the table's levels")
         return daemon
@@ -62,7 +63,7 @@ class Showing:
         return screen
 
     def supervisors_url(self) -> str:
-        """Start a supervisor's own screen, and return its address."""
+        """Start a second web server as a supervisor does, and return the address that it prints."""
         port = str(programs.free_port())
         self._started("own", *_SCREEN, str(self.table), "--supervisor", "--listen", f"127.0.0.1:{port}")
         log = self.folder / "own.log"
@@ -70,13 +71,13 @@ class Showing:
         return log.read_text("utf-8").split()[-1]
 
     def people(self, rounds: int | None, *, seed: int = 7, speed: float = 0) -> subprocess.Popen[bytes]:
-        """Start the simulated dealer and players, for `rounds` rounds; for a whole shoe where `rounds` is None."""
+        """Start the simulated dealer and players. They play `rounds` rounds, or a whole shoe if `rounds` is None."""
         habits = ["--seed", str(seed), "--speed", str(speed), "--account", str(self.folder / "account")]
         habits += ["--shoes", "1"] if rounds is None else ["--rounds", str(rounds)]
         return self._started("people", "-m", "drivers.sim", str(self.table), *habits)
 
     def daemon_returns(self) -> None:
-        """Kill the daemon, and start it again."""
+        """Kill the table's daemon, and start it again."""
         self.daemon.kill()
         self.daemon.wait()
         self.daemon = self.start_daemon()
@@ -88,7 +89,7 @@ class Showing:
         self.screen = self.start_screen()
 
     def go_on(self) -> None:
-        """Count the cards in the shoe as a supervisor does, which clears the fault."""
+        """Clear the fault at which the table stands: count the cards in the shoe, as a supervisor does."""
         face = self.status().face
         assert face.fault is not None, "the table stopped for a count"
         ask(self.table, {"do": "count", "left": face.cards_left, "fault": face.fault.id, "by": "Smith"})

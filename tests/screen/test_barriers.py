@@ -1,4 +1,5 @@
-"""Checks every web page with axe: people who see little, or use a screen reader, find no barrier that axe knows of."""
+"""Checks every web page with the program axe, which finds barriers for people who see little or use a screen reader. No
+page may have a barrier."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks the players' page of a running table in a real browser: each mark on it is as the journal says."""
+"""Checks the players' page of a running table in a real browser: each mark on the page agrees with the journal."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ new MutationObserver(() => {{
 
 @pytest.fixture
 def browser(chromium: Browser, tmp_path: Path) -> Iterator[Browser]:
-    """Yield the browser, and check at the end of the test that no page wrote an error to the console. Pictures go to
-    the test's folder."""
+    """Yield the browser, which saves its pictures in the test's folder. At the end of the test, check that no page
+    wrote an error to the console."""
     chromium.complaints()
     chromium.pictures = tmp_path
     chromium.size("monitor")
@@ -68,9 +68,11 @@ def browser(chromium: Browser, tmp_path: Path) -> Iterator[Browser]:
 
 
 def shown_of(browser: Browser, showing: Showing) -> None:
-    """Check that the page shows the shoe's rounds as the journal has them, with every road that these rounds make.
+    """Check that the page shows the rounds of the shoe as the journal has them, and every road (chart of results) that
+    these rounds make.
 
-    Rounds that came after the page was read are left out, and of a road too long for its window only the end is shown.
+    Rounds that came after the page was read are left out. If a road is too long for its window, only its end is
+    compared.
     """
     shown = browser.roads()  # at one moment, and before the journal is read: which may have more by then
     rounds = showing.rounds()[: sum(map(int, shown["counts"]))]
@@ -95,8 +97,8 @@ def shown_of(browser: Browser, showing: Showing) -> None:
 
 
 def _shows_its_end(shown: list[tuple[int, int, str]], letters: str) -> None:
-    """Check that these are the last marks of a road. Where the road is too long for its window, it is shown from some
-    column on."""
+    """Check that the marks in `shown` are the last marks of a road, whose results are `letters`. A road that is too
+    long for its window begins at a later column."""
     marks = [(*place, letter) for place, letter in zip(drawn(list(letters)), letters, strict=True)]
     first = min((column for column, _, _ in shown), default=0)
     assert shown == [mark for mark in marks if mark[0] >= first]
@@ -104,7 +106,8 @@ def _shows_its_end(shown: list[tuple[int, int, str]], letters: str) -> None:
 
 
 def shows_the_day(browser: Browser, showing: Showing) -> None:
-    """Check that the page counts the rounds of every shoe in the journal, all of which were dealt today."""
+    """Check that the page's counts of the day include the rounds of every shoe in the journal. All of them were dealt
+    today."""
     dealt = [json.loads(body) for row in read_rows(showing.journal) for body in row.messages]
     won = Counter(each["outcome"] for each in dealt if each["type"] == "round" and not each["simulated"])
     want = "".join(f"{LETTER[side]} {won[side]}" for side in ("player", "banker", "tie"))
@@ -112,7 +115,7 @@ def shows_the_day(browser: Browser, showing: Showing) -> None:
 
 
 def shows_the_final_round(browser: Browser, rounds: list[dict[str, Any]]) -> None:
-    """Check that the page shows the cards and totals of the last of these rounds, who played and who won it."""
+    """Check that the page shows the last of these rounds: its cards and totals, the seats that played, and who won."""
     last, language = rounds[-1], browser.read("page.lang")
     for side in ("player", "banker", "dealer"):
         if side in last:
@@ -138,7 +141,8 @@ def _shows(browser: Browser, selector: str, hand: dict[str, Any]) -> None:
 
 
 def every_size(browser: Browser, name: str) -> None:
-    """Check that everything fits on the page at every size. With `--proof` the pictures are kept."""
+    """Check that everything fits on the page at every window size. With pytest's option `--proof`, pictures called
+    `name` are kept."""
     browser.size("monitor")
     assert browser.read(_SMALLEST_TOTAL) >= 96
     for size in SIZES:
@@ -150,15 +154,16 @@ def every_size(browser: Browser, name: str) -> None:
 
 
 def says_that_it_is_away(browser: Browser, what: str) -> None:
-    """Check that the page says in both languages that the table or the screen's server (`what`) is away, and that all
-    else still fits."""
+    """Check that the page says, in both languages, that `what` (the table or the screen's server) is away, and that all
+    other text still fits."""
     browser.until(f"document.getElementById('{what}').checkVisibility()")
     assert browser.unfit() == []
     assert browser.text(f"#{what}") == "".join(words(each)["link"][what.replace("-", "_")] for each in ("en", "vi"))
 
 
 def shows_the_stop(browser: Browser, code: str) -> None:
-    """Check that the page explains the fault `code` in both languages that it shows."""
+    """Check that the page explains, in both languages that it shows, why the table has stopped. `code` is the fault's
+    code."""
     browser.until(
         f"!document.getElementById('stop').hidden && document.getElementById('stop').dataset.code === '{code}'"
     )
@@ -167,7 +172,7 @@ def shows_the_stop(browser: Browser, code: str) -> None:
 
 
 def status_names_the_page(showing: Showing) -> None:
-    """Check that the last line of `tablectl status` says where the players' page is seen."""
+    """Check that the last line of `tablectl status` says where the players' page is shown."""
 
     def line() -> str:
         said = StringIO()
@@ -180,8 +185,8 @@ def status_names_the_page(showing: Showing) -> None:
 
 
 def metrics_tell(showing: Showing) -> None:
-    """Check that the metrics describe the table as it is, and have every name that the dashboard and the alert rules
-    use."""
+    """Check that the metrics for Prometheus agree with the table's state, and include every name that the dashboard and
+    the alert rules use."""
     with urlopen(f"{showing.url}metrics", timeout=20) as answer:
         said = answer.read().decode()
     assert asked_names("table_") <= told_names(said)
@@ -197,8 +202,8 @@ def metrics_tell(showing: Showing) -> None:
 
 
 def test_the_page_beside_the_journal(tmp_path: Path, browser: Browser) -> None:
-    """The page shows a hit and some rounds as the journal has them, and still does after the daemon, and then the
-    screen's server, was killed and came back."""
+    """The page shows a hit and some rounds as the journal has them. It still does after first the table's daemon and
+    then the screen's server was killed and started again."""
     with Showing(tmp_path, "royal9").running() as showing:
         browser.open(showing.url)
         people = showing.people(8, seed=_SEED_OF_A_HIT)
@@ -249,8 +254,8 @@ def test_the_page_beside_the_journal(tmp_path: Path, browser: Browser) -> None:
 @pytest.mark.proof
 @pytest.mark.parametrize("house", HOUSES)
 def test_a_whole_shoe_beside_the_journal(house: str, tmp_path: Path, browser: Browser) -> None:
-    """The page shows what the journal says throughout a whole shoe, while the screen's server and the daemon are killed
-    and come back."""
+    """The page agrees with the journal throughout a whole shoe, although the screen's server and the table's daemon are
+    killed and started again."""
     roads = house != "lucky9"
     with Showing(tmp_path, house).running() as showing:
         browser.open(showing.url)
@@ -294,14 +299,14 @@ def test_a_whole_shoe_beside_the_journal(house: str, tmp_path: Path, browser: Br
 
 
 def at_rest(showing: Showing) -> None:
-    """Wait until the table has taken in all that was dealt, and its public state no longer changes."""
+    """Wait until the table has taken in every card that was dealt, and its public state no longer changes."""
     before = None
     while before != (before := showing.status().face):
         time.sleep(0.3)
 
 
 def _hits_were_seen(browser: Browser, showing: Showing) -> None:
-    """Check that every hit was shown for at least eight seconds, on at least a quarter of the page."""
+    """Check that the page showed every hit for at least eight seconds, on at least a quarter of its area."""
     shown = browser.read("window.hitsShown")
     if showing.events("hit"):
         assert shown

@@ -1,4 +1,5 @@
-"""Checks the QR code of a checkpoint on the screen: another program must read it from the picture."""
+"""Checks that another program can read the QR code on the screen, which shows a checkpoint (the signed size and root
+hash of the journal)."""
 
 from __future__ import annotations
 
@@ -36,7 +37,8 @@ CHECKPOINT = signed_checkpoint("royal9-01/7c0f19a2be", Edge(3, (bytes(32), bytes
 
 
 def _checkpoint(table: str, epoch: str, size: int) -> str:
-    """Return a signed checkpoint of a journal of `size` rows, in the form in which the table tells it to its screen."""
+    """Return a signed checkpoint of a journal of `size` rows, in the text form in which the table sends it to its
+    screen."""
     return signed_checkpoint(f"{table}/{epoch}", Edge(size, (bytes(32),) * size.bit_count()), KEY, KEY.public).framed()
 
 
@@ -51,13 +53,14 @@ _PIXELS = 3  # of a module
 
 
 def read(picture: Path) -> str:
-    """Return the text that the program `zbarimg` reads in this picture."""
+    """Return the text of the QR code in this picture, as the program `zbarimg` reads it."""
     command = ["zbarimg", "-q", "--raw", "-Sdisable", "-Sqrcode.enable", str(picture)]
     return subprocess.run(command, capture_output=True, text=True, check=False).stdout.removesuffix("\n")
 
 
 def _drawn(code: Code, to: Path) -> Path:
-    """Draw the code as a picture with few pixels for each module, and return the picture's path."""
+    """Draw the QR code into the picture file `to`, with a few pixels for each module (small square), and return its
+    path."""
     rows = [bytearray(b"\xff" * code.size * _PIXELS) for _ in range(code.size)]
     for x, y, wide in (map(int, run) for run in re.findall(r"M(\d+) (\d+)h(\d+)", code.path)):
         rows[y][x * _PIXELS : (x + wide) * _PIXELS] = bytes(wide * _PIXELS)
@@ -95,8 +98,8 @@ def test_each_checkpoint_that_the_contract_allows_has_a_code() -> None:
 
 
 def test_a_text_without_a_code_stops_no_page() -> None:
-    """A checkpoint too long for a code does not stop the feed. The players' page shows no code, and `/checkpoint` shows
-    the text itself."""
+    """A checkpoint that is too long for a QR code stops no page. The players' page shows no code, and the page
+    `/checkpoint` shows the text itself."""
     screen = Screen(Sockets(NOWHERE, NOWHERE, NOWHERE))
     screen.feed.said = FeedLine(
         status=healthy(replace(TableUnderTest().face, phase="shoe_ended")), checkpoint="x" * 288
@@ -132,7 +135,8 @@ def test_without_a_table_no_checkpoint_is_shown() -> None:
 @needs_a_browser
 @pytest.mark.long("browser")
 def test_no_old_code_stands_where_nobody_is_heard(chromium: Browser) -> None:
-    """The page removes the code when the server does not answer, and shows a code again with the next answer."""
+    """The page removes the QR code when the server does not answer, and shows a code again when the server answers
+    again."""
     pages = [json.dumps(checkpoint_page(each)) for each in (CHECKPOINT, "another")]
     with served() as url:
         chromium.go(f"{url}pages/checkpoint.css")
@@ -180,8 +184,9 @@ def test_the_code_is_read_from_the_page_that_shows_it_at_any_time(checkpoint: st
 def test_the_code_is_read_from_the_players_page_at_each_size_and_in_each_language(
     tmp_path: Path, figure: Callable[[str], None]
 ) -> None:
-    """The code is read from pictures of the players' page at each size. A film has 720 lines, so that size is tried,
-    and the smallest monitor too. A long text is tried, because its code has small modules."""
+    """The QR code can be read from pictures of the players' page at each size and in each language. One size is that of
+    a surveillance film, which has 720 lines, and one is the smallest monitor. The text is long, because the code of a
+    long text has small modules."""
     table = TableUnderTest(ROYAL9).open_shoe("2H 3H 4H").lock().draw("KH 2C 9H 5D")
     with served() as url, browser_.chromium(tmp_path) as browser:
         page = Page(browser, url)

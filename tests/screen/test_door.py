@@ -1,5 +1,5 @@
-"""Checks the limits on who may use the web servers, over real sockets: a client that sends nothing for long, one that
-takes all connections, and one that uses a foreign host name."""
+"""Checks the limits on who may use the web servers, over real sockets. The clients send nothing for a long time, take
+all connections, or use a foreign host name."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _asked(path: str = "/", host: str = "127.0.0.1") -> bytes:
 
 
 class Far:
-    """The clients' ends of the connections to the server."""
+    """The client ends of the connections to the web server under test."""
 
     def __init__(self, port: int) -> None:
         self._port = port
@@ -59,24 +59,24 @@ class Far:
         self._writers: list[asyncio.StreamWriter] = []
 
     async def line(self, sent: bytes, of: str = _ONE) -> asyncio.StreamReader:
-        """Open a connection from the address `of`, send these bytes on it, and return the reader for the answer."""
+        """Connect to the server from the address `of`, send these bytes, and return the reader for the answer."""
         reader, writer = await asyncio.open_connection(_ONE, self._port, local_addr=(of, 0))
         self._writers.append(writer)
         writer.write(sent)
         return reader
 
     def last(self) -> Callable[[bytes], None]:
-        """Return the function that sends more bytes on the connection that was opened last."""
+        """Return a function that sends more bytes on the connection that was opened last."""
         return self._writers[-1].write
 
     async def stream(self, of: str = _ONE) -> asyncio.StreamReader:
-        """Open a connection whose answer goes on until the test ends, and return its reader."""
+        """Open a stream of events from the address `of`, which goes on until the test ends. Return its reader."""
         reader = await self.line(_asked("/events"), of)
         await reader.readuntil(b"first\r\n")
         return reader
 
     async def dribble(self, sent: bytes) -> None:
-        """Send these bytes, and then one byte after another, until the connection ends."""
+        """Send these bytes on a new connection, and then byte after byte, until the server ends the connection."""
         reader = await self.line(sent)
         with suppress(ConnectionError):
             while not reader.at_eof():
@@ -85,7 +85,7 @@ class Far:
                 await asyncio.sleep(0)
 
     def end(self) -> None:
-        """Close every connection."""
+        """Close every connection of these clients."""
         for writer in self._writers:
             writer.close()
 
@@ -110,7 +110,7 @@ async def _served() -> AsyncIterator[Far]:
 
 
 async def _all_of(line: asyncio.StreamReader) -> bytes:
-    """Return all bytes that come until the connection ends."""
+    """Read from the connection until it ends, and return all bytes that came."""
     said = b""
     with suppress(ConnectionError):
         while more := await line.read(65536):

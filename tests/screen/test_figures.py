@@ -1,5 +1,5 @@
-"""Checks the technician's figures: corrected rounds, stops, and a test of the shoe's cards that gives no false
-alarm."""
+"""Checks the statistics on the technician's page: corrected rounds, stops, and the test for unfair shoes, which must
+give no false alarm."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from tests.support.tables import LUCKY9, ROYAL9, TableUnderTest, cards
 
 
 def a_shoe(rng: random.Random, decks: int = 8) -> list[str]:
-    """Return the cards of a fair shoe that are seen: the first twelve are burned, and the last sixty stay behind the
-    cut card."""
+    """Return the cards of a fair shoe that the table sees. It does not see the first twelve, which are burned, and the
+    last sixty, which stay behind the cut card."""
     shoe = [rank + suit for rank in RANKS for suit in "SHDC"] * decks
     rng.shuffle(shoe)
     return shoe[12:-60]
@@ -92,8 +92,8 @@ def test_lucky_9_has_its_figures_too() -> None:
 
 
 def test_the_chance_of_a_rank_is_that_of_a_shoe_some_of_whose_cards_were_burned() -> None:
-    """The chance of a rank does not change because an unseen card was burned. The test counts every order of a deck of
-    five cards."""
+    """Burning a card that nobody sees does not change the chance of a rank to come next. The test counts every order of
+    a deck of five cards."""
     deck = "AAKKK"
     for seen in ("A", "K", "AK", "KK"):
         orders = [order for order in permutations(deck) if "".join(order[1 : 1 + len(seen)]) == seen]
@@ -115,8 +115,8 @@ def test_a_bet_against_a_fair_shoe_expects_no_gain() -> None:
 
 
 def test_fair_shoes_are_not_accused() -> None:
-    """Of fair tables with three shoes each, at most one in twenty ever comes to a product of twenty, as the theorem
-    says."""
+    """The test for unfair shoes rarely suspects fair ones. Of fair tables with three shoes each, at most one in twenty
+    ever reaches the product of twenty, as the theorem says."""
     rng = random.Random(7)
     came = []
     tables = 60 if samples.at_length else 20
@@ -131,8 +131,8 @@ def test_fair_shoes_are_not_accused() -> None:
 
 @pytest.mark.parametrize("rank", ["9", "K"])
 def test_a_shoe_that_reads_one_rank_as_another_is_found_in_five_hundred_hands(rank: str) -> None:
-    """The test suspects seven shoes in which a fifth of the 4s are read as another rank, and does not suspect seven
-    fair shoes."""
+    """The test for unfair shoes suspects seven shoes in which a fifth of the 4s are read as another rank. It does not
+    suspect seven fair shoes."""
     rng = random.Random(3)
     test = FairShoe()
     for _ in range(7):

@@ -1,5 +1,5 @@
-"""Checks the kiosk: a browser that died, or paints nothing, is started again. A browser whose server is away is left
-alone."""
+"""Checks the kiosk, which keeps a browser running on a monitor. A browser that died or paints nothing is started again.
+A browser whose server is away is left alone."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ time.sleep(1000)
 
 
 class Monitor:
-    """A screen's server without a table, and a kiosk that shows its page."""
+    """A screen's web server without a table, and a kiosk program, which keeps a browser with the server's page running."""
 
     def __init__(self, folder: Path, stack: ExitStack) -> None:
         self.folder, self._stack = folder, stack
@@ -73,29 +73,30 @@ class Monitor:
         return server
 
     def kiosk(self, *browser: str, first_s: float = 30, silent_s: float = 3) -> subprocess.Popen[bytes]:
-        """Start the kiosk with this browser command."""
+        """Start the kiosk program with this browser command. `first_s` and `silent_s` are how many seconds the page may
+        paint nothing, at first and later."""
         command = [sys.executable, "-c", _KIOSK, f"http://{self._at}", str(first_s), str(silent_s), *browser]
         return self._stack.enter_context(programs.started(command, self.folder / "kiosk.log"))
 
     def stand_in(self, how: str, silent_s: float = 3) -> subprocess.Popen[bytes]:
-        """Start the kiosk with a small program in place of a browser. As `how` says, the program dies, freezes or goes
-        on."""
+        """Start the kiosk program with a small program in place of a browser. `how` says whether that program dies,
+        freezes or goes on."""
         return self.kiosk(sys.executable, "-c", _PAINTS, str(self.folder), how, silent_s=silent_s)
 
     @property
     def starts(self) -> int:
-        """Return how often the program in place of a browser was started."""
+        """Return how often the kiosk has started the small program in place of a browser."""
         started = self.folder / "started"
         return len(started.read_text("utf-8")) if started.exists() else 0
 
     def was_heard(self, browser: int) -> bool:
-        """Tell whether the page in this browser, given by its process number, has told the server that it painted."""
+        """Tell whether the page in the browser with this process number has told the server that it painted."""
         name = Path(f"/proc/{browser}/cmdline").read_text("utf-8").split("?kiosk=")[1].rstrip("\0")
         with urlopen(f"http://{self._at}/alive/{name}/age", timeout=10) as answer:
             return json.load(answer)["age_s"] is not None
 
     def said(self) -> str:
-        """Return what the kiosk printed."""
+        """Return what the kiosk program has printed so far."""
         return (self.folder / "kiosk.log").read_text("utf-8")
 
 
@@ -132,8 +133,8 @@ def test_while_the_server_is_away_the_browser_is_left_alone(monitor: Monitor) ->
 
 
 def test_the_units_command_reaches_the_browser_word_for_word(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The kiosk runs the unit's browser command without a change, with Cage's own `--`. Without that `--`, Cage takes
-    Chromium's options for its own, and ends."""
+    """The kiosk runs the browser command of its systemd unit unchanged, including the `--` for Cage. Without that `--`,
+    Cage takes Chromium's options for its own, and ends."""
     shown: list[tuple[str, list[str]]] = []
     monkeypatch.setattr(kiosk_, "keep_showing", lambda url, command: shown.append((url, command)))
     _, *words = shlex.split(
@@ -188,8 +189,8 @@ def test_the_units_own_command_shows_the_page_and_a_frozen_one_comes_back(monito
 
 
 def lit_share(screen: Path) -> float:
-    """Return which share of the pixels in X's window dump is not black. Even the darkest part of the page is not
-    black."""
+    """Return what share of the pixels in a window dump of the X server is not black. Even the darkest part of the page
+    is not black."""
     dump = screen.read_bytes()
     header_bytes, colors = struct.unpack(">I72xI", dump[:80])
     pixels = memoryview(dump)[header_bytes + 12 * colors :].cast("I")
@@ -214,7 +215,7 @@ def _others(folder: Path, before: list[int]) -> bool:
 
 
 def _children_of(folder: Path) -> list[int]:
-    """Return the process numbers of the browsers, which are recognised by this folder in their arguments."""
+    """Return the process numbers of the running browsers that have this folder in their arguments."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         try:

@@ -1,5 +1,4 @@
-"""Checks the players' page in a real browser, in states that a table seldom reaches: all text is on the page and
-fits."""
+"""Checks the players' page in a real browser, in states that are rare at a table. All text is on the page and fits."""
 
 from __future__ import annotations
 
@@ -50,7 +49,7 @@ _LETTERS = "[...document.querySelectorAll('.meter .cents')].map(each => parseFlo
 
 @pytest.fixture(scope="module")
 def page(chromium: Browser) -> Iterator[Page]:
-    """Yield the one page that all these tests use."""
+    """Yield the players' page that all tests in this file share."""
     chromium.complaints()
     with served() as url:
         yield Page(chromium, url)
@@ -60,7 +59,7 @@ def page(chromium: Browser) -> Iterator[Page]:
 
 @pytest.fixture
 def house_counts_in(page: Page, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[[str], None]]:
-    """Yield a function that loads the page anew in a house with another currency. After the test the page counts in
+    """Yield a function that loads the page anew for a house with another currency. After the test the page counts in
     dollars again."""
 
     def counts_in(currency: str) -> None:
@@ -80,8 +79,9 @@ room."""
 
 
 def every_pose(turn: int = 0) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield pairs of a window size and languages. With the proof: each choice of languages at each tight size, and at
-    one other size that changes with `turn`. Otherwise: each tight size once."""
+    """Yield pairs of a window size and languages for the page. With pytest's option `--proof`, these are each choice of
+    languages at each tight size, and at one other size that changes with `turn`. Otherwise each tight size comes once.
+    """
     if not samples.at_length:
         yield from zip(TIGHT, CHOICES, strict=False)
         return
@@ -95,7 +95,7 @@ _LONGEST_WAITS = ("shoe_ended", "wagers_open_last")
 
 
 def _waiting_for(waits: str) -> dict[str, Any]:
-    """Return what the page is told while the table waits for `waits`, after a simulated round that Player won."""
+    """Return the contents of the page for a table that waits for `waits` after a simulated round that Player won."""
     told = parts(TableUnderTest(ROYAL9).open_shoe("2H 3H 4H").lock().draw("9H 2C 9H 2D"))
     won = say("waits", "won", hand=say("label", "player"))
     told["hand"]["waits"] = joined([won, say("waits", waits)], "stop")
@@ -104,8 +104,8 @@ def _waiting_for(waits: str) -> dict[str, Any]:
 
 
 def test_no_amount_is_cut_and_none_is_smaller_than_another(page: Page) -> None:
-    """The page cuts off no amount of a meter, and writes no larger amount in smaller letters. The longest sentences of
-    what the table waits for fit too, beside a mark."""
+    """The page cuts off no amount of a meter, and writes no larger amount in smaller letters. The longest sentences
+    about what the table waits for also fit, even beside a mark."""
     table = TableUnderTest(ROYAL9).open_shoe("2H 3H 4H").lock().draw("KH 2C 9H 5D")
     told = parts(table)
     meters = told["meters"]["cents"]
@@ -128,8 +128,8 @@ def test_no_amount_is_cut_and_none_is_smaller_than_another(page: Page) -> None:
 def test_no_currency_writes_a_jackpot_smaller_because_it_has_grown(
     page: Page, house_counts_in: Callable[[str], None], currency: str
 ) -> None:
-    """No currency makes a grown jackpot's figures smaller. Found with patacas, because the room was measured for ten
-    figures of dollars."""
+    """In no currency are the figures of a jackpot written smaller because it has grown. This went wrong with patacas,
+    because the room was measured for ten figures of dollars."""
     house_counts_in(currency)
     for house, size, languages in (
         ("royal9", "monitor", SIDE_BY_SIDE),
@@ -158,8 +158,8 @@ HOUSES = sorted(path.stem for path in TABLES.glob("*.toml"))
 @pytest.mark.proof
 @pytest.mark.parametrize("house", HOUSES)
 def test_all_of_a_house_is_on_its_page(page: Page, house: str) -> None:
-    """Everything of a house fits on its page, even while the page says that the table has stopped. Over all houses each
-    language is tried at each size."""
+    """Everything that an example house offers fits on its page, even while the page says that the table has stopped.
+    Over all houses together, each language is tried at each size."""
     table = TableUnderTest(load(TABLES / f"{house}.toml").rules).open_shoe("2H 3H 4H")
     poses = [parts(table), parts(table.draw("??"))]
     for size, languages in every_pose(HOUSES.index(house)):
@@ -189,8 +189,8 @@ def test_all_of_a_house_is_on_its_page(page: Page, house: str) -> None:
 def test_no_ink_is_cut_nor_under_other_ink(
     page: Page, house: str, state: str, size: str, languages: tuple[str, ...]
 ) -> None:
-    """No letter's ink is cut off or covered. Found in pictures: the marks of Khmer letters are taller than the box of
-    their line."""
+    """No letter's ink is cut off or covered. This went wrong in pictures, because the marks of Khmer letters are taller
+    than the box of their line."""
     rules = load(TABLES / f"{house}.toml").rules
     shown = parts(dealt(rules, 7, 2)[0].draw("??")) if state.startswith("stopped") else posed(rules, state, 7)
     page.load()
@@ -219,7 +219,7 @@ def test_every_look_of_a_house_fits_in_three_scripts(chromium: Browser, house: s
 
 
 def _won_elsewhere() -> dict[str, Any]:
-    """Return the page's text for a win of ten figures at another table."""
+    """Return the page's text about a win of ten figures at another table, in every language."""
     amounts = {"amount": short(9_999_999_999), "base": short(1_000_000_00)}
     return say(
         "label", "won_elsewhere", table="grand-fortune-12", meter=say("award", "personal_vs_personal"), **amounts
@@ -230,8 +230,8 @@ def _won_elsewhere() -> dict[str, Any]:
 def test_a_win_at_another_table_covers_nothing_and_is_whole(
     page: Page, house_counts_in: Callable[[str], None], size: str
 ) -> None:
-    """The text of a win at another table is whole and covers nothing. Found on an upright monitor, where the text lay
-    over the meters' heading and ended in dots."""
+    """The text about a win at another table is whole and covers nothing. On an upright monitor the text once lay over
+    the meters' heading and ended in dots."""
     page.browser.size(size)
     for place, house in enumerate(("royal9", "grand_fortune", "sugarhouse", "lucky9")):
         for currency in ("USD", "MOP") if samples.at_length else ("MOP",):
@@ -256,8 +256,8 @@ _LEAST_CARD = """Math.min(...[...document.querySelectorAll('.zone .card')].map(c
 def test_cards_are_read_on_an_upright_monitor_however_many_lines_the_limits_need(
     page: Page, house_counts_in: Callable[[str], None], currency: str, house: str
 ) -> None:
-    """Cards stay large enough to read on an upright monitor. Found in pictures: where the limits had two lines and the
-    table had stopped, the cards were 25 px high."""
+    """Cards stay large enough to read on an upright monitor. In pictures they were once 25 px high, when the limits
+    needed two lines and the table had stopped."""
     page.browser.size("portrait")
     house_counts_in(currency)
     rules = load(TABLES / f"{house}.toml").rules
@@ -278,8 +278,8 @@ _EMPTY = """(() => { const bottom = (each) => each.getBoundingClientRect().botto
 
 
 def test_an_upright_house_without_meters_gives_the_hands_what_its_pay_table_leaves(page: Page) -> None:
-    """On an upright monitor of a house without meters, the hands take all room that the pay table leaves. Found in
-    pictures: a band below the pay table was empty, and the totals were small."""
+    """On an upright monitor in a house without meters, the hands take all room that the pay table leaves. In pictures a
+    band below the pay table was once empty, and the totals were small."""
     page.browser.size("portrait")
     for house in ("pairs", "even_draw", "sugarhouse"):
         page.load()
@@ -296,8 +296,8 @@ _CARDS = """[...document.querySelectorAll('.zone')].map(zone => {
 
 @pytest.mark.parametrize("size", ["monitor", "portrait", "phone"])
 def test_the_cards_of_both_hands_are_level_and_of_one_size(page: Page, size: str) -> None:
-    """The cards of both hands have the same height and size. Found in pictures: a winner's badge in Khmer took room
-    only from the winner's cards."""
+    """The cards of both hands stand at the same height and have the same size. In pictures the winner's badge in Khmer
+    once took room only from the winner's cards."""
     page.browser.size(size)
     for house, languages in (("kansas_star", ("km",)), ("even_draw", ("km", "en"))):
         page.load()
@@ -315,8 +315,8 @@ _HEIGHTS = """[...document.querySelectorAll('.zone .card')].map(card => {
 
 @pytest.mark.proof
 def test_the_cards_are_a_third_larger_than_they_were_and_larger_where_a_house_has_no_meters(page: Page) -> None:
-    """The cards are at least a third larger than in an earlier design. They were 175 px high, and 207 on an upright
-    monitor whose panels were 700 high. On a phone they had no height."""
+    """The cards are at least a third larger than in an earlier design. In that design they were 175 px high, and 207 px
+    on an upright monitor whose panels were 700 px high. On a phone they had no height."""
     for size, house, least in (
         ("monitor", "royal9", 233),
         ("small", "royal9", 233),
@@ -375,8 +375,8 @@ _STRENGTH = """[...document.querySelectorAll('#stop b')].map(each => { const sty
 
 
 def test_the_first_language_is_the_stronger_one_and_a_hits_staff_is_asked_in_both(page: Page) -> None:
-    """The page writes the first language the strongest, and asks for the staff of a hit in both. Found in pictures:
-    Chinese letters have one weight, and bold English beside them looked stronger."""
+    """The page writes the first language in the strongest letters, and asks for the staff at a hit in both languages.
+    Chinese letters have one weight, so bold English beside them once looked stronger."""
     page.load()
     page.browser.size("monitor")
     page.speak("zh-Hant", "en")
@@ -396,8 +396,8 @@ _PAYS_IN_TURN = """[0, 1, 2, 3].map(turn => { turns = 2 * turn; turnSheet();
 
 
 def test_what_wins_a_meter_is_always_on_the_page(page: Page) -> None:
-    """The page always shows what wins a meter. Found in pictures: what wins the largest prize was on a second sheet,
-    for half of the time."""
+    """The page always shows which hand wins a meter. In pictures this was once on a second sheet, which the page showed
+    only half of the time."""
     house = load(TABLES / "grand_fortune.toml").rules
     meters = [row.meter for bet in house.bets for row in bet.rows if row.meter]
     assert len(meters) > 3
@@ -416,8 +416,8 @@ def test_what_wins_a_meter_is_always_on_the_page(page: Page) -> None:
 
 
 def test_a_pay_table_that_ends_less_than_a_pixel_too_low_is_made_smaller(page: Page) -> None:
-    """A pay table that is too long by less than a pixel is made smaller. Found at 800 by 480: with heights rounded to
-    whole pixels, nobody saw that its edge was cut."""
+    """The page makes a pay table smaller that is too long by less than a pixel. At 800 by 480 px its edge was once cut,
+    which nobody noticed, because heights were rounded to whole pixels."""
     page.browser.size("monitor")
     page.load()
     page.pose(parts(TableUnderTest(load(TABLES / "sugarhouse.toml").rules)))
@@ -458,7 +458,7 @@ window.played = (later) => frames_.splice(0).forEach((next) => next(now + later)
 
 @pytest.fixture
 def moving_page(page: Page) -> Iterator[Page]:
-    """Yield the page with its animations running. After the test the page stands still again."""
+    """Yield the page with its animations running. After the test the animations are off again."""
     page.browser.size("monitor")
     page.browser.moving(True)
     page.load()
@@ -562,8 +562,8 @@ def test_a_fixed_award_is_told_at_its_seat_and_hides_no_road(page: Page) -> None
 def test_hits_of_ten_figures_are_whole_in_their_panel_and_at_their_seat(
     page: Page, house_counts_in: Callable[[str], None], currency: str
 ) -> None:
-    """Hits of ten figures are shown whole in their panel and at their seat. Found in pictures: both were cut off on an
-    upright monitor, and with patacas so was a seat's second hit."""
+    """The page shows a hit of ten figures whole, both in the hits' panel and at the seat. On an upright monitor both
+    were once cut off, and with patacas so was the second hit of a seat."""
     cents = 9_999_999_999
     page.browser.run("localStorage.clear()")
     tiers = ("player_personal", "banker_personal", "personal_vs_personal")
@@ -586,7 +586,7 @@ def test_hits_of_ten_figures_are_whole_in_their_panel_and_at_their_seat(
 
 
 def test_an_award_is_told_at_its_seat_on_a_telephone_too(page: Page) -> None:
-    """A phone shows an award at its seat as well. Found with "$5,000 +1": an amount of more than seven letters was left
+    """A phone also shows an award at its seat. An amount of more than seven letters, such as "$5,000 +1", was once left
     out."""
     page.browser.size("phone")
     page.browser.run("localStorage.clear()")
@@ -608,8 +608,8 @@ def test_an_award_is_told_at_its_seat_on_a_telephone_too(page: Page) -> None:
 
 
 def test_a_role_of_the_next_round_is_said_to_be_so_also_where_no_wager_is_known(page: Page) -> None:
-    """A seat's role for the next round is marked "next", even where no wager is known. Found in a picture: the hand
-    named seat 5 as Banker, and the seats named seat 6."""
+    """The page marks a seat's role in the next round as "next", even if no wager is known. In a picture, the hand once
+    named seat 5 as Banker, while the row of seats named seat 6."""
     table, left = dealt(BACCARAT_ROYAL, 7, 2)
     page.load()
     told = parts(table)
@@ -636,8 +636,8 @@ _MOVED = """[...document.styleSheets].flatMap((sheet) => [...sheet.cssRules]).fl
 
 
 def test_what_moves_needs_no_paint(page: Page) -> None:
-    """The page animates only properties that need no new paint, such as opacity. A turning gradient and a large shadow
-    had made a celebration run at 21 frames a second."""
+    """The page animates only properties that the browser need not paint anew, such as opacity. A turning gradient and a
+    large shadow once slowed a celebration to 21 frames a second."""
     page.load()
     moved = set(page.browser.read(_MOVED))
     assert {"opacity", "transform"} <= moved <= {"opacity", "transform", "translate", "rotate", "scale"}
@@ -647,7 +647,7 @@ def test_what_moves_needs_no_paint(page: Page) -> None:
 
 
 def example_face(place: int) -> Face:
-    """Return the house's look from one of the examples in docs/screen.md, by its place there."""
+    """Return an example look of the players' page from docs/screen.md. `place` is its place among the examples."""
     told = (DOCS / "screen.md").read_text("utf-8").split("```toml\n")[1 + place].split("```")[0]
     told = told.replace("/etc/table-controller/house", str(DOCS / "faces"))
     return face_of(convert(tomllib.loads(told)["screen"], ScreenSection))
@@ -691,7 +691,7 @@ _COVERED = """(() => {
 
 
 def test_the_checkpoints_code_covers_nothing_of_the_page(page: Page) -> None:
-    """The checkpoint's QR code covers nothing of the page. Found where the code lay over the ends of the roads."""
+    """The QR code of the checkpoint covers nothing of the page. The code once lay over the ends of the roads."""
     usual, long = (checkpoint_view("x" * length, True) for length in (160, 222))
     lucky9 = TableUnderTest(LUCKY9).open_shoe("2H 3H 4H").do(*wagers("1 hand 1000, 7 hand 1000")).lock()
     tables = (TableUnderTest(ROYAL9).open_shoe("2H 3H 4H").lock().draw("KH 2C 9H 5D"), lucky9.draw("4S 3S KD"))
@@ -727,8 +727,9 @@ _SHOWN = """[...document.querySelectorAll('.others .road')].filter(road => {
 
 
 def test_the_newest_mark_of_each_road_is_in_its_window(page: Page) -> None:
-    """The newest mark of each road is visible in the road's window. Found with 24 changes between Player and Banker: a
-    derived road's long run stood at the window's end, and the marks after that run were left of the window."""
+    """The newest mark of each road (chart of results) is visible in the road's window. With 24 changes between Player
+    and Banker, a long run of a derived road once stood at the window's end, and the marks after the run were left of
+    the window."""
     page.browser.size("monitor")
     letters = "PB" * 24 + "BBBPPBBB"
     roads = Roads([Round("player" if letter == "P" else "banker") for letter in letters])
@@ -836,7 +837,8 @@ def test_cards_have_names_and_what_has_the_keyboard_has_a_ring(page: Page) -> No
 
 @needs_axe
 def test_axe_finds_no_barrier_on_the_players_page(page: Page) -> None:
-    """The program axe finds no barrier on the players' page. The proof checks the other pages."""
+    """The program axe finds no barrier for disabled people on the players' page. The tests that run only with `--proof`
+    check the other pages."""
     page.browser.size("monitor")
     page.pose(parts(TableUnderTest(SUGARHOUSE).open_shoe("2H 3H 4H").lock().draw("KH 2C TD 5D")))
     assert page.browser.barriers() == []
@@ -854,8 +856,8 @@ document.fonts.load("20px Inter", text).then(() => done([...text].map(letter => 
 
 
 def _not_brought(page: Page, text: str) -> list[str]:
-    """Show this text as the table's name. Return what the page's own fonts do not draw: letters that no font has, which
-    are drawn as an empty box, and the names of the machine's fonts that draw some of it."""
+    """Show this text as the table's name. Return what the page's own fonts do not draw: the letters that no font has
+    (drawn as an empty box), and the names of the machine's fonts that draw some of the text."""
     told = parts(TableUnderTest(ROYAL9))
     page.pose(told | {"placard": told["placard"] | {"name": text}})
     *drawn, box, other_box = page.browser.run_async(_DRAWN, text + "\u0378\U0001d360")
@@ -867,8 +869,8 @@ NAMES = ("貴賓廳百家樂贵宾厅乐", "枱曱甴𨋢", "龘镕働込", "바
 
 
 def test_a_name_in_another_script_is_drawn_by_the_pages_own_letters(page: Page) -> None:
-    """The page's own fonts draw a table's name in other scripts. Found with a table called 貴賓廳, of which nothing was
-    drawn, and then with 枱, which Hong Kong writes."""
+    """The page's own fonts draw a table's name in other scripts. Nothing was once drawn of a table called 貴賓廳, and
+    later of the letter 枱, which Hong Kong writes."""
     page.load()
     assert _not_brought(page, "".join(NAMES)) == []
     assert _not_brought(page, "กaข"), "the pages have no Thai letters"
@@ -897,8 +899,8 @@ def test_each_target_on_the_technicians_page_is_large_enough_for_a_finger(page: 
 
 
 def test_players_and_technician_read_the_time_of_day(page: Page) -> None:
-    """Both pages show this machine's time of day, and their clocks go on by themselves. The minute may end during the
-    comparison."""
+    """Both the players' page and the technician's page show this machine's time of day, and their clocks go on by
+    themselves. The minute may end while the test compares them."""
     for path, there in (("", "known.link"), ("technician", "typeof drawRounds === 'function'")):
         before = strftime("%H:%M")
         page.load(path, there)

@@ -1,5 +1,4 @@
-"""Checks the screen's server by its answers: it can be read and never written, and its pages load nothing from other
-servers."""
+"""Checks the answers of the screen's web server. Clients can only read. The pages load nothing from other servers."""
 
 from __future__ import annotations
 
@@ -169,8 +168,8 @@ def test_a_screen_that_has_lost_the_table_says_nothing_of_its_page_and_shows_no_
 
 
 def test_an_answer_that_no_screen_gives_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An answer that no screen's server would give is not shown in `tablectl status`, so a program that listens in the
-    server's place can write nothing there."""
+    """The command `tablectl status` does not show an answer that no screen's server would give. So a program that
+    listens in the server's place can write nothing into the status."""
     silent = "players' page: no screen at 127.0.0.1:8080 tells of it: systemctl status table-screen, or --screen HOST:"
     right = {"table": "t-0", "code": "page_dark", "for_s": 7}
     for changed in ({"code": "\x1b[31m"}, {"table": "t-1\n"}, {"table": "t-1\x1b[2J"}, {"table": "FAULT x: do this"}):
@@ -187,8 +186,8 @@ def test_an_answer_that_no_screen_gives_is_not_shown(monkeypatch: pytest.MonkeyP
 
 
 def test_a_screen_that_answers_too_slowly_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A screen's server that is too slow as a whole is not waited for, even where no single read takes long, as when it
-    sends a byte now and then."""
+    """The status command does not wait for a screen's server whose whole answer takes too long. This holds even if no
+    single read takes long, as when the server sends a byte now and then."""
     over = Event()
     monkeypatch.setattr(page_, "_PATIENCE_S", 0.01)
     right = {"table": "t-0", "code": "page_dark", "for_s": 7}
@@ -218,8 +217,8 @@ def page_line_of(
     status: int = 200,
     request: Callable[..., object] = lambda *_: None,
 ) -> str:
-    """Return the line about the players' page in the status of table t-0, where a server answers with `told`, as bytes
-    or as JSON."""
+    """Return the line about the players' page that the status of table t-0 shows, if a screen's server answers with
+    `told` (bytes, or values for JSON)."""
     body = told if isinstance(told, bytes) else json.dumps(told).encode()
     answer = SimpleNamespace(read=lambda most: body[:most], status=status)
     asked = SimpleNamespace(request=request, getresponse=lambda: answer, close=lambda: None)
@@ -252,8 +251,8 @@ async def test_a_hundred_browsers_get_every_part_and_a_slow_one_the_newest_alone
 async def test_a_table_of_another_version_is_told_once_and_heard_again_when_it_speaks_as_this_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A feed line of another version is reported once for each kind of error, and the screen goes on. Such a line once
-    ended the screen with a traceback again and again, for as long as the table ran."""
+    """The screen goes on after a line from a table of another version, and reports each kind of error once. Such a line
+    once ended the screen with a traceback again and again, for as long as the table ran."""
     monkeypatch.setattr(feed_, "_AGAIN_S", 0)
     lines = [
         b"[1]\n",

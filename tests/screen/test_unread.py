@@ -1,5 +1,5 @@
-"""Checks how the players' page shows a card that could not be read and stopped the table: in the hand that it belongs
-to, if everybody may know that."""
+"""Checks how the players' page shows a card that could not be read and therefore stopped the table. It stands in the
+hand to which it belongs, if everybody may know that."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def unread(table: TableUnderTest) -> list[str]:
 
 @pytest.mark.parametrize("house", HOUSES)
 def test_a_card_that_could_not_be_read_is_shown_in_the_hand_that_takes_it(house: str) -> None:
-    """The page shows an unread card in the hand that takes it, because otherwise nobody saw which card a supervisor has
-    to look at. Where that would give away a face-down card, the page shows nothing."""
+    """The page shows an unread card in the hand that takes it, so that everybody sees which card a supervisor has to
+    look at. If the place of the card would give away a face-down card, the page shows nothing."""
     told = 0
     for steps in range(6):
         table, left = dealt(load(TABLES / f"{house}.toml").rules, 7, 1)
@@ -38,9 +38,9 @@ def test_a_card_that_could_not_be_read_is_shown_in_the_hand_that_takes_it(house:
 
 
 def test_at_midi_nobody_is_said_to_turn_cards_that_are_not_dealt_or_must_lie() -> None:
-    """In a midi game the page names nobody as turning cards that are not dealt yet, or that a stop leaves where they
-    are. Found in a picture: both hands said that the dealer turns the cards, while the stop said that cards stay where
-    they are."""
+    """In a midi game the page names nobody as turning cards that are not dealt yet, or that must lie because the table
+    has stopped. In a picture both hands once said that the dealer turns the cards, while the page also said that cards
+    stay where they are."""
     table = TableUnderTest(MIDI).open_shoe("2H 3H 4H").lock().draw("4S")
     holders = [hand["holder"] for hand in parts(table)["hand"]["hands"]]
     assert holders == [None, None], "a card is due"

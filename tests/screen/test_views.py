@@ -1,5 +1,5 @@
-"""Checks what the screen's server makes of the table's public state for its pages: it is in every language, and tells
-no card that lies face down."""
+"""Checks what the screen's server makes of a table's public state for its pages. Every text is in every language, and
+no card that lies face down is told."""
 
 from __future__ import annotations
 
@@ -53,7 +53,8 @@ EXAMPLES = sorted(TABLES.glob("*.toml"))
 
 
 def told(table: TableUnderTest) -> tuple[Placard, Rounds, Status]:
-    """Return the table's placard, rounds and status, as the screen reads them from the feed."""
+    """Return the table's placard (what holds for the whole shoe), rounds and status, as the screen's server reads them
+    from the table."""
     burning = {name: pattern.name.lower() for name, pattern in lamps(table.face, HEALTHY).items()}
     status = healthy(table.face, lamps=burning, pit={"meters": {"player_personal": 1_000_000}})
     rounds = Rounds(table.table.shoes_opened, public_rounds(table.table))
@@ -61,12 +62,12 @@ def told(table: TableUnderTest) -> tuple[Placard, Rounds, Status]:
 
 
 def placard_of(rules: TableRules) -> Placard:
-    """Return the placard of these rules, as the screen reads it from the feed."""
+    """Return the placard (what holds for the whole shoe) of a table with these rules, as the screen reads it."""
     return read_back(placard(rules, "Table 1", SIDE_BY_SIDE))
 
 
 def texts(said: object) -> list[dict[str, str]]:
-    """Return every text (a dict with all languages) in a part of the page."""
+    """Return every text in a part of the page. A text is a dict with all languages."""
     if isinstance(said, dict):
         if set(said) == set(LANGUAGES):
             return [said]
@@ -115,8 +116,8 @@ def test_every_word_of_a_row_has_its_words() -> None:
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_a_placard_of_every_house_in_words(path: Path) -> None:
-    """The placard of each house is in words: no placeholder is left to fill in, and every pay of every bet is on a pay
-    table. Houses that exist only as TOML files are tried too."""
+    """The page tells the placard (what holds for the whole shoe) of each house in words: no placeholder is left
+    unfilled, and what each bet pays is on a pay table. Houses that exist only as TOML files are tried too."""
     rules = load(path).rules
     view = placard_view(placard_of(rules))
     said = texts(view)
@@ -221,7 +222,7 @@ def test_the_rules_page_tells_what_splits_and_when_the_dealer_draws(
 
 
 def drawn(rules: TableRules, language: str) -> dict[str, list[tuple[str, str]]]:
-    """Return the tables of the drawing rules on the rules page, by their titles."""
+    """Return the tables of drawing rules that the rules page shows, by their titles."""
     return {part.title: part.lines for part in parts_of(placard_of(rules), language) if part.lines}
 
 
@@ -232,8 +233,8 @@ def values_of(text: str) -> set[int]:
 
 
 def read_off(lines: list[tuple[str, str]], draws: tuple[str, str]) -> dict[int, set[int]]:
-    """Return, by the hand's total, the third cards on which the hand draws, as a person reads them off the table's
-    lines."""
+    """Return on which third cards of the other hand a hand draws, by the drawing hand's total. They are read from the
+    lines of a table on the rules page, as a person would. `draws` are the words for drawing."""
     found: dict[int, set[int]] = {}
     for totals, does in lines:
         on: set[int] = set()
@@ -250,8 +251,8 @@ _TABLES = ("player", "banker", "banker_stood", "banker_drew")
 
 
 def read_otherwise(rules: TableRules, picture: Picture, language: str) -> list[str]:
-    """Return every situation of a round in which a person who goes by the rules page draws otherwise than the tableau
-    `picture` says."""
+    """Return every situation of a round in which a person who follows the rules page draws otherwise than the drawing
+    rules `picture` say."""
     said = words(language)
     titles = (said["help"]["part"][f"draws_{each}"]["title"] for each in _TABLES)
     lines, draws = drawn(rules, language), (said["draws"]["draw"], said["draws"]["draw_on"])
@@ -275,14 +276,14 @@ def read_otherwise(rules: TableRules, picture: Picture, language: str) -> list[s
     ("seed", "language"), [*product((None, *range(8)), LANGUAGES[:1]), *product((None, 0), LANGUAGES[1:])]
 )
 def test_whoever_reads_the_rules_page_draws_as_the_file_says(seed: int | None, language: str) -> None:
-    """A person who reads the rules page draws as the game's file says. Found with a house that had its own tableau: the
-    page told the usual rules, whatever the file said."""
+    """A person who follows the rules page draws as the game's file says. In a house with its own drawing rules the page
+    once told the usual rules, whatever the file said."""
     picture = USUAL if seed is None else at_random(seed)
     assert read_otherwise(with_picture(picture), picture, language) == []
 
 
 def with_picture(picture: Picture) -> TableRules:
-    """Return the rules of a house that draws by this tableau."""
+    """Return the rules of a house that uses the drawing rules `picture`."""
     says = picture.section()
     rows = {int(total): tuple(row) for total, row in says.pop("banker_draws_on_third_card").items()}
     tableau = Tableau(**{key: tuple(row) for key, row in says.items()}, banker_draws_on_third_card=rows)
@@ -309,8 +310,8 @@ def test_baccarat_royals_page_has_the_drawing_tables_of_its_file() -> None:
 
 
 def test_the_page_tells_how_many_players_a_table_with_back_bettors_has() -> None:
-    """The rules page says how many players a table with back bettors has. By sheet 001 there are 14 players, seven
-    seated and seven behind them."""
+    """The rules page says how many players a table with back bettors has. By rule sheet 001 there are 14: seven seated,
+    and seven behind them."""
     rules = load(TABLES / "kansas_star.toml").rules
     assert "7 seats, and one more person may bet behind each: 14 players" in parts_told(rules)["Back bettors"]
     fewer = replace(rules, seats=rules.seats[:5])
@@ -321,8 +322,8 @@ def test_the_page_tells_how_many_players_a_table_with_back_bettors_has() -> None
 
 
 def test_a_row_is_told_in_the_houses_own_words() -> None:
-    """The page tells a row of a pay table in the house's own words. Lucky 9's page once told a condition word by word,
-    which was no sentence for a player."""
+    """The page tells a row of a pay table in the house's own words. The page of Lucky 9 once put a condition together
+    word by word, which made no sentence for a player."""
     view = placard_view(placard_of(load(TABLES / "lucky9.toml").rules))
     (hand,) = (board for board in view["pays"] if board["title"]["en"] == "Hand")
     assert [line["when"]["en"] for line in hand["lines"]] == [
@@ -337,9 +338,9 @@ def test_a_row_is_told_in_the_houses_own_words() -> None:
 
 
 def test_a_table_of_short_bets_tells_the_rule_before_its_exception() -> None:
-    """On the table's screen, a bet's usual pay stands before its exception. Found in pictures: `Banker: total 6, 1:2`
-    stood before `Banker, 1:1`. On the rules page the exception stands first, because there the first line that fits
-    decides."""
+    """On the table's screen, what a bet usually pays stands before the exception. In pictures `Banker: total 6, 1:2`
+    once stood before `Banker, 1:1`. On the rules page the exception stands first, because there the first line that
+    fits decides."""
     sign = placard_of(load(TABLES / "punto_2000.toml").rules)
     short, long = (
         [(line["when"]["en"], line["pays"]["en"]) for line in next(boards(sign.bets, at_length=at_length))["lines"]]
@@ -351,10 +352,10 @@ def test_a_table_of_short_bets_tells_the_rule_before_its_exception() -> None:
 
 
 def test_a_bettor_reads_what_a_tie_gives_back_what_is_owed_and_what_counts() -> None:
-    """The page says what a tie gives back, which commission is owed later, and what counts for a bet. Strangers who
-    looked at pictures found four faults. Nothing said that a tie pushes. A commission that is owed read as one that is
-    taken off the pay. A lone Tie seemed allowed from the side bets' minimum. Lucky 9 Bonus seemed a bet on one's own
-    cards."""
+    """The page says what a tie gives back, which commission is owed later, and which cards count for a bet. People who
+    did not know the project looked at pictures and found four faults. Nothing said that a tie pushes. A commission that
+    is owed read as one that is taken off the pay. A lone Tie seemed allowed from the side bets' minimum. Lucky 9 Bonus
+    seemed a bet on one's own cards."""
     sugarhouse, kansas, royal, nine = (
         placard_view(placard_of(load(TABLES / f"{name}.toml").rules))
         for name in ("sugarhouse", "kansas_star", "royal9", "lucky9")
@@ -386,8 +387,8 @@ def test_the_rules_page_tells_at_length_what_the_tables_screen_tells_in_short() 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_the_rules_page_has_every_row_of_every_bet(path: Path) -> None:
-    """The rules page has every row of every bet. The page says that a wager is lost where no line fits, but once left
-    out the tie that pushes Player and Banker."""
+    """The rules page has every row of every bet's pay table. The page says that a wager is lost if no line fits, so a
+    missing row would be wrong. Once the row was missing that says that a tie pushes Player and Banker."""
     sign = placard_of(load(path).rules)
     lines = [line["pays"] for board in boards(sign.bets, at_length=True) for line in board["lines"]]
     twins = {bet.spot for bet in sign.bets if bet.spot == "dragon_banker"}
@@ -395,7 +396,8 @@ def test_the_rules_page_has_every_row_of_every_bet(path: Path) -> None:
 
 
 def test_a_pair_bets_name_says_all_that_the_tables_screen_tells_of_it() -> None:
-    """On the table's screen, a pair bet's line is its name alone. Found in pictures: "Player Pair: Player: pair"."""
+    """On the table's screen, the line of a pair bet has no words but the bet's name. In pictures the line once read
+    "Player Pair: Player: pair"."""
     bets = placard_of(load(TABLES / "pairs.toml").rules).bets
     told = [
         [line["when"]["en"] for board in boards(bets, at_length=long) for line in board["lines"]]
@@ -437,8 +439,8 @@ def test_a_houses_own_words_are_text_and_nothing_else() -> None:
 
 
 def test_the_rules_page_tells_which_wagers_the_table_refuses() -> None:
-    """The rules page says which wagers the table refuses. A bettor once read "$1 – $100", was refused, and found no
-    reason on the page."""
+    """The rules page says which wagers the table refuses. Without that, a bettor could read "$1 – $100", be refused,
+    and find no reason on the page."""
     rules = load(TABLES / "sugarhouse.toml").rules
     groups = (("player", "banker"), ("tie", "dragon_player", "no_spot_here"), ("tie", "no_spot_here"))
     wagers = replace(rules.wagers, one_of=groups, tie_only_meets_minimum=True, increment_cents=2500)
@@ -495,8 +497,8 @@ def test_the_rules_page_tells_of_one_side_back_bettors_and_the_burn_as_the_house
 
 
 def test_a_pay_table_with_several_meters_names_each() -> None:
-    """A pay table with several meters names each meter. Awards of two different meters were once both told as "100% of
-    progressive"."""
+    """A pay table with several meters names each meter. Without names, awards of two different meters both read "100%
+    of progressive"."""
     rules = load(TABLES / "grand_fortune.toml").rules
     grand = next(bet for bet in rules.bets if bet.meters)
     two = replace(grand, rows=(grand.rows[0], replace(grand.rows[1], meter="fortune"), *grand.rows[2:]))
@@ -541,8 +543,8 @@ def test_rows_in_words() -> None:
 
 
 def _seats_seen(rules: TableRules) -> bool:
-    """Tell whether the page shows anything at a seat while one stranger plays there: a wager, where the table can learn
-    of one; a K9 of the seat; or a hand in a round from its lock to its end."""
+    """Tell whether the page shows anything at a seat while one stranger plays there: a wager, if the table can learn of
+    one; the king and the nine printed at the seat (K9); or a hand, from the end of betting to the end of the round."""
     table = TableUnderTest(rules, wagers={*rules.sensors}).open_shoe("2H 3H 4H")
     if rules.play.roles_play:
         table.do(seats(*table.face.seats), ChooseActives(Actives(player=2, banker=5), "dealer"))
@@ -563,8 +565,8 @@ def _seats_seen(rules: TableRules) -> bool:
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_the_seats_are_on_the_page_where_anything_can_be_told_of_one(path: Path) -> None:
-    """The page has seats only where it can say anything about them. Each house is tried as it stands, and without
-    sensors and bet recognition. Found with a page that had a row of seven empty boxes."""
+    """The page has a row of seats only if it can say anything about a seat. Each house is tried as it stands, and
+    without sensors and bet recognition. A page once had a row of seven empty boxes."""
     as_it_stands = load(path).rules
     blind = replace(as_it_stands, bet_recognition=False, sensors=(), sensed=None)
     assert placard_view(placard_of(as_it_stands))["seats_told"], "each of these houses knows wagers"
@@ -731,8 +733,8 @@ def test_of_two_hits_of_a_seat_the_one_that_waits_is_told() -> None:
 
 
 def test_a_hit_of_an_earlier_round_names_its_round_and_its_award_as_the_pay_table_does() -> None:
-    """A hit of an earlier round names its round, and its award as the pay table does. A picture once showed "Two pairs"
-    beside hands without a pair, and the pay table knew no such name."""
+    """A hit of an earlier round is shown with its round, and its award has the name that the pay table uses. A picture
+    once showed "Two pairs" beside hands without a pair, and the pay table knew no such name."""
     table = TableUnderTest(load(TABLES / "grand_fortune.toml").rules, levels={"grand": 2_000_000, "fortune": 3_000_000})
     table.open_shoe("2H 3H 4H").do(*wagers("1 player 2500, 1 grand_pairs 500")).lock().draw("4H 5C 4S 5D")
     table.lock().draw("9H 2C KS 5D")
@@ -828,8 +830,8 @@ def test_the_technicians_page_tells_the_stop_and_what_leaves_it() -> None:
 
 
 def test_at_baccarat_royal_the_finished_hands_are_those_of_the_seats_that_played_them() -> None:
-    """At Baccarat Royal a finished hand names the seat that played it, although the loser's role has moved to another
-    seat by the time people read it."""
+    """At Baccarat Royal the page names, at a finished hand, the seat that played the hand. This holds even if the
+    loser's role has already moved to another seat."""
     table = TableUnderTest(BACCARAT_ROYAL).open_shoe("2D 3H 4C")
     table.do(seats(1, 2, 4), ChooseActives(Actives(player=1, banker=2), "Smith"))
     table.do(*wagers("1 stake 2000, 2 stake 2000")).lock().draw("KS 9S")
@@ -844,8 +846,8 @@ def test_at_baccarat_royal_the_finished_hands_are_those_of_the_seats_that_played
 @examples(15)
 @given(st.lists(st.sampled_from([rank + suit for rank in "A23456789TJQK" for suit in "SHDC"]), min_size=8, max_size=8))
 def test_nothing_that_the_pages_are_sent_hangs_on_a_card_that_lies_face_down(dealt: list[str]) -> None:
-    """Two rounds with other cards look the same, bit by bit, in every part of every page until the cards are turned
-    up."""
+    """Nothing that a page is sent depends on a card that lies face down. Two rounds with different cards look the same,
+    bit by bit, until the cards are turned up."""
     one, other = (_face_down(cards) for cards in (dealt[:4], dealt[4:]))
     assert one == other
     assert not re.search(r'"[A2-9TJQK][SHDC]"', one)
