@@ -55,7 +55,7 @@ time.sleep(1000)
 
 
 class Monitor:
-    """A screen's web server without a table, and a kiosk program, which keeps a browser with the server's page running."""
+    """A screen's web server without a table, and a kiosk program that keeps a browser with its page running."""
 
     def __init__(self, folder: Path, stack: ExitStack) -> None:
         self.folder, self._stack = folder, stack
