@@ -246,8 +246,8 @@ class Evening:
         return 0 if face.phase == "first_card_due" else len(self._felt)
 
     def _set_right(self, hand: Hand) -> None:
-        """Check that the table shows the round so far rightly, or has stopped with reason. If it has stopped, tell it
-        the missing cards, or void the round."""
+        """Check that the table shows every card of the round so far. If the table has stopped at a fault, first name
+        the missing cards to it, or void the round."""
         if self._fault() is not None:
             if self._rng.random() < 0.3:
                 self._void(hand)

@@ -233,8 +233,8 @@ def values_of(text: str) -> set[int]:
 
 
 def read_off(lines: list[tuple[str, str]], draws: tuple[str, str]) -> dict[int, set[int]]:
-    """Return on which third cards of the other hand a hand draws, by the drawing hand's total. They are read from the
-    lines of a table on the rules page, as a person would. `draws` are the words for drawing."""
+    """Read a table of drawing rules on the rules page as a person would. Return, for each total of the hand, the values
+    of the opposite hand's third card on which the hand draws. `draws` are the words for drawing."""
     found: dict[int, set[int]] = {}
     for totals, does in lines:
         on: set[int] = set()

@@ -17,8 +17,9 @@ are told of each at most so often."""
 
 
 class Alarms:
-    """Tells people about troubles, and remembers when people were last told of each kind of trouble. `tell` takes the
-    fact (an entry for the table's journal) by which people learn of the trouble."""
+    """Tells people about troubles that go on, but not too often. For this it remembers when people were last told of
+    each kind of trouble. People learn of a trouble by a fact (an entry for the table's journal), which is passed to
+    `tell`."""
 
     def __init__(self, tell: Callable[[OwnFact], None]) -> None:
         self._tell = tell

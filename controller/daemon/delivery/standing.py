@@ -50,8 +50,8 @@ class PitHeard(Struct):
         self.connected, self.adopted, self.meters_old, self._refused = connected, None, None, None
 
     def moves(self) -> None:
-        """Note that the table goes to another broker, because no pit is heard on the present broker. The time without a
-        pit is not reset by the move."""
+        """Note that the table goes to another broker, because no pit is heard on the present broker. The count of the
+        seconds without a pit goes on during the move."""
         self.since_s, self.heard_s, self.moving = max(self.since_s, self.heard_s), -math.inf, True
 
     def is_news(self, kind: str, message: bytes) -> bool:

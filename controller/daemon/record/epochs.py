@@ -24,10 +24,10 @@ def open_journal(
     """Return the table's key, and the open journal that the key has begun last. A new key begins its first journal.
 
     `archive` is the folder of the journal's archives; with None they are beside the journal. If a person wants a new
-    journal, `new_by` is the person's name, and no file may stand at `path`.
+    journal, `new_by` is the person's name, and no journal may stand at `path`.
 
-    Raises TableError if the key or the journal cannot be used, among these `journal_lost`, `journal_of_another_epoch`
-    and `journal_note_unusable`.
+    Raises TableError if the key or the journal cannot be used, and `journal_lost`, `journal_of_another_epoch` or
+    `journal_note_unusable`.
     """
     note = note_of(key_path)
     epochs = _read(note, path)

@@ -520,7 +520,7 @@ class Journal:
     def open_shoe_begun_by(self) -> str | None:
         """Return the version of the program that opened the last shoe; None if no shoe was opened.
 
-        The version can be read even if this program cannot read the other facts of the shoe.
+        The version can be read even if this program cannot read the rest of the row in which the shoe was opened.
         """
         with explained(self._path):
             row = self._db.execute(f"SELECT fact FROM fact WHERE {OPENED_A_SHOE} ORDER BY row DESC LIMIT 1").fetchone()

@@ -1,4 +1,4 @@
-"""Rebuilds the state of a table from its journal. This is called replay.
+"""Rebuilds the state of a table from the facts in its journal (replay).
 
 Only the open shoe's facts are replayed. If a fact could not be applied, the next row in the journal is `StepFailed`,
 and the fact is passed over, as it was when it happened. Each event that a fact makes again is compared with the stored
