@@ -1,5 +1,5 @@
 """The commands of `tablectl` by which a person acts on a running table, such as voiding a round. Each command is made
-from the act's entry in `controller.table.acts`."""
+from the entry of its act (a thing that a person may do at a table) in `controller.table.acts`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ _LOOKS = {"pit-key": client.pit_key, "recognition-key": client.recognition_key}
 
 
 def commands() -> Iterator[Command]:
-    """Yield a command for each act that the table takes on its control socket."""
+    """Yield a command of `tablectl` for each act (a thing that a person may do, such as voiding a round) that the table
+    takes on its control socket."""
     for act in ACTS:
         if act.on_socket:
             add, run = partial(_add, act), partial(_run, act)
@@ -77,8 +78,8 @@ def _run(act: Act, options: Namespace) -> int:
 
 
 def _confirmed() -> bool:
-    """Ask the person at the terminal for a yes, and return whether the answer is yes. Raises TableError `not_confirmed`
-    where standard input is no terminal, so that nobody can be asked."""
+    """Ask the person at the terminal whether to do the act, and return whether the answer is yes. Raises TableError
+    `not_confirmed` if standard input is no terminal, because then nobody can be asked."""
     if not sys.stdin.isatty():
         do = "Read above what the act would do. Then repeat the command with --yes."
         raise TableError("not_confirmed", "This act needs a yes, and no terminal is here. Nothing was done.", do)
@@ -86,8 +87,9 @@ def _confirmed() -> bool:
 
 
 def _request(act: Act, given: dict[str, Any]) -> dict[str, object]:
-    """Return the request to send to the control socket for an act with the arguments `given`. Raises TableError for a
-    bad argument, and for arguments that do not go together."""
+    """Return the JSON request that does `act` at the table's control socket. `given` holds the arguments that were
+    typed, by name. Raises TableError for a bad argument, and for a set of arguments that `act` does not take together.
+    """
     for form in act.forms:
         if given.keys() == form.said:
             return {"do": act.do, **{each.name: _read(each, given[each.name]) for each in form.arguments}} | (
@@ -98,8 +100,8 @@ def _request(act: Act, given: dict[str, Any]) -> dict[str, object]:
 
 
 def _read(argument: Argument, given: Any) -> Any:
-    """Return the value to send for an argument that was typed. Raises TableError `bad_argument` where the table could
-    not read the value."""
+    """Convert the typed text `given` into the value to send to the table for this argument. Raises TableError
+    `bad_argument` if the table could not read the value."""
     try:
         value = [*map(argument.of_text, given)] if argument.many else argument.of_text(given)
         argument.read(value)

@@ -1,8 +1,9 @@
-"""`tablectl backup` and `tablectl restore`: save the state of a table in one file, and make another machine that table.
+"""`tablectl backup` and `tablectl restore`: save the state of a table in one file, and turn another machine into that
+table.
 
-A table has an epoch: the time in which one journal grows without a break. A restored table stays in its epoch only
-where the old machine can have sent nothing after the backup. For that the backup must be made with `--move`, which sets
-the old machine's journal aside. Every other restore begins a new epoch, which the pit must adopt.
+An epoch is the life of one journal of a table, from its first row on. A restored table may stay in its epoch only if
+the old machine can have sent nothing after the backup. For that the backup must be made with `--move`, which sets the
+old machine's journal aside. Every other restore begins a new epoch, which the pit must adopt.
 """
 
 from __future__ import annotations
@@ -44,8 +45,9 @@ _CONFIGURED = ("table.toml", "game.toml")
 
 
 def places(table: Path, file: TableFile) -> dict[str, Path]:
-    """Return the path at which each file of a backup belongs, by the file's name in the backup, on a machine whose
-    table's file is `file`. The archives are not among them: they go to a folder."""
+    """Return where each file of a backup belongs on a machine. The keys are the names of the files in the backup; the
+    values are paths. `table` is the path of the machine's table file, and `file` its content. The archives of the
+    journal are left out, because they go to a folder."""
     key, pit = Path(file.journal.signing_key), file.pit
     tls = {"ca": pit.ca, "certificate": pit.certificate, "private_key": pit.private_key, "crl": pit.crl}
     return {
@@ -59,11 +61,11 @@ def places(table: Path, file: TableFile) -> dict[str, Path]:
 
 
 def backup(table: Path, to: Path, moved_by: str | None, passphrase_file: Path | None) -> int:
-    """Write a backup of the table to the file `to`. The table may run meanwhile. With `moved_by`, the person who moves
-    the table to another machine, the table must be stopped, and cannot run on this machine again.
+    """Write a backup of the table to the file `to`. The table may run meanwhile, unless `moved_by` is given.
 
-    Raises TableError `backup_unwritable`, `table_runs`, the errors of `new_passphrase`, and the errors of reading the
-    journal.
+    `moved_by` names the person who moves the table to another machine. The table must then be stopped, and cannot run
+    on this machine again. Raises TableError: `backup_unwritable`, `table_runs`, an error of the passphrase, or an error
+    of reading the journal.
     """
     file = load(table).file
     journal, to = Path(os.path.realpath(file.journal.path)), to.absolute()
@@ -103,7 +105,8 @@ def backup(table: Path, to: Path, moved_by: str | None, passphrase_file: Path | 
 
 
 def _is_kept(name: str, path: Path) -> bool:
-    """Tell whether a backup includes the file. Only a certificate file that this user cannot read is left out."""
+    """Tell whether a backup of a table includes the file `name`, which lies at `path`. Only a TLS certificate file that
+    this user cannot read is left out."""
     return name not in ("ca", "certificate", "private_key", "crl") or os.access(path, os.R_OK)
 
 
@@ -117,8 +120,8 @@ def _unwritten(to: Path) -> Iterator[None]:
 
 
 def _locked(journal: Path) -> JournalFile:
-    """Open and lock the journal, so that no table can start on it. Raises TableError `table_runs` where a table already
-    runs on it."""
+    """Open the journal and lock its file, so that no table can start on it. Raises TableError `table_runs` if a table
+    already runs on the journal."""
     try:
         return JournalFile(journal)
     except TableError as error:
@@ -129,8 +132,8 @@ def _locked(journal: Path) -> JournalFile:
 
 
 class _Unpacked(Struct, frozen=True):
-    """A backup whose files are unpacked in a temporary folder. `files` maps each name to its path. `public_key` is the
-    table's."""
+    """A backup of a table whose files are unpacked in a temporary folder. `files` holds the path of each file, by its
+    name in the backup. `public_key` is the table's public key."""
 
     source: Path
     says: Backup
@@ -138,8 +141,8 @@ class _Unpacked(Struct, frozen=True):
     public_key: bytes
 
     def secrets(self, seal: Seal | None) -> dict[str, bytes]:
-        """Return the private keys in the backup, opened with `seal`. Raises TableError `passphrase_wrong`, and
-        `backup_damaged` where the signing key inside is another table's."""
+        """Return the private keys in the backup by name, decrypted with `seal`. Raises TableError `passphrase_wrong`,
+        or `backup_damaged` if the signing key in the backup belongs to another table."""
         found = {name: opened(self.says, name, self.files[name], seal) for name in SECRETS & self.files.keys()}
         try:
             good = SigningKey(found["key"]).public == self.public_key
@@ -152,8 +155,8 @@ class _Unpacked(Struct, frozen=True):
 
 @contextmanager
 def _unpacked(source: Path, *, unsigned: bool) -> Iterator[_Unpacked]:
-    """Unpack and check a backup for the length of a `with` block. The journal and its archives are read whole, and
-    compared with what the backup says of itself and with what the table's key signed.
+    """Unpack and check a backup of a table for the length of a `with` block. The journal and its archives in the backup
+    are read completely. They are compared with the backup's own description, and with what the table's key signed.
 
     With `unsigned` a backup without a signature is accepted too. Raises TableError `backup_damaged`, `backup_unsigned`,
     `backup_unreadable`.
@@ -190,8 +193,8 @@ def _unpacked(source: Path, *, unsigned: bool) -> Iterator[_Unpacked]:
 
 
 def verify_backup(source: Path, passphrase_file: Path | None, as_json: bool = False) -> int:
-    """Check a whole backup without restoring it, and print what it holds. Without a passphrase file the private keys
-    are not opened. Raises TableError: the errors that `restore` has for a bad backup."""
+    """Check a complete backup of a table without restoring it, and print what it holds. Without a passphrase file the
+    private keys in it are not decrypted. Raises the same TableErrors as `restore` for a bad backup."""
     with _unpacked(source, unsigned=True) as backup:
         says, files = backup.says, backup.files
         if says.salt is None or passphrase_file is not None:
@@ -229,15 +232,15 @@ def verify_backup(source: Path, passphrase_file: Path | None, as_json: bool = Fa
 def restore(
     source: Path, by: str | None, table: Path | None, passphrase_file: Path | None, *, unsigned: bool = False
 ) -> int:
-    """Make this machine the table of a backup. Where the backup is a copy, `by` names the person who decides that a new
-    epoch begins.
+    """Make this machine the table whose backup is in the file `source`. If the backup is a copy (the old machine may
+    have gone on after it), `by` names the person who decides that a new epoch begins.
 
-    `table` is the path of the table's file, by default that of the only one in /etc/table-controller. Where this
-    machine has the table's file already, the file says where every other file belongs. Where only the backup has one,
-    every file belongs in the folder of the table's file or in /var/lib/table-controller. With `unsigned` a backup
-    without a signature is restored too.
+    `table` is the path of the table's file, by default that of the only one in /etc/table-controller. If this machine
+    has a table's file already, that file says where every other file belongs. If only the backup has one, every file
+    belongs in the folder of the table's file or in /var/lib/table-controller. With `unsigned` a backup without a
+    signature is restored too.
 
-    Where the restore fails, the machine is as it was before. Raises TableError: `backup_damaged`, `backup_unreadable`,
+    If the restore fails, the machine is as it was before. Raises TableError: `backup_damaged`, `backup_unreadable`,
     `backup_unsigned`, `passphrase_wrong`, `restore_begins_anew`, `restore_in_the_way`, `restore_outside`,
     `restore_failed`, `journal_in_use`.
     """
@@ -277,18 +280,18 @@ def _begins_anew(says: Backup) -> TableError:
 
 
 def _place_of_table() -> Path:
-    """Return the path of this machine's table file, or the path where such a file belongs if there is none. Raises
-    TableError `no_table` where there are several."""
+    """Return the path of this machine's table file. If the machine has none, return the path where the file belongs.
+    Raises TableError `no_table` if the machine has several."""
     if os.environ.get(VARIABLE) or any(CONFIGURATION.glob("*.toml")):
         return default_table("restore").absolute()
     return CONFIGURATION / "table.toml"
 
 
 def _place(placing: Placing, backup: _Unpacked, secrets: Mapping[str, bytes], table: Path, lines: list[str]) -> Path:
-    """Put every file of the backup in its place on this machine, and return the path of the restored journal.
+    """Copy every file of the backup to its place on this machine, and return the path of the restored journal.
 
-    Where the backup is a copy, its journal gets another name than the table's own journal. A power cut in the middle
-    can then not leave a table that goes on with the copy.
+    If the backup is a copy (not a move), its journal is stored under another name than the table's own journal. A power
+    cut in the middle of the restore can then not leave a table that goes on with the copied journal.
     """
     says, files = backup.says, backup.files
     file = load_table_file(table if table.exists() else files["table.toml"])
@@ -313,11 +316,11 @@ def _place(placing: Placing, backup: _Unpacked, secrets: Mapping[str, bytes], ta
 
 
 def _check_inside(table: Path, targets: Mapping[str, Path]) -> None:
-    """Check that every file of the backup would be written to an allowed place. Raises TableError `restore_outside`
-    otherwise.
+    """Check that every file of the backup would be written to an allowed place. `targets` holds the path for each file,
+    by its name in the backup. Raises TableError `restore_outside` otherwise.
 
-    A path that this machine's own table file names is allowed. Where the table's file comes from the backup, none of
-    its paths is trusted: every file must belong below the folder of the table's file, or below
+    If this machine already has a table file, every path that the file names is allowed. If the table's file comes from
+    the backup, none of its paths is trusted: every file must belong below the folder of the table's file, or below
     /var/lib/table-controller. In both cases no symbolic link may lead elsewhere.
     """
     folders = [Path(os.path.realpath(each)) for each in (table.parent, _STATE)]
@@ -343,8 +346,8 @@ def _is_same(one: Path, other: Path) -> bool:
 
 
 def _configure(placing: Placing, source: Path, to: Path, lines: list[str]) -> None:
-    """Put the backup's table file or game file at `to`. Where this machine has a different file at `to`, that file
-    stays, and the backup's file is put beside it with the ending .restored."""
+    """Put the backup's table file or game file at `to`. If a different file is at `to` already, that file stays, and
+    the backup's file is put beside it with the ending .restored."""
     if to.exists():
         lines.append(f"{to} is there already and stays. The backup's file lies beside it as {to.name}.restored.")
         to = to.with_name(f"{to.name}.restored")
@@ -352,8 +355,8 @@ def _configure(placing: Placing, source: Path, to: Path, lines: list[str]) -> No
 
 
 def _check_free(says: Backup, file: TableFile, key_before: bytes, lines: list[str], placing: Placing) -> None:
-    """Set an older or a damaged journal of this machine aside, so that the restored journal can take its place. Raises
-    TableError where a good journal or another table's key is in the way, and where a table runs on the journal."""
+    """Set aside an older or a damaged journal of this machine, so that the restored journal can take its place. Raises
+    TableError if a good journal or another table's key is in the way, or if a table runs on the journal."""
     journal, key = Path(os.path.realpath(file.journal.path)), Path(file.journal.signing_key)
     do = "Is this the right machine? Then move that file to another folder, keep it, and run the same command again."
     if key.exists() and key.read_bytes() != key_before:
@@ -386,7 +389,8 @@ def _check_free(says: Backup, file: TableFile, key_before: bytes, lines: list[st
 
 
 def _begin_anew(placing: Placing, table: Path, by: str) -> None:
-    """Begin a new epoch for a table that was restored from a copy."""
+    """Begin a new journal, and with it a new epoch, for a table that was restored from a copy. `by` names the person
+    who decided that."""
     section = load(table).file.journal
     journal, note = Path(section.path), note_of(Path(section.signing_key))
     beside_it = [path.with_name(path.name + ending) for path in (journal,) for ending in ("", "-wal", "-shm")]
@@ -397,7 +401,8 @@ def _begin_anew(placing: Placing, table: Path, by: str) -> None:
 
 
 def _of_shoe(journal: Path, says: Backup) -> list[str]:
-    """Return the lines that tell people what to do with the shoe that was open at the time of the backup."""
+    """Return lines of text for people: whether a shoe was open when the backup was made, and what to do with that
+    shoe's cards now."""
     try:
         shoe = open_shoe(journal)
     except TableError:

@@ -1,4 +1,5 @@
-"""A simulated network cable between two ports of this machine. It can be pulled while the programs at its ends run."""
+"""A simulated network cable: it carries TCP connections from one port of this machine to another. A test or the demo
+can pull it while the programs at both ends run."""
 
 from __future__ import annotations
 
@@ -11,8 +12,8 @@ _BYTES = 65536
 
 
 class NetworkCable:
-    """A simulated cable that carries connections from `port` to `to_port` of this machine. The cable is plugged in
-    until `pull` is called."""
+    """A simulated network cable, which carries TCP connections from `port` to `to_port` of this machine. A new cable is
+    plugged in; `pull` unplugs it."""
 
     def __init__(self, port: int, to_port: int) -> None:
         self.port = port
@@ -22,7 +23,7 @@ class NetworkCable:
         self.plug()
 
     def plug(self) -> None:
-        """Plug the cable in, where it was pulled."""
+        """Plug the simulated network cable in. Does nothing if it is plugged in already."""
         if self._ends:
             return
         listener = socket.create_server((_HOST, self.port))
@@ -30,7 +31,8 @@ class NetworkCable:
         threading.Thread(target=self._answer, args=(listener,), name="cable", daemon=True).start()
 
     def pull(self) -> None:
-        """Pull the cable: every connection is closed at both ends at once, and no new connection is accepted."""
+        """Pull the simulated network cable: close every connection at both ends immediately, and accept no new
+        connection."""
         with self._lock:
             ends, self._ends = self._ends, []
         for end in ends:

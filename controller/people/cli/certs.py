@@ -1,7 +1,7 @@
 """`tablectl certs`: make a certificate authority (CA) and certificates for a test bench.
 
-A casino has its own CA, and guards that CA's key. The key of a bench's CA is never written to disk, so whoever needs
-one more certificate must make all certificates again.
+A casino has a CA of its own, whose key it guards. The key of a test bench's CA is never written to disk. Whoever needs
+one more certificate must therefore make all certificates anew.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _NAME = r"[A-Za-z0-9:][A-Za-z0-9.:-]{0,63}"  # a common name has at most 64 lett
 
 
 class BenchCa:
-    """A certificate authority for a test bench. `certificate` is its own certificate, as PEM."""
+    """A certificate authority for a test bench. `certificate` is the authority's own certificate, as PEM."""
 
     def __init__(self, valid: timedelta = _VALID) -> None:
         self._key = generate_private_key(SECP256R1())
@@ -37,8 +37,8 @@ class BenchCa:
         self.certificate = made.sign(self._key, SHA256()).public_bytes(Encoding.PEM)
 
     def issue(self, name: str, valid: timedelta = _VALID) -> tuple[bytes, bytes]:
-        """Return a new certificate and its key, both as PEM. The certificate is good for a client called `name`, and
-        for a broker on a host called `name`."""
+        """Return a new certificate and its private key, both as PEM. The certificate is good for a client called `name`
+        and for a broker on a host called `name`. `valid` is how long it is good."""
         key = generate_private_key(SECP256R1())
         made = _unsigned(_named(name), self._name, key, valid)
         made = made.add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
@@ -52,7 +52,8 @@ class BenchCa:
         return certificate, key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
 
     def revoke(self, *certificates: bytes, valid: timedelta = _VALID) -> bytes:
-        """Return the CA's list of revoked certificates, as PEM. The list holds exactly these certificates."""
+        """Return a list of revoked certificates (CRL), signed by this authority, as PEM. The list holds exactly the
+        `certificates` given."""
         now = datetime.now(UTC)
         made = x509.CertificateRevocationListBuilder().issuer_name(self._name)
         made = made.last_update(min(now, now + valid) - _CLOCKS_DIFFER).next_update(now + valid)
@@ -66,9 +67,9 @@ class BenchCa:
 
 
 def certs(folder: Path, names: list[str], revoked: list[str]) -> int:
-    """Make a new CA, and write `ca.crt` into `folder`, with NAME.crt and NAME.key for each name. Where names are
-    `revoked`, write the list of revoked certificates, `ca.crl`, too. Raises TableError. No existing file is ever
-    overwritten."""
+    """Make a new certificate authority for a test bench. Write `ca.crt` into `folder`, with NAME.crt and NAME.key for
+    each of `names`. If there are names in `revoked`, write `ca.crl` too, the list of these revoked certificates. Raises
+    TableError. No existing file is ever overwritten."""
     for name in names:
         _check(name)
     if unknown := [name for name in revoked if name not in names]:
@@ -110,8 +111,8 @@ def _check(name: str) -> None:
 def _unsigned(
     subject: x509.Name, issuer: x509.Name, key: EllipticCurvePrivateKey, valid: timedelta
 ) -> x509.CertificateBuilder:
-    """Return the start of a certificate: its subject, issuer, key and dates. The caller adds the extensions and signs
-    it. With a `valid` below zero the certificate has expired already, that long ago."""
+    """Return a certificate that is not signed yet, with subject, issuer, key and dates filled in. The caller adds the
+    extensions and signs it. If `valid` is negative, the certificate expired that long ago."""
     now = datetime.now(UTC)
     return (
         x509.CertificateBuilder()

@@ -1,7 +1,7 @@
 """`tablectl check`: find every mistake in a table's file and its game file, or in a game file alone, and warn of
 settings that are seldom meant.
 
-What needs no counting of deals is printed first.
+The findings that need no counting of deals are printed first, because counting takes long.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ def check(file: Path, pit_settings: Path | None, highest_edge: float, strict: bo
     """Check a table's file or a game file, and print its warnings and the house edge of each bet. A bet whose edge is
     above `highest_edge`, a fraction such as 0.3, gets a warning.
 
-    Raises ConfigError with every mistake. With `strict`, raises TableError `config_invalid` where there was a warning.
-    With `as_json` the mistakes are printed as a report, and raised all the same.
+    Raises ConfigError with every mistake. With `strict`, raises TableError `config_invalid` if there was a warning.
+    With `as_json` the mistakes are printed as a JSON report, and ConfigError is raised as well.
     """
     told: list[str] = []
     try:
@@ -58,8 +58,8 @@ def check(file: Path, pit_settings: Path | None, highest_edge: float, strict: bo
 
 
 def _look(file: Path, pit_settings: Path | None, highest_edge: float, lines: list[str], as_json: bool) -> str:
-    """Check the file, and add each warning and each other line to `lines`. Print the lines too, unless `as_json`.
-    Returns the last line: which table or game the file describes."""
+    """Check a table's file or a game file, and append each warning and each other finding to `lines`. Print the lines
+    too, unless `as_json`. Returns the line to print last, which says which table or game the file describes."""
     of_a_game = is_game_file(file)
     warnings, last = _of_the_game(file) if of_a_game else _of_the_table(file)
     lines += _told((f"warning: {each}" for each in warnings), as_json)
@@ -89,7 +89,7 @@ def _report(file: Path, mistakes: Sequence[Problem], lines: Sequence[str], is_ri
 
 
 def _of_the_table(file: Path) -> tuple[list[str], str]:
-    """Check a table's file without counting deals. Returns the warnings, and a line that names table and game."""
+    """Check a table's file, without counting deals. Returns the warnings, and a line that names the table and its game."""
     config = load(file, with_images=True)
     if (tls := config.file.pit.tls) is not None and (wrong := [*wrong_with(tls, config.rules.table)]):
         raise ConfigError(told_of(file, [(f"pit.{key}", what, do) for key, what, do in wrong]))
@@ -100,9 +100,9 @@ def _of_the_table(file: Path) -> tuple[list[str], str]:
 
 
 def _lacking(config: Config) -> Iterator[str]:
-    """Yield a warning for each text that a language of this table lacks, so that it appears in English: texts of the
-    pages and papers, and the house's own words for a bet's row. Raises ConfigError where the house's file names a
-    language that is not installed."""
+    """Yield a warning for each text that is missing in one of this table's languages, so that people see it in English:
+    texts of the pages and papers, and the house's own words for a row of a bet. Raises ConfigError if the house's file
+    names a language that is not installed."""
     try:
         yield from (f"the house's file: {told}" for told in papers_in_english())
     except TableError as error:
@@ -123,8 +123,9 @@ def _of_the_game(file: Path) -> tuple[list[str], str]:
 
 
 def _idle(idle: Sequence[Idle], bets: Sequence[Bet], game_file: Path) -> Iterator[str]:
-    """Yield a warning for each row of a bet that decides no round at one spot, where the same bet is sold at many spots
-    and the row decides rounds at another of them. Raises ConfigError for every other row that decides no round."""
+    """Yield a warning for a pay table's row that decides no round at one spot, if the same bet is sold at many spots
+    and the row decides rounds at another of them. Raises ConfigError for every other row that decides no round. `idle`
+    lists the rows that decide no round."""
     if mistakes := [_mistake(each, bets[each.bet].spot) for each in idle if not each.at_many_spots]:
         raise ConfigError(told_of(game_file, mistakes))
     for each in idle:
@@ -145,7 +146,7 @@ def _warns(line: str) -> bool:
 
 
 def _told(lines: Iterable[str], as_json: bool) -> list[str]:
-    """Return the lines, and print each of them unless `as_json`."""
+    """Return the lines as a list, and print each of them unless `as_json`."""
     told = []
     for line in lines:
         told.append(line)

@@ -1,4 +1,5 @@
-"""The client's end of the control socket: send one request to a running table, and show its answer to a person."""
+"""The client's side of the table's control socket: send one request to a running table, and show the table's answer to
+a person."""
 
 from __future__ import annotations
 
@@ -31,10 +32,10 @@ _Line = TypeVar("_Line", Answer, FeedLine)
 
 
 def ask(table: Path, request: dict[str, object], control: str | None = None) -> Answer:
-    """Send `request` to the running table, and return its answer. `control` is the path of the control socket; without
-    it the path is read from the table's file, which takes longer.
+    """Send `request` to the running table, and return the table's answer. `control` is the path of the control socket.
+    Without `control` the path is read from the table's file, which takes longer.
 
-    Raises TableError with the table's own words where the table refuses the request, or `table_not_running`.
+    Raises TableError with the table's own words if the table refuses the request, or `table_not_running`.
     """
     with _connected(table, control) as channel:
         channel.sendall(json.dumps(request).encode() + b"\n")
@@ -45,12 +46,14 @@ def ask(table: Path, request: dict[str, object], control: str | None = None) -> 
 
 
 def status_of(table: Path, control: str | None = None) -> Status:
-    """Return the status of the running table. Raises the same errors as `ask`."""
+    """Ask the running table for its status, and return it. `control` is the path of the control socket, if the caller
+    knows it. Raises TableError with the table's own words if the table refuses, or `table_not_running`."""
     return _status(ask(table, {"do": "status"}, control))
 
 
 def watch(table: Path) -> Iterator[Status]:
-    """Yield the table's status now, and again each time that it has changed, at most a few times a second.
+    """Yield the status of the running table now, and again each time that the status has changed, at most a few times a
+    second.
 
     Raises TableError when no more can come, with the reason: `table_stopped`, `table_ended`, or the table's refusal.
     """
@@ -74,8 +77,8 @@ def shoe_rounds(table: Path) -> tuple[PublicRound, ...]:
 
 
 def _taken(line: bytes) -> Answer:
-    """Parse one line from the control socket into the table's answer. Raises TableError, with the table's own words,
-    where the table refused the request."""
+    """Parse one line from the control socket into the table's answer. Raises TableError, with the table's own words, if
+    the table refused the request."""
     answer = _read(line, Answer)
     if not answer.ok:
         raise TableError(answer.code, answer.what, answer.do)
@@ -88,8 +91,8 @@ def _status(answer: Answer) -> Status:
 
 
 def _read(line: bytes, of: type[_Line]) -> _Line:
-    """Parse a line from the table as JSON of type `of`. Raises TableError `table_unreadable` where the line has the
-    form of another version of the program."""
+    """Parse a line that the table sent: JSON of the type `of`. Raises TableError `table_unreadable` if the line has
+    another form, because another version of the program sent it."""
     try:
         return msgspec.json.decode(line, type=of)
     except ValueError as error:
@@ -103,8 +106,8 @@ def _silent() -> TableError:
 
 
 def act(table: Path, request: dict[str, object]) -> int:
-    """Send the act `request` to the table, and print how it ended. Returns 0 once the act is journalled or waits for a
-    second person."""
+    """Send a request to the running table to do something, such as voiding a round, and print how it ended. Returns 0
+    once the table has written the act into its journal, or waits for a second person to confirm it."""
     waits = ask(table, request).waits
     print("\n".join(second_person_lines(waits, table)) if waits else "done")
     if "fault" in request and not (shoe := status_of(table).shoe).up:
@@ -113,8 +116,8 @@ def act(table: Path, request: dict[str, object]) -> int:
 
 
 def answered_fault(table: Path, fault: str | None) -> dict[str, object]:
-    """Return the part of a request that names the fault to be cleared: `{"fault": id}`, or an empty dict where there is
-    no fault. `fault` is the id that the person gave. With None the table's present fault is taken, and printed first.
+    """Return the part of a request that names the fault to be cleared: `{"fault": id}`, or an empty dict if the table
+    has no fault. `fault` is the id that the person gave. If it is None, the table's present fault is printed and taken.
     """
     if fault is None:
         standing = status_of(table).face.fault
@@ -125,8 +128,8 @@ def answered_fault(table: Path, fault: str | None) -> dict[str, object]:
 
 
 def witness(table: Path, by: str, proposal: int | None) -> int:
-    """Confirm, as a second person, the act that another person has proposed. `proposal` is the number that the person
-    gave. With None the act that waits now is taken, and printed first."""
+    """Confirm, in the name of the second person `by`, an act that another person has proposed at the table. `proposal`
+    is the number of that proposal. If it is None, the proposal that waits now is printed and taken."""
     if proposal is None:
         waits = status_of(table).second_person
         if waits is not None:
@@ -136,8 +139,8 @@ def witness(table: Path, by: str, proposal: int | None) -> int:
 
 
 def status(table: Path, as_json: bool, language_name: str, screen: str) -> int:
-    """Print the table's status in the language called `language_name`. The last line says whether the screen at
-    `screen` (HOST:PORT) shows this table's page."""
+    """Print the status of the running table in the language called `language_name`. The last line says whether the
+    monitor's server at `screen` (HOST:PORT) shows the players' page of this table."""
     now = status_of(table)
     if as_json:
         print(json.dumps(msgspec.to_builtins(now), indent=2))
@@ -151,8 +154,8 @@ def status(table: Path, as_json: bool, language_name: str, screen: str) -> int:
 
 
 def pit_key(table: Path, as_json: bool = False) -> int:
-    """Print the fingerprints of two keys: the key that the pit offers, and the pit's key that the table trusts
-    (pinned)."""
+    """Print the fingerprints of two public keys: the key that the pit offers now, and the pit's key that the table
+    trusts (the pinned key)."""
     now = status_of(table)
     key = now.pit.key
     if as_json:
@@ -165,7 +168,8 @@ def pit_key(table: Path, as_json: bool = False) -> int:
 
 
 def recognition_key(table: Path, as_json: bool = False) -> int:
-    """Print the fingerprint of the key by which the table trusts bet recognition, or how to adopt such a key."""
+    """Print the fingerprint of the key by which the table trusts bet recognition (the system that reports the wagers).
+    If the table has no such key, print how to adopt one."""
     now = status_of(table)
     if as_json:
         print_report(now.recognition)
@@ -176,8 +180,8 @@ def recognition_key(table: Path, as_json: bool = False) -> int:
 
 
 def _group_of(path: str) -> str | None:
-    """Return the name of the group that owns the socket, or that owns its folder. Returns None where neither can be
-    found."""
+    """Return the name of the group that owns the socket at `path`, or else of the group that owns the socket's folder.
+    Returns None if neither can be found."""
     for each in (Path(path), Path(path).parent):
         with suppress(OSError, KeyError):
             return each.group()

@@ -1,4 +1,4 @@
-"""What only `tablectl` has, among the programs of this project: the groups in its help, its exit codes, and the file
+"""What distinguishes `tablectl` from the project's other programs: the groups in its help, its exit codes, and the file
 that a command takes as its first argument."""
 
 from __future__ import annotations
@@ -46,12 +46,13 @@ PROGRAM = Program(
 
 
 class File(Enum):
-    """The kind of file that a command takes as its first argument. Without that argument the default table is used."""
+    """The kinds of file that a command of `tablectl` may take as its first argument. If the argument is missing, the
+    file of the default table is used."""
 
     TABLE = "TABLE.toml"
     JOURNAL = "JOURNAL"
 
 
 def parser_of(commands: Iterable[Command]) -> ArgumentParser:
-    """Return the command-line parser of `tablectl` for these commands."""
+    """Return the command-line parser of `tablectl` with these commands."""
     return PROGRAM.parser(commands)

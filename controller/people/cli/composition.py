@@ -1,9 +1,9 @@
-"""Work out which cards of an open shoe nobody has seen yet, from a table's journal. This is for surveillance, never for
+"""Work out from a table's journal which cards of the open shoe nobody has seen yet. This is for surveillance, never for
 players.
 
 A card counts as seen once it has lain face up. Burned cards, and cards that still lie face down, count as unseen,
-although the journal may know them. Odds from these cards therefore reveal nothing of a face-down card: they are the
-odds of a player who has watched every card.
+although the journal may know them. Odds computed from the unseen cards therefore reveal nothing about a face-down card:
+they are the odds of a player who has watched every card.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ from controller.table.states import NoShoe, ShoeEnded, Table
 
 
 class OpenShoe(Struct, frozen=True):
-    """An open shoe as a person who watched every card knows it, with the rules under which it was opened."""
+    """An open shoe, as far as a person knows it who watched every card: the cards that nobody has seen yet, and the
+    rules under which the shoe was opened."""
 
     number: int
     round: int | None
@@ -40,7 +41,8 @@ class OpenShoe(Struct, frozen=True):
 
 
 def open_shoe(journal: Path) -> OpenShoe:
-    """Return the open shoe of a journal. Raises TableError `no_open_shoe`, and the errors of reading a journal."""
+    """Read a table's journal, and return its open shoe with the cards that nobody has seen. Raises TableError
+    `no_open_shoe`, and the errors of reading a journal."""
     table: Table | None = None
     digest = ""
     seen: dict[object, Sequence[Card]] = {}
@@ -60,8 +62,8 @@ def open_shoe(journal: Path) -> OpenShoe:
 
 
 def _face_up(table: Table) -> dict[object, Sequence[Card]]:
-    """Return the cards that lie face up now: the burn's first card under the key "burn", the cards of all hands under
-    the number of the round."""
+    """Return the cards that lie face up at the table now. The key "burn" holds the first card of the burn. The number
+    of the round holds the cards of all hands of that round."""
     face = public(table)
     up: dict[object, Sequence[Card]] = {}
     if face.first_card is not None:

@@ -1,10 +1,10 @@
-"""The par sheet of a file, counted once and cached: a second `tablectl par` or `tablectl check` of the same file reads
-the cached counts.
+"""Counts the par sheet (the odds of every bet) of a file once, and caches it. A second `tablectl par` or `tablectl
+check` of the same file reads the cached counts.
 
 The cache is in `$XDG_CACHE_HOME` or `~/.cache` of the person who runs the command. Its key is a digest over the program
-and the values in the file. A cached file is used only where it belongs to this person, nobody else can write it, it is
-whole, and it names the same digest. Any other file is ignored: the figures are counted and cached again. Whoever can
-write as this person can change the figures that this person sees; nobody else can.
+and the values in the file. A cached file is used only if it belongs to this person, if nobody else can write it, if it
+is complete, and if it names the same digest. Any other file is ignored: the figures are counted and cached again. Only
+a program that runs as this person can therefore change the figures that this person sees.
 """
 
 from __future__ import annotations
@@ -31,13 +31,14 @@ _MOST_BYTES = 10_000_000
 
 
 class _Kept(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a cached file holds. `of` is the digest over program and file for which it was counted."""
+    """The content of a cached file. `of` is the digest over the program and the game or table file for which the
+    content was counted."""
 
     of: str
 
 
 class _Sheet(_Kept, frozen=True, forbid_unknown_fields=True):
-    """A cached par sheet, without the rules that it was counted for."""
+    """A par sheet (the odds of every bet) as it is cached. The rules of the game are not part of it."""
 
     cards: int
     bets: tuple[Odds, ...]
@@ -48,14 +49,14 @@ class _Sheet(_Kept, frozen=True, forbid_unknown_fields=True):
 
 
 class _Together(_Kept, frozen=True, forbid_unknown_fields=True):
-    """A cached count of all bets of a round together."""
+    """A cached count of how all bets of one round end together."""
 
     together: Together
 
 
 def counted(of: Subject) -> Par:
-    """Return the par sheet with the cards of a fresh shoe, from the cache where possible. Raises the same TableErrors
-    as `par`."""
+    """Return the par sheet (the odds of every bet) for a fresh shoe, from the cache if it is there. Raises TableError
+    if the game cannot be counted."""
     key = digest(program_digest(), of.digest)
     if (kept := _read(key, _Sheet)) is None:
         sheet = par(of)
@@ -65,7 +66,8 @@ def counted(of: Subject) -> Par:
 
 
 def counted_together(of: Subject) -> Together:
-    """Return the count of all bets together with the cards of a fresh shoe, from the cache where possible."""
+    """Return the count of how all bets of one round end together, for a fresh shoe. It comes from the cache if it is
+    there."""
     key = digest(program_digest(), of.digest)
     if (kept := _read(key, _Together)) is None:
         kept = _Together(key, together(of))
@@ -74,7 +76,7 @@ def counted_together(of: Subject) -> Together:
 
 
 def _folder() -> Path | None:
-    """Return the cache's folder. Returns None for a user without a home directory."""
+    """Return the folder of the cached par sheets. Returns None for a user without a home directory."""
     with suppress(RuntimeError):
         return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "table-controller"
     return None
@@ -85,8 +87,8 @@ def _name(key: str, type_: type[_Kept]) -> str:
 
 
 def _read(key: str, type_: type[_T]) -> _T | None:
-    """Return what is cached under the digest `key`. Returns None where there is no such file, or where it cannot be
-    trusted or read."""
+    """Return what the cache holds under the digest `key`, as an object of `type_`. Returns None if there is no such
+    file, or if the file cannot be trusted or read."""
     if (folder := _folder()) is None:
         return None
     try:
@@ -112,7 +114,8 @@ def _is_own(of: os.stat_result) -> bool:
 
 
 def _keep(kept: _Kept) -> None:
-    """Write `kept` into the cache. A failure is ignored, because the figures can be counted again."""
+    """Write `kept` (the counted figures of a file) into the cache. A failure is ignored, because the figures can be
+    counted again."""
     if (folder := _folder()) is None:
         return
     text = msgspec.json.encode(kept, enc_hook=str)

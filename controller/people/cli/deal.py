@@ -1,4 +1,5 @@
-"""`tablectl deal`: play a script of a table, and print each event as one JSON line or in words."""
+"""`tablectl deal`: play the script of a table (cards and acts as text), and print each event as one JSON line or in
+words."""
 
 from __future__ import annotations
 
@@ -16,8 +17,8 @@ from controller.words.language import language
 
 
 def deal(table: Path, script: str, in_words: bool) -> int:
-    """Play the script in the file `script` ("-": standard input). Returns 0 where every token was played and none
-    caused a fault.
+    """Play a script (cards and acts as text) at a table without hardware. `script` is the path of a file, or "-" for
+    standard input. Returns 0 if every token of the script was played and none caused a fault.
 
     Each event is printed as JSON. With `in_words` it is printed in words, with the result of every wager.
     """

@@ -1,4 +1,5 @@
-"""`tablectl demo`: run the real daemon on this machine, with all its surroundings simulated.
+"""`tablectl demo`: run the real daemon of a table on this machine, while everything around the daemon is simulated or
+private.
 
 The demo starts a private Mosquitto, the reference pit, a simulated shoe on a pty, and a simulated dealer and players on
 simulated pins. The first shoe follows a story (`drivers/sim/story.py`). After the story the dealer and the players go
@@ -57,11 +58,12 @@ _ERROR_RATE = 0.03
 def demo(
     rounds: int | None, speed: float, seed: int | None, game: str | Path, shoe: str | None, settings: Path | None
 ) -> int:
-    """Run the demo until `rounds` rounds with wagers are dealt, or until Ctrl-C. Returns 0 where all went well.
+    """Run the demo of a table until `rounds` rounds with wagers are dealt, or until Ctrl-C. Returns 0 if all went well.
 
-    With `speed` 2 the simulated people are twice as fast as real people; with 0 they make no pauses. `game` and `shoe`
-    are those of `played`, and `settings` is the pit's settings file. Raises TableError `demo_options` for values out of
-    range, and the errors of `played`.
+    With `speed` 2 the simulated people are twice as fast as real people; with 0 they make no pauses. `game` is the name
+    of an example, or the path of a table or game file. `shoe` is a brand of shoe. `settings` is the pit's settings
+    file. Raises TableError `demo_options` for values out of range, and TableError or ConfigError if the game cannot be
+    played.
     """
     if (rounds is not None and rounds < 1) or speed < 0:
         do = "For example: tablectl demo --rounds 5 --speed 0, or make demo ROUNDS=5 SPEED=0."
@@ -73,8 +75,8 @@ def demo(
 
 @contextmanager
 def _stop_signals() -> Iterator[threading.Event]:
-    """Set an event on Ctrl-C, SIGTERM or a closed terminal, for the length of a `with` block, so that the demo can end
-    in order."""
+    """Yield an event that is set on Ctrl-C, on SIGTERM, or when the terminal is closed. The demo can then end in order.
+    The earlier signal handlers are restored after the `with` block."""
     stopping = threading.Event()
 
     def stop(_signal: int, _frame: FrameType | None) -> None:
@@ -89,12 +91,13 @@ def _stop_signals() -> Iterator[threading.Event]:
 
 
 class _LeftError(Exception):
-    """Raised in the thread of the simulated people at their next pause, to end the thread, because the demo is over."""
+    """Raised in the thread of the simulated dealer and players at their next pause, when the demo is over. It ends the
+    thread."""
 
 
 class _Until:
-    """A clock for the simulated people. Once `stopping` is set, its `sleep` blocks until `gone` is set, and then ends
-    their thread."""
+    """The clock of the simulated dealer and players. Once `stopping` is set, the next `sleep` waits until `gone` is
+    set, and then raises _LeftError, which ends their thread."""
 
     def __init__(self, stopping: threading.Event, gone: threading.Event) -> None:
         self._stopping = stopping
@@ -102,15 +105,15 @@ class _Until:
         self.monotonic = time.monotonic
 
     def sleep(self, seconds: float, /) -> None:
-        """Sleep for this many seconds. Raises _LeftError where the demo is over."""
+        """Sleep for this many seconds. Raises _LeftError if the demo ends meanwhile."""
         if self._stopping.wait(seconds):
             self._gone.wait()
             raise _LeftError
 
 
 class _People(threading.Thread):
-    """The thread of the simulated dealer and players. `done` is set once they stop dealing; `trouble` says why they
-    gave up."""
+    """The thread that plays the simulated dealer and players. `done` is set once they stop dealing. `trouble` says why
+    they gave up, or is None."""
 
     def __init__(self, deal: Callable[[], None], done: threading.Event) -> None:
         super().__init__(name="people", daemon=True)
@@ -131,18 +134,19 @@ class _People(threading.Thread):
 
 
 class _Show(Protocol):
-    """What the demo is shown on: a live picture or plain lines."""
+    """The output on which the demo is shown: a live picture in a terminal, or plain lines."""
 
     def line(self, text: str, *, caption: bool = False) -> None:
-        """Show a line of text that stays. A `caption` is a line of the story."""
+        """Show a line of text, and leave it visible. A `caption` is a line of the demo's story, in place of an event of
+        the table."""
 
     def status(self, status: Status) -> None:
-        """Show the present state of the table."""
+        """Show the table in the state that `status` describes."""
 
 
 class _Demo:
-    """A running demo: its processes, and the events heard from its table. The story in `drivers/sim/story.py` calls
-    `say`, `pay`, `pull_cable`, `plug_cable` and `leave`."""
+    """A running demo: its processes, and the events received from its table. The simulated people, who follow the story
+    in `drivers/sim/story.py`, call `say`, `pay`, `pull_cable`, `plug_cable` and `leave`."""
 
     def __init__(
         self,
@@ -209,12 +213,12 @@ class _Demo:
     # The stage.
 
     def say(self, caption: str) -> None:
-        """Show a line of the story."""
+        """Queue a line of the demo's story, to be shown as a caption."""
         self._lines.put((caption, True))
 
     def pay(self) -> None:
-        """Verify and pay the awards in the pit's ledger that can be decided now. The others wait until the pit has
-        received every hit."""
+        """Verify and pay every award in the pit's ledger for which that is possible now. Other awards wait until the
+        pit has received every hit."""
         with closing(Ledger(self._ledger)) as ledger, suppress(TableError):
             for award in ledger.awards():
                 if award.step == "pending":
@@ -231,7 +235,7 @@ class _Demo:
         self._cable.plug()
 
     def leave(self) -> None:
-        """Say that the people have left, and wait until the table's daemon has been stopped."""
+        """Report that the simulated people have left, and wait until the table's daemon has been stopped."""
         self._done.set()
         self._gone.wait()
 
@@ -241,8 +245,8 @@ class _Demo:
 
     @contextmanager
     def _listening(self, config: Config, port: int) -> Iterator[None]:
-        """Subscribe to the table's events at the broker for the length of a `with` block. An event that is sent twice
-        counts once."""
+        """Subscribe to the table's events at the broker for the length of a `with` block, and queue a line of text for
+        each event. An event that is sent twice counts once."""
         topics = Topics(config.file.pit.root, config.file.table.id)
         client = Client(CallbackAPIVersion.VERSION2, protocol=MQTTProtocolVersion.MQTTv5)
 
@@ -264,7 +268,8 @@ class _Demo:
             await_thread(client)
 
     def _watch(self, table: Path, daemon: subprocess.Popen[bytes], show: _Show) -> None:
-        """Show the table until the simulated people stop dealing, the daemon ends, or a person stops the demo."""
+        """Show the table's state again and again, until the simulated people stop dealing, the table's daemon ends, or
+        a person stops the demo."""
         while not self._done.is_set() and daemon.poll() is None:
             self._show(table, show)
             if self._stopping.wait(_REFRESH_S):
@@ -278,8 +283,8 @@ class _Demo:
             show.status(status_of(table))
 
     def _await_acks(self, table: Path) -> bool:
-        """Wait until the pit has acknowledged every event of the table. Returns False where that does not happen in
-        time."""
+        """Wait until the pit has acknowledged every event of the table. Returns False if that takes longer than 10
+        seconds."""
         deadline = time.monotonic() + _ACK_PATIENCE_S
         while time.monotonic() < deadline:
             try:
@@ -307,36 +312,37 @@ class _Demo:
 
 
 class _Plain:
-    """A demo shown as plain lines, for a file or a pipe."""
+    """A demo that is shown as plain lines of text, for example in a file or a pipe."""
 
     def line(self, text: str, *, caption: bool = False) -> None:
-        """Print the line. A line of the story, a `caption`, begins with an asterisk."""
+        """Print a line of text. A line of the demo's story (`caption`) begins with an asterisk."""
         print(f"* {text}" if caption else text, flush=True)
 
     def status(self, status: Status) -> None:
-        """Do nothing: plain output has no picture of the table."""
+        """Do nothing, because plain output has no picture of the table."""
 
 
 class _Live:
-    """A demo shown on a terminal: lines of text scroll above a live picture of the table."""
+    """A demo that is shown in a terminal: a live picture of the table, above which lines of text scroll."""
 
     def __init__(self, picture: Picture, live: Live) -> None:
         self._picture = picture
         self._live = live
 
     def line(self, text: str, *, caption: bool = False) -> None:
-        """Print the whole line above the picture."""
+        """Print a line of text above the live picture of the table, wrapped to the terminal's width."""
         style = "bold bright_cyan" if caption else "dim"
         self._live.console.print(Text(_wrapped(text, 8), style=style), soft_wrap=True)
 
     def status(self, status: Status) -> None:
-        """Paint the table's picture anew."""
+        """Paint the live picture of the table again, in the state that `status` describes."""
         self._picture.status = status
         self._live.refresh()
 
 
 def _wrapped(text: str, indent: int) -> str:
-    """Wrap the text to the terminal's width. Where the output is no terminal, return the text unchanged."""
+    """Wrap the text to the terminal's width, with every line after the first indented by `indent` spaces. Returns the
+    text unchanged if standard output is no terminal."""
     if not sys.stdout.isatty():
         return text
     width = shutil.get_terminal_size().columns
@@ -344,8 +350,8 @@ def _wrapped(text: str, indent: int) -> str:
 
 
 def _legend(rules: TableRules) -> Iterator[str]:
-    """Yield lines that explain the demo: what each lamp says in this game, what is printed at the seats, and what
-    "house" means."""
+    """Yield lines that explain the demo: the meaning of each lamp in this game, the cards printed at the seats, and the
+    figure "house" in the text of an event."""
     simulated = rules.shoe.drawn_in_error == "simulated_hand"
     turns = rules.play.calls or rules.play.squeezed
     patterns = {
@@ -381,7 +387,8 @@ def _legend(rules: TableRules) -> Iterator[str]:
 
 @contextmanager
 def _view(config: Config, seed: int) -> Iterator[_Show]:
-    """Show the demo for the length of a `with` block: as a live picture on a terminal, as plain lines anywhere else."""
+    """Yield the output on which the demo is shown: a live picture if standard output is a terminal, otherwise plain
+    lines."""
     if not sys.stdout.isatty():
         yield _Plain()
         return

@@ -1,5 +1,5 @@
-"""`tablectl digest`: print digests of the program and the configuration of this machine's table, to compare them with
-another table's."""
+"""`tablectl digest`: print digests of the program and of this machine's table configuration. A person compares them
+with the digests of another table."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from controller.people.cli.told import print_report
 
 
 def print_digest(table: Path, as_json: bool = False) -> int:
-    """Print three digests: of the program, of the configuration, and of both together. Raises TableError."""
+    """Print three digests: of the installed program, of the table's configuration, and of both together. Raises
+    TableError."""
     program, configuration = program_digest(), load(table).digest
     if as_json:
         print_report(DigestReport(__version__, program, configuration, digest(program, configuration)))

@@ -1,4 +1,4 @@
-"""`tablectl doctor`: check every part of a table's machine, and print one row for each part."""
+"""`tablectl doctor`: check every part of a table's machine, and print a finding for each part."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _STYLES = {Verdict.FAULT: "red", Verdict.WARNING: "yellow"}
 
 
 def doctor(table: Path | None, as_json: bool) -> int:
-    """Check all parts of this machine, and print the findings. Returns 1 where a check found a fault, else 0."""
+    """Check every part of this table's machine, and print the findings. Returns 1 if a check found a fault, else 0."""
     with waited_for("Looking at every part"):
         rows = [*examine_here(table)]
     if as_json:
@@ -35,8 +35,8 @@ def doctor(table: Path | None, as_json: bool) -> int:
 
 
 def examine_here(table: Path | None) -> Iterable[Row]:
-    """Check every part of this machine, and return a row for each. `table` is the path of the table's file; None means
-    the default table's."""
+    """Check every part of this table's machine, and return one row of findings for each part. `table` is the path of
+    the table's file; None means the default table's file."""
     answer: Status | TableError | None = None
     try:
         table = table or default_table("doctor")
@@ -47,7 +47,8 @@ def examine_here(table: Path | None) -> Iterable[Row]:
 
 
 def row_lines(rows: Iterable[Row]) -> Iterable[str]:
-    """Yield the rows as lines for a terminal. Below a row that needs something done, a line says what to do."""
+    """Yield the findings of a machine check as lines for a terminal. If a finding needs something done, the next line
+    says what to do."""
     for row in rows:
         verdict = row.verdict.value
         if row.verdict in _STYLES:

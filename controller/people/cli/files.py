@@ -1,5 +1,5 @@
-"""Helpers for the files of commands: find the default table's file, recognise a file of the wrong kind, and report a
-page that cannot be written."""
+"""Helpers for commands that read or write files: find the default table's file, recognise a file of the wrong kind, and
+report a page that cannot be written."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ CONFIGURATION = Path("/etc/table-controller")
 
 
 def default_table(command: str) -> Path:
-    """Return the path of the default table's file: the one in the environment variable TABLE_CONTROLLER_TABLE, or the
-    only one in /etc/table-controller.
+    """Return the path of the default table's file: the path in the environment variable TABLE_CONTROLLER_TABLE, or the
+    only table file in /etc/table-controller.
 
-    Raises TableError `no_table` where there is none, or more than one. The error says what to type instead, with
-    `command`, the name of the command.
+    Raises TableError `no_table` if there is none, or more than one. `command` is the name of the command, for the
+    error's advice on what to type.
     """
     if named := os.environ.get(VARIABLE):
         return Path(named)
@@ -37,7 +37,8 @@ def default_table(command: str) -> Path:
 
 
 def default_journal(command: str) -> Path:
-    """Return the path of the default table's journal. Raises the same errors as `default_table`."""
+    """Return the path of the default table's journal. `command` is the name of the command, for an error's advice.
+    Raises TableError `no_table` if there is no default table, or more than one."""
     from controller.daemon.config import load
 
     return Path(load(default_table(command)).file.journal.path)
@@ -45,7 +46,8 @@ def default_journal(command: str) -> Path:
 
 @contextmanager
 def writing(page: Path) -> Iterator[None]:
-    """Turn an OSError inside the `with` block into TableError `page_unwritable`."""
+    """Convert an OSError inside the `with` block into TableError `page_unwritable`. `page` is the file that is written
+    there."""
     try:
         yield
     except OSError as error:
@@ -54,8 +56,8 @@ def writing(page: Path) -> Iterator[None]:
 
 
 def check_kind(command: Command, path: Path) -> None:
-    """Check that the file is of the kind that the command reads. Raises TableError `wrong_kind_of_file` where it is
-    clearly of another kind, such as a journal in place of a table's file."""
+    """Check that the file at `path` is of the kind that the command reads. Raises TableError `wrong_kind_of_file` if it
+    is clearly of another kind, such as a journal in place of a table's file."""
     kind = _kind(path)
     if command.file is File.JOURNAL and kind not in (None, _JOURNAL):
         do = "The table's file says where its journal is: [journal] path."
@@ -73,8 +75,8 @@ _LEDGER_ID = b"PIT1"
 
 
 def _kind(path: Path) -> str | None:
-    """Return the kind of the file in words, such as "a table's journal". Returns None for an unreadable file and for a
-    file of no known kind."""
+    """Return what kind of file is at `path`, in words such as "a table's journal". Returns None if the file cannot be
+    read or is of no known kind."""
     try:
         with path.open("rb") as file:
             head = file.read(100)

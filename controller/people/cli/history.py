@@ -1,5 +1,5 @@
-"""`tablectl verify`, `tablectl rounds` and `tablectl replay`: look into the past of a table's journal. These commands
-are for technicians."""
+"""`tablectl verify`, `tablectl rounds`, `tablectl replay` and `tablectl evidence`: look into the past of a table's
+journal. These commands are for technicians."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ _OF_A_ROUND = ("round", "void", "correction")
 
 
 def verify_journal(path: Path, log: Path | None, archive: Path | None, as_json: bool = False) -> int:
-    """Check every row of the journal and its archives. Where `log`, a pit's log, is given, compare the rows with it."""
+    """Check every row of the journal at `path` and of its archives. If `log` names a pit's log of events, compare the
+    journal's events with that log too."""
     # The pit's log comes first: it names an altered event, and the journal alone can name only the altered row.
     with waited_for("Checking every row"):
         agreed = compare(path, log, archive) if log else None
@@ -60,9 +61,9 @@ def _after(log_head: int, journal_head: int) -> str:
 
 
 def rounds(path: Path, archive: Path | None = None, as_json: bool = False) -> int:
-    """Print every round of the journal and its archives, one line each. Void and corrected rounds are included.
+    """Print every round in the journal and its archives, one line for each. Void and corrected rounds are included.
 
-    `archive` is the folder of the archives, as in `journal.verify`.
+    `archive` is the folder of the journal's archives.
     """
     if as_json:
         with waited_for("Reading every row"):
@@ -83,7 +84,7 @@ def replay_round(path: Path, which: str, archive: Path | None, page: Path | None
     """Print one finished round step by step, or write it as a page to the file `page`. `which` is SHOE/ROUND, such as
     3/12. Raises TableError `no_such_round` or `page_unwritable`.
 
-    `archive` is the folder of the archives, as in `journal.verify`.
+    `archive` is the folder of the journal's archives.
     """
     with waited_for("Reading every row"):
         record = round_record(read_rows(path, archive), read_origin(path), which)
@@ -99,7 +100,8 @@ def replay_round(path: Path, which: str, archive: Path | None, page: Path | None
 
 
 def write_evidence(path: Path, which: str, to: Path, archive: Path | None, frame: str | None = None) -> int:
-    """Write the evidence of a round, SHOE/ROUND in `which`, to the file `to`. Raises the TableErrors of `evidence`, and
+    """Write the evidence of one round to the file `to`: a file that proves from the table's journal how the round was
+    dealt. `which` is SHOE/ROUND, such as 3/12. Raises TableError if there is no evidence of that round, and
     `page_unwritable`."""
     with waited_for("Reading every row"):
         held = evidence(path, which, archive, frame=frame)

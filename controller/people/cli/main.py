@@ -1,4 +1,4 @@
-"""The entry point of `tablectl`, the program by which a person does everything with a table from a shell."""
+"""The entry point of `tablectl`, the command-line program by which a person does everything with a table."""
 
 from __future__ import annotations
 
@@ -43,7 +43,8 @@ _OTHER_PATHS = ("backup", "deal")
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command and return its exit code. An error is printed to standard error, with what to do about it."""
+    """Run the command of `tablectl` that the arguments name, and return the exit code. An error is printed to standard
+    error, with what to do about it."""
     words = sys.argv[1:] if arguments is None else list(arguments)
     starts = words[:1] == ["run"]
     try:
@@ -80,8 +81,8 @@ def _print(error: TableError) -> None:
 
 
 def parsed(words: list[str]) -> Namespace:
-    """Parse a command line into its options. Where it names no table, the default table is filled in. Raises
-    TableError, and SystemExit for a wrong command line."""
+    """Parse a command line of `tablectl`. If it names no table, the default table's file is filled in. Raises
+    TableError if there is no default table, and SystemExit for a wrong command line."""
     # `dark` must not wait while the acts load, and no command waits for the parsers of all others.
     command = named(words, COMMANDS) or named(words, every_command())
     parser = parser_of((command,) if command is not None else every_command())
@@ -96,8 +97,8 @@ def parsed(words: list[str]) -> Namespace:
 
 
 def _with_file(command: Command, words: list[str]) -> list[str]:
-    """Return the words of the command line, with the default file put in where the command needs a file and the words
-    name none."""
+    """Return the words of the command line. If the command needs a table's file or a journal and no word names one, the
+    default file is inserted."""
     name, rest = words[: len(command.name.split())], words[len(command.name.split()) :]
     own = ArgumentParser(add_help=False)
     command.add(own)
@@ -116,8 +117,8 @@ def _with_file(command: Command, words: list[str]) -> list[str]:
 
 
 def _positionals(own: ArgumentParser, words: list[str]) -> list[str]:
-    """Return the words that are neither options nor the values of options. `own` is a parser with the command's own
-    arguments."""
+    """Return those words that are neither an option nor the value of an option. `own` is a parser that knows the
+    arguments of the command."""
     valued = {option for action in own._actions if action.nargs != 0 for option in action.option_strings}
     return [
         word
@@ -127,7 +128,7 @@ def _positionals(own: ArgumentParser, words: list[str]) -> list[str]:
 
 
 def _is_other_table(command: Command, word: str) -> bool:
-    """Tell whether the word can only be the path of a table's file whose name does not end in .toml."""
+    """Tell whether a word of the command line can only mean a table's file whose name does not end in .toml."""
     is_path = word.startswith(("/", "./", "../")) or ("/" in word and Path(word).is_file())
     return command.name not in _OTHER_PATHS and is_path
 

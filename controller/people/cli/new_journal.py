@@ -1,4 +1,4 @@
-"""`tablectl new-journal`: let a table go on without its old journal, where a person decides so."""
+"""`tablectl new-journal`: let a table go on without its old journal, after a person has decided so."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from controller.daemon.record.journal_file import set_aside
 
 
 def new_journal(table: Path, by: str) -> int:
-    """Set the table's journal aside, begin a new one in its place, and print the new epoch that the pit must adopt.
-    `by` names the person who decides.
+    """Set the table's journal aside, begin a new journal in its place, and print the new epoch (the random name that
+    each new journal gets), which the pit must adopt. `by` names the person who decides.
 
-    Raises TableError `journal_in_use` where the table runs.
+    Raises TableError `journal_in_use` if the table runs.
     """
     file = load(table).file
     path = Path(file.journal.path)

@@ -1,4 +1,4 @@
-"""Ask a table's screen server whether the monitor at the table shows the players' page."""
+"""Asks a table's screen server whether the monitor at the table shows the players' page."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ _MOST_BYTES = 1000
 
 
 def page_line(at: str, table: str, words: Language) -> str:
-    """Return a line for the table's status: what the screen server at HOST:PORT says of the players' page of this
-    table. The wait is short, because any program may listen at that address and answer slowly or wrongly."""
+    """Return the line of the table's status that says whether the monitor shows the players' page of this table. The
+    screen server at `at` (HOST:PORT) is asked. The wait is short, because any program may listen at that address and
+    answer slowly or wrongly."""
     say = partial(words.text, "say")
     answers: list[PageStanding | None] = []
     asking = Thread(target=_ask, args=[at, answers], daemon=True)
@@ -36,7 +37,8 @@ def page_line(at: str, table: str, words: Language) -> str:
 
 
 def _ask(at: str, answers: list[PageStanding | None]) -> None:
-    """Ask the screen server how its page stands, and append the answer to `answers`."""
+    """Ask the screen server at `at` (HOST:PORT) whether the monitor shows the players' page, and append the server's
+    answer to `answers`."""
     with suppress(OSError, HTTPException, ValueError, RecursionError):
         screen = HTTPConnection(at, timeout=_PATIENCE_S)
         try:

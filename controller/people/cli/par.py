@@ -1,5 +1,5 @@
-"""`tablectl par`: print what every bet of a game or a table is worth. `tablectl check` takes its house edges from here
-too."""
+"""`tablectl par`: print the house edge and the other figures of every bet of a game or a table (the par sheet).
+`tablectl check` takes its house edges from this module too."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def par_sheet(
     as_csv: bool = False,
     sensitivity: bool = False,
 ) -> int:
-    """Print the par sheet of a table's file or a game file, or how it differs from that of the file `against`. With
-    `page`, also write the sheet as a page to that file.
+    """Print the par sheet (the odds of every bet) of a table's file or a game file. If `against` is given, print how
+    that sheet differs from the sheet of the file `against`. With `page`, also write the sheet as a page to that file.
 
     `composition`: use the unseen cards of the table's open shoe. `meters`: levels of meters, each as NAME=CENTS. `pit`:
-    the pit's settings, whose seeds are the levels of all other meters. `sensitivity`: also show how the figures change
-    with decks and cut card. Raises TableError.
+    the pit's settings, whose starting amounts are the levels of all other meters. `sensitivity`: also show how the
+    figures change with decks and cut card. Raises TableError.
     """
     levels: Levels = dict(map(_level, meters))
     if composition:
@@ -75,22 +75,22 @@ def _meters(sheet: Par) -> set[str]:
 
 
 def _by_the_pit(sheet: Par, pit: Path, levels: Levels, rounds_an_hour: int) -> tuple[Levels, OnTerms]:
-    """Read the pit's settings. Returns the levels, completed with the pit's seed for each meter that has no level, and
-    the progressive bets on the pit's terms."""
+    """Read the pit's settings file `pit`. Returns two values: the levels of the meters, completed with the pit's
+    starting amount for each meter that has no level; and what each progressive bet keeps under the pit's settings."""
     terms = load_settings(pit)
     seeds = {name: meter.seed_cents for name, meter in terms.meters.items() if name in _meters(sheet)}
     return {**seeds, **levels}, OnTerms(long_runs(sheet, terms), rounds_an_hour)
 
 
 def counted_of(file: Path) -> Par:
-    """Return the par sheet of a table's file or a game file. Raises TableError, and ConfigError with every mistake in
-    the file."""
+    """Return the par sheet (the odds of every bet) of a table's file or a game file. Raises TableError, and ConfigError
+    with every mistake in the file."""
     with waited_for("Counting every deal"):
         return counted(subject(file))
 
 
 def _composition(table: Path, levels: Levels, as_json: bool) -> int:
-    """Print how the worth of each bet differs between a fresh shoe and the unseen cards of the table's open shoe."""
+    """Print how the figures of each bet differ between a fresh shoe and the unseen cards of the table's open shoe."""
     from controller.people.cli.composition import open_shoe
 
     shoe = open_shoe(Path(load(table).file.journal.path))
@@ -116,7 +116,7 @@ def _print_differences(one: Par, other: Par, levels: Levels, as_json: bool) -> N
 
 def edge_lines(sheet: Par, highest: float) -> Iterator[str]:
     """Yield a warning for each bet whose house edge is below zero or above `highest`, a fraction such as 0.3. The last
-    line lists the edges of all bets."""
+    line that is yielded lists the edges of all bets."""
     for bet in sheet.bets:
         if not bet.outcomes:
             continue

@@ -1,5 +1,5 @@
-"""The live picture of a table in a terminal: what the table waits for, the cards, the lamps, the hits, and how much of
-the journal the pit has acknowledged.
+"""The live picture of a table in a terminal: what the table waits for, the cards, the lamps, the hits, and how many of
+the table's events the pit has acknowledged.
 
 The picture fits 80 columns, and fills a wider terminal. Its lamps blink as the table's lamps do.
 """
@@ -38,8 +38,8 @@ _COLOURS = {
 
 @contextmanager
 def keys_unseen() -> Iterator[None]:
-    """Turn the terminal's echo off for the length of a `with` block, so that typed keys, Ctrl-C too, do not spoil the
-    picture."""
+    """Turn the terminal's echo off for the length of a `with` block. Otherwise typed keys, Ctrl-C too, would spoil the
+    picture in the terminal."""
     before = termios.tcgetattr(sys.stdin) if sys.stdin.isatty() else None
     if before is not None:
         termios.tcsetattr(sys.stdin, termios.TCSANOW, [*before[:3], before[3] & ~termios.ECHO, *before[4:]])
@@ -51,8 +51,8 @@ def keys_unseen() -> Iterator[None]:
 
 
 class Picture:
-    """A picture of a table, for the `rich` library to paint. Each time that it is painted, its lamps are lit or dark as
-    their blinking patterns have them at that moment.
+    """A picture of a table in a terminal, for the `rich` library to paint. At each painting, every lamp is lit or dark
+    as its blinking pattern has it at that moment.
 
     `status` is the last status that the daemon gave; None before the first.
     """
@@ -92,8 +92,8 @@ class Picture:
         yield from (Text(line, style="dim") for line in [_meters(pit, words)] if line)
 
     def _hands(self, face: Public) -> Iterator[RenderableType]:
-        """Yield the cards of the hands: Player's and Banker's, or the dealer's, each on a line of its own, and all
-        seats' hands side by side."""
+        """Yield the lines with the cards of all hands. Player's and Banker's hand, or the dealer's, have a line each;
+        all hands of seats stand side by side."""
         sides = [hand for hand in face.hands if not hand.hand.startswith("seat")]
         seats = [hand for hand in face.hands if hand.hand.startswith("seat")]
         yield from (self._hand(hand, face) for hand in sides)
@@ -111,8 +111,8 @@ class Picture:
         return text
 
     def _seat(self, seat: int, patterns: dict[str, str]) -> Text:
-        """Return the text for a seat: its number, the cards printed there, its lamp, and the lamp's meaning in one
-        word."""
+        """Return the text about one seat: its number, the cards printed there, its lamp, and the lamp's meaning in one
+        word. `patterns` holds the blinking pattern of each lamp, by the lamp's name."""
         name = f"seat_{seat}"
         text = Text(hand_name(name, self._words), style="bright_cyan")
         if self._printed:
@@ -143,7 +143,8 @@ def _lamp(name: str, patterns: dict[str, str]) -> Text:
 
 
 def _burning(name: str, pattern: str) -> Text:
-    """Return the sign of a lamp, lit or dark as its blinking pattern has it at this moment."""
+    """Return the sign for the lamp `name`: a full circle if its blinking pattern has it lit at this moment, otherwise
+    an empty circle."""
     lit = Pattern[pattern.upper()].lit(time.monotonic_ns() // 1_000_000)
     style = _COLOURS.get(name.removeprefix("draw_"), "bright_yellow") if lit else "dim"
     return Text("●" if lit else "○", style=style)

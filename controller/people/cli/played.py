@@ -1,5 +1,5 @@
-"""Make the files that the demo and the practice table play with: a table's file, from an example or from a house's own
-files, and settings of its pit that have every meter of the game."""
+"""Makes the files with which the demo and the practice table play. The table's file comes from an example or from a
+house's own files. The pit's settings get every meter of the game."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _CONTRIBUTION = "1:100"
 
 
 def played(folder: Path, port: int, game: str | Path, shoe: str | None = None, **table: Any) -> tuple[Path, Config]:
-    """Write the file of a table with simulated hardware into `folder`, and return its path and the loaded
-    configuration. The table's broker has the port `port`.
+    """Write the file of a table with simulated hardware into `folder`. Returns the file's path and the loaded
+    configuration. `port` is the port of the table's broker.
 
     `game` is an example's name, or the path of a house's own table file or game file. A game without a table is played
-    at the first example table that fits. `shoe` is a brand in place of the table's own; `table` changes keys of the
-    section `[table]`. Raises ConfigError with every mistake of the files, and TableError `game_unknown` or
-    `game_unfit`.
+    at the first example table that fits. `shoe` is a brand of shoe, which replaces the table's own. `table` holds new
+    values for keys of the section `[table]`. Raises ConfigError with every mistake of the files, and TableError
+    `game_unknown` or `game_unfit`.
     """
     most_seats = None
     examples = [game] if isinstance(game, Path) else [programs.example_table(game)]
@@ -62,9 +62,9 @@ def played(folder: Path, port: int, game: str | Path, shoe: str | None = None, *
 
 
 def settings_of(folder: Path, config: Config, own: Path | None) -> Path:
-    """Write the pit's settings into `folder`, and return their path. They are a copy of the house's `own`, or of the
-    shipped ones, completed with each meter that the game names and they lack. Prints the amount at which such a meter
-    begins. Raises TableError where the settings cannot be used."""
+    """Write the pit's settings into `folder`, and return the path of that file. The settings are a copy of the house's
+    file `own`, or else of the shipped file. Each meter of the game that the file lacks is added, and the amount at
+    which that meter begins is printed. Raises TableError if the settings cannot be used."""
     at, rules = own or CONFIG / "pit.toml", config.rules
     load_settings(at)
     values = tomllib.loads(at.read_text("utf-8"))

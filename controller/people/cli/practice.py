@@ -1,4 +1,4 @@
-"""`tablectl practice`: run a whole table on this machine, with the person at the prompt as its dealer and its players.
+"""`tablectl practice`: run a complete table on this machine. The person at the prompt plays its dealer and its players.
 
 The daemon, Mosquitto and the reference pit are real; the shoe and the pins are simulated. All files stay in a folder
 that the person names. A practice table can therefore be stopped and continued, and every other command can be tried on
@@ -33,8 +33,9 @@ _LOOK_EVERY_S = 0.1
 def practice(folder: Path, game: str | Path, settings: Path | None) -> int:
     """Run a practice table in `folder`, and obey the commands typed on standard input until the input ends.
 
-    `game` is that of `played`, and `settings` is the pit's settings file. Raises TableError `practice_options` for a
-    folder that cannot be used, and the errors of `played`.
+    `game` is the name of an example, or the path of a table or game file. `settings` is the pit's settings file. Raises
+    TableError `practice_options` for a folder that cannot be used, and TableError or ConfigError if the game cannot be
+    played.
     """
     port = programs.free_port()
     try:
@@ -76,14 +77,14 @@ def _tell_line(line: str) -> None:
 
 
 def _tell(table: Path) -> None:
-    """Print a line for each change at the table, until the table ends."""
+    """Print a line for each change of the table's status, until the table ends."""
     with suppress(TableError):  # the prompt ends with the table
         for line in changes(watch(table), table, language()):
             print(f"  {line}", flush=True)
 
 
 def _tell_refusals(log: Path) -> None:
-    """Follow the table's log, and print each refusal in it with its reason."""
+    """Follow the log of the practice table, and print each refusal that the table logs, with its reason."""
     with log.open(encoding="utf-8", errors="replace") as lines:
         lines.seek(0, os.SEEK_END)
         line = ""

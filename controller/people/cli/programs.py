@@ -1,4 +1,4 @@
-"""Start the programs that a table needs on one machine: a broker of its own, a pit, and a daemon with simulated
+"""Starts the programs that a table needs, all on one machine: a broker of its own, a pit, and a daemon with simulated
 hardware.
 
 The demo, the practice table and the tests use this module. All programs listen on the loopback only, and all files lie
@@ -44,27 +44,27 @@ _POLL_S = 0.02
 
 
 def example_names() -> list[str]:
-    """Return the names of the examples that can be played: each example table, and each game that has no table of its
-    own."""
+    """Return the names of the shipped examples that can be played: every example table, and every game that has no
+    example table."""
     return sorted({file.stem for folder in ("games", "tables") for file in (CONFIG / folder).glob("*.toml")})
 
 
 def example_table(name: str) -> Path:
-    """Return the path of the example table called `name`."""
+    """Return the path of the table file of the shipped example called `name`."""
     return CONFIG / "tables" / f"{name}.toml"
 
 
 def example_game(name: str) -> Path:
-    """Return the path of the game file called `name`."""
+    """Return the path of the shipped game file called `name`."""
     return CONFIG / "games" / f"{name}.toml"
 
 
 def free_port(wanted: int = 0) -> int:
-    """Return a free TCP port on the loopback: `wanted`, where that port is free.
+    """Return a free TCP port on the loopback: `wanted`, if that port is free, otherwise a random port.
 
-    No other call of this function gives the same port while this process lives and asks for fewer than 64 other ports.
-    The ports lie below those that the kernel gives to outgoing connections. Example: a broker that starts a minute
-    after its port was chosen still finds the port free.
+    No other call of this function, in any process, gives the same port while this process lives, until this process has
+    taken 64 more ports. The ports lie below those that the kernel gives to outgoing connections. Example: a broker that
+    starts a minute after its port was chosen still finds the port free.
     """
     port = wanted or random.randrange(*_PORTS)
     while True:
@@ -78,8 +78,8 @@ def free_port(wanted: int = 0) -> int:
 
 
 def simulated_table(folder: Path, broker_port: int, example: Path = EXAMPLE_TABLE, **sections: dict[str, Any]) -> Path:
-    """Write a table's file into `folder`, and return its path: the `example` with simulated hardware in place of real.
-    `sections` change more of its keys."""
+    """Write a table's file into `folder`, and return its path. The file is a copy of `example` with simulated hardware
+    in place of the real hardware. `sections` holds more keys to change, by section of the file."""
     values = tomllib.loads(example.read_text("utf-8"))
     values["table"]["game"] = str((example.parent / values["table"]["game"]).resolve())
     values["table"]["fastest_card_ms"] = 0  # the simulated dealer's hands are as fast as one likes
@@ -124,8 +124,8 @@ def mosquitto_program() -> str | None:
 
 @contextmanager
 def mosquitto(folder: Path, port: int) -> Iterator[subprocess.Popen[bytes]]:
-    """Run a private Mosquitto on the loopback for the length of a `with` block. Raises TableError `mosquitto_missing`
-    or `mosquitto_failed`."""
+    """Run a private Mosquitto (an MQTT broker) on this port of the loopback for the length of a `with` block. Raises
+    TableError `mosquitto_missing` or `mosquitto_failed`."""
     program = mosquitto_program()
     if program is None:
         do = "Install it: sudo apt-get install -y mosquitto"
@@ -141,10 +141,10 @@ def mosquitto(folder: Path, port: int) -> Iterator[subprocess.Popen[bytes]]:
 def pit(
     folder: Path, port: int, ledger: Path, settings: Path = CONFIG / "pit.toml"
 ) -> AbstractContextManager[subprocess.Popen[bytes]]:
-    """Run the reference pit at the broker on this port, for the length of a `with` block. The pit adopts every new
-    table without asking a person.
+    """Run the reference pit for the length of a `with` block, with the broker on this port of the loopback. The pit
+    adopts every new table without asking a person.
 
-    This is a pit for practice: each request itself names the person who decides.
+    The pit runs as one for practice: it does not check who decides, but takes the name in each request.
     """
     command = python("-m", "controller.pit.reference", "run", "--broker", f"127.0.0.1:{port}", "--ledger", str(ledger))
     return started([*command, "--settings", str(settings), "--adopt-new", "--practice"], folder / "pit.log")
@@ -153,8 +153,8 @@ def pit(
 def await_table(
     table: Path, daemon: subprocess.Popen[bytes], log: Path, stopped: Callable[[], bool] = lambda: False
 ) -> None:
-    """Wait until the table has heard the levels of the pit's meters, or until `stopped` returns True. Before it has
-    heard them, the table refuses progressive wagers.
+    """Wait until the running table has received the levels of the pit's meters, or until `stopped` returns True. A
+    table refuses progressive wagers before it has these levels.
 
     Raises TableError `table_not_started`.
     """
@@ -172,13 +172,14 @@ def await_table(
 
 
 def log_end(log: Path) -> str:
-    """Return the last 12 lines of a log, indented."""
+    """Return the last 12 lines of a log file, indented."""
     return "\n".join(f"  {line}" for line in log.read_text("utf-8", "replace").splitlines()[-12:])
 
 
 @contextmanager
 def started(command: Sequence[str], log: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """Run a process in a `with` block, with its output appended to `log`. Ctrl-C at this terminal does not reach it."""
+    """Run a process for the length of a `with` block, and append its output to `log`. Ctrl-C at this terminal does not
+    reach the process."""
     with log.open("ab") as out:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True)
     try:
@@ -188,7 +189,8 @@ def started(command: Sequence[str], log: Path) -> Iterator[subprocess.Popen[byte
 
 
 def stop(process: subprocess.Popen[bytes]) -> int:
-    """Ask a process to end, wait for its end, and return its exit code. A process that does not end soon is killed."""
+    """Ask a process to end, wait for its end, and return its exit code. A process that has not ended after 10 seconds
+    is killed."""
     if process.poll() is None:
         process.send_signal(signal.SIGTERM)
     try:
@@ -199,7 +201,7 @@ def stop(process: subprocess.Popen[bytes]) -> int:
 
 
 def python(*arguments: str) -> list[str]:
-    """Return the command that runs this Python interpreter with these arguments."""
+    """Return the command line that runs this Python interpreter with these arguments."""
     return [sys.executable, *arguments]
 
 

@@ -1,6 +1,7 @@
-"""The commands that show a running table and change nothing.
+"""The commands of `tablectl` that show a running table and change nothing.
 
-Each command imports its modules only when it runs, so that `tablectl dark` need not wait for what `tablectl run` loads.
+Each command imports its modules only when it runs. `tablectl dark`, for example, need not wait for what `tablectl run`
+loads.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""The commands that read a table's record: its journal and archives.
+"""The commands of `tablectl` that read a table's record: its journal and the journal's archives.
 
-Each command imports its modules only when it runs, so that `tablectl dark` need not wait for what `tablectl run` loads.
+Each command imports its modules only when it runs. `tablectl dark`, for example, need not wait for what `tablectl run`
+loads.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""The commands about the table itself: set it up, run it, check it, back it up, move it and update it.
+"""The commands of `tablectl` about the table itself: set it up, run it, check it, back it up, move it and update it.
 
-Each command imports its modules only when it runs, so that `tablectl dark` need not wait for what `tablectl run` loads.
+Each command imports its modules only when it runs. `tablectl dark`, for example, need not wait for what `tablectl run`
+loads.
 """
 
 from __future__ import annotations

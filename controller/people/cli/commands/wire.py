@@ -1,6 +1,7 @@
-"""The commands that record and replay the bytes on a shoe's serial line.
+"""The commands of `tablectl` that record the bytes on a shoe's serial line, and replay a recording.
 
-Each command imports its modules only when it runs, so that `tablectl dark` need not wait for what `tablectl run` loads.
+Each command imports its modules only when it runs. `tablectl dark`, for example, need not wait for what `tablectl run`
+loads.
 """
 
 from __future__ import annotations

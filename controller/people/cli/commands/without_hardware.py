@@ -1,6 +1,7 @@
-"""The commands that need no hardware: a demo, a practice table, scripts, odds and simulators.
+"""The commands of `tablectl` that need no hardware: a demo, a practice table, scripts, odds and simulators.
 
-Each command imports its modules only when it runs, so that `tablectl dark` need not wait for what `tablectl run` loads.
+Each command imports its modules only when it runs. `tablectl dark`, for example, need not wait for what `tablectl run`
+loads.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ def _add_demo(parser: ArgumentParser) -> None:
 
 def _refuse_without_extra(who: str) -> None:
     """Check that the libraries of the optional extra `demo` are installed. Raises TableError `demo_missing` otherwise.
-    `who` names what needs the libraries."""
+    `who` names the command that needs the libraries, for the error's text."""
     from controller.basics.extras import how_to_install, missing
 
     if names := missing("demo"):
