@@ -89,7 +89,7 @@ def _report(file: Path, mistakes: Sequence[Problem], lines: Sequence[str], is_ri
 
 
 def _of_the_table(file: Path) -> tuple[list[str], str]:
-    """Check a table's file, without counting deals. Returns the warnings, and a line that names the table and its game."""
+    """Check a table's file, without counting deals. Returns the warnings, and a line that names table and game."""
     config = load(file, with_images=True)
     if (tls := config.file.pit.tls) is not None and (wrong := [*wrong_with(tls, config.rules.table)]):
         raise ConfigError(told_of(file, [(f"pit.{key}", what, do) for key, what, do in wrong]))

@@ -1,10 +1,11 @@
-"""The rehearsal of an update: before a new version of the program replaces the running one, it must make the events of
-this table's past again, from the facts in the journal and its archives.
+"""The rehearsal of an update. Before a new version of the program replaces the running one, the new version must
+compute the events of this table's past again, from the facts in the journal and its archives. An event that differs
+stops the update.
 
-Two programs talk by pipes. The running version's program reads the journal, under the table's account, and judges. The
-new version's program (`tablectl rehearse`) receives one fact per line and answers with the events that follow from it.
-The new version runs under an account that can read neither journal, archives nor keys, and can write nothing of the
-table.
+Two programs talk by pipes. The running version's program reads the journal, under the table's account, and compares the
+events. The new version's program (`tablectl rehearse`) receives one fact per line and answers with the events that
+follow from it. The new version runs under an account that can read neither journal, archives nor keys, and can write
+nothing of the table.
 """
 
 from __future__ import annotations
@@ -51,9 +52,9 @@ _Name = Annotated[str, Meta(pattern="^[a-z][a-z_0-9]*$")]
 
 
 class Changed(Struct, frozen=True, forbid_unknown_fields=True):
-    """One change that the release notes of a version declare. Events of these types differ from those of earlier
-    versions in one `field` (`settlement.totals` is a field inside a field), or are new (`told = "added"`), or are no
-    longer made (`told = "removed"`)."""
+    """One change of events that the release notes of a version declare. Events of the types `events` differ from those
+    of earlier versions in one `field` (`settlement.totals` is a field inside a field), or are new (`told = "added"`),
+    or are no longer made (`told = "removed"`)."""
 
     version: Annotated[str, Meta(pattern=r"^\d+\.\d+\.\d+$")]
     events: Annotated[tuple[_Name, ...], Meta(min_length=1)]
@@ -76,15 +77,17 @@ class _Declared(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Hello(Struct, frozen=True):
-    """The first line that the new version sends: its number, and the changes that its release notes declare."""
+    """The first line that the new version sends in the rehearsal of an update: its version number, and the changes of
+    events that its release notes declare."""
 
     version: str
     changed: tuple[Changed, ...]
 
 
 class Asked(Struct, frozen=True):
-    """One fact that the new version must turn into events: the fact as the journal stores it, and its place in the
-    journal. `fresh`: the fact opens a shoe, and the table begins anew with the rules in it."""
+    """One fact from the journal, which the new version must turn into events in the rehearsal of an update: the fact as
+    the journal stores it, and its place in the journal. `fresh` means that the fact opens a shoe, and that the table
+    begins anew with the rules in that fact."""
 
     row: int
     fact: str
@@ -97,20 +100,22 @@ class Asked(Struct, frozen=True):
 
 
 class Answer(Struct, frozen=True):
-    """The events that follow from one fact, each as its bytes without a signature."""
+    """The new version's answer to one fact in the rehearsal of an update: the events that follow from the fact, each as
+    its bytes without a signature."""
 
     row: int
     events: tuple[str, ...]
 
 
 def declared(path: Path = CHANGED) -> tuple[Changed, ...]:
-    """Return the changes that this version's release notes declare. Raises msgspec.ValidationError."""
+    """Return the changes of events that this version's release notes declare. `path` is the file in which they are.
+    Raises msgspec.ValidationError."""
     return msgspec.toml.decode(path.read_text("utf-8"), type=_Declared).changed
 
 
 def tell_again(asked: BinaryIO, answers: BinaryIO) -> int:
-    """Read facts from `asked`, one per line, and write the events of each to `answers`. This is the new version's side
-    of the rehearsal. Raises TableError where this program cannot read a fact or apply it."""
+    """Play the new version's part in the rehearsal of an update: read facts from `asked`, one per line, and write the
+    events that follow from each fact to `answers`. Raises TableError if this program cannot read a fact or apply it."""
     _say(answers, Hello(__version__, declared()))
     table: Table | None = None
     for line in asked:
@@ -139,7 +144,8 @@ def _folded(table: Table | None, row: Row, whose: str, epoch: str) -> tuple[Tabl
 
 
 class Judge:
-    """Compares the events of a new version with the events in the journal, and with those that this version makes."""
+    """Compares the events that a new version makes of a fact with the events in the journal, and with those that this
+    version makes."""
 
     def __init__(self, hello: Hello) -> None:
         self.version = hello.version
@@ -154,9 +160,13 @@ class Judge:
     def differ(
         self, journalled: Sequence[str], ours: Sequence[str], made: Sequence[str]
     ) -> tuple[str | None, str | None] | None:
-        """Return the first event that differs, as the table sent it or this version makes it, and as the new version
-        makes it. Returns None where no event differs. `journalled` are the events in the journal, `ours` those that
-        this version makes, and `made` those that the new version makes."""
+        """Return the first event in which the new version differs, as a pair: the event as the table sent it or this
+        version makes it, and the event as the new version makes it. None stands for an event that one side lacks.
+        Returns None alone if no event differs.
+
+        `journalled` are the events in the journal, `ours` those that this version makes, and `made` those that the new
+        version makes.
+        """
         if list(made) in (list(journalled), list(ours)):
             return None
         before, now = [json.loads(body) for body in ours], [json.loads(body) for body in made]
@@ -203,8 +213,8 @@ def _later(version: str, other: str) -> bool:
 
 
 def _without(value: Any, path: Sequence[str]) -> Any:
-    """Return the value without the field at this path. Where there is a list on the path, the field is removed from
-    each of its elements."""
+    """Return a copy of the JSON value without the field at `path`. If a list lies on the path, the field is removed
+    from each element of the list."""
     match value:
         case list():
             return [_without(each, path) for each in value]
@@ -215,8 +225,8 @@ def _without(value: Any, path: Sequence[str]) -> Any:
 
 
 class _Other:
-    """The new version's program at the far end of the pipes. Nothing that it sends is trusted, and it may send nothing
-    at all."""
+    """The connection by pipes to the new version's program in the rehearsal of an update. Nothing that the program
+    sends is trusted, and it may send nothing at all."""
 
     def __init__(self, answers: BinaryIO, asks: BinaryIO, most_s: float) -> None:
         self._answers, self._asks = answers, asks
@@ -224,8 +234,8 @@ class _Other:
         signal.signal(signal.SIGALRM, self._late)
 
     def _wait(self) -> None:
-        """Start a timer, so that the wait for the new version ends in time. Raises TableError `rehearsal_failed` where
-        the time for the whole rehearsal is over."""
+        """Start a timer that breaks off the wait for the new version's next line. Raises TableError `rehearsal_failed`
+        if the time for the complete rehearsal is over."""
         left_s = self._ends_s - monotonic_s()
         if left_s <= 0:
             raise TableError("rehearsal_failed", f"It has not told the past again within {self._most_s} s.", _DO)
@@ -290,9 +300,9 @@ _DO = "Send this message to whoever made that version. The version that runs goe
 
 
 def judge(journal: Path, archives: Path, most: int | None, answers: BinaryIO, asks: BinaryIO) -> str:
-    """Let the new version make the events of the journal's past again, and return a sentence that says what was the
-    same. Raises TableError `told_differently` at the first event that differs, `rehearsal_failed`, and the errors of
-    reading a journal."""
+    """Let the new version compute the events of the journal's past again, and compare them. Returns a sentence that
+    says how much was the same. `most` limits how many of the latest rows of the journal are taken. Raises TableError
+    `told_differently` at the first event that differs, `rehearsal_failed`, and the errors of reading a journal."""
     other = _Other(answers, asks, inf if most is None else _BEFORE_A_SWITCH_S)
     hello = other.hello()
     judge, whose = Judge(hello), read_origin(journal)
@@ -314,9 +324,9 @@ def judge(journal: Path, archives: Path, most: int | None, answers: BinaryIO, as
 
 
 class _Past:
-    """The journal's rows of shoes that have ended, with the events that this version makes of them. The new version
-    never gets the cards of an open shoe, because some of them lie face down. The new version is not trusted, and people
-    read what it says."""
+    """The journal's rows of all shoes that have ended, with the events that this version makes of them. The new version
+    never gets the cards of an open shoe: some of them lie face down, the new version is not trusted, and people read
+    what it says."""
 
     def __init__(self, table: str, epoch: str) -> None:
         self._whose = table, epoch
@@ -325,8 +335,8 @@ class _Past:
         self.ends_open = False
 
     def of_ended_shoes(self, rows: Iterator[tuple[bytes, Row]]) -> Iterator[tuple[Row, str, bool, tuple[str, ...]]]:
-        """Yield for each row of an ended shoe: the row, its fact as stored, whether the table begins anew with the
-        fact's rules, and the events that this version makes of it."""
+        """Yield four values for each row of a shoe that has ended: the row, its fact as stored, whether the table
+        begins anew with the rules in that fact, and the events that this version makes of the fact."""
         ours: Table | None = None
         facts: dict[int, str] = {}
         held: list[tuple[Row, str, bool, tuple[str, ...]]] = []
@@ -393,11 +403,12 @@ _JUDGE = "import sys, controller.people.cli.rehearsal as r; r.judging(*sys.argv[
 
 
 def judging(journal: str, archives: str, most: str) -> None:
-    """Judge a rehearsal, with the new version at standard input and output. The verdict goes to standard error as JSON:
-    a list of one sentence that says what was the same, or of the three parts of an error.
+    """Run the comparing side of a rehearsal in a process of its own, with the new version at standard input and output.
+    The verdict goes to standard error as JSON: a list of one sentence that says what was the same, or of the three
+    parts of an error (code, what happened, what to do).
 
-    The judge belongs to the running version. The version before it, which does the switch, starts this function. This
-    function's name, its arguments and the form of the verdict are therefore an interface between versions.
+    This function belongs to the running version, but the program that does the switch, which is the version before it,
+    starts it. Its name, its arguments and the form of the verdict are therefore an interface between versions.
     """
     try:
         said = [judge(Path(journal), Path(archives), int(most) or None, sys.stdin.buffer, sys.stdout.buffer)]
@@ -415,8 +426,9 @@ def rehearse(
     nobody: str | None,
     judge_by: str = sys.executable,
 ) -> str:
-    """Let the program in the folder `version` make the events of the journal's past again. The account `account` reads
-    the journal and judges, with the Python interpreter `judge_by`. The account `nobody` runs the new version.
+    """Let the program in the folder `version` compute the events of the journal's past again. The account `account`
+    reads the journal and compares, with the Python interpreter `judge_by`. The account `nobody` runs the new version.
+    `most` limits how many of the latest rows are taken.
 
     Returns a sentence that says what was the same. Raises TableError `told_differently` with the first event that
     differs, in words, `rehearsal_failed`, and the errors of reading a journal.

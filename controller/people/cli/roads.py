@@ -1,4 +1,4 @@
-"""`tablectl roads`: print the five roads of a shoe (the scoreboards that baccarat players read) as text."""
+"""`tablectl roads`: print the five roads of a shoe as text. Roads are the scoreboards that baccarat players read."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from controller.rules.roads.text import LETTERS, roads_text, rounds_from
 
 
 def roads(of: str | None) -> int:
-    """Print the roads of the rounds in `of`, such as BBPT. Where `of` is a table's file, or None for the default table,
-    print the roads of that running table's open shoe.
+    """Print the roads (scoreboards) of a series of rounds. `of` is either the winners, such as BBPT, or the path of a
+    table's file, whose running table has an open shoe. None means the default table.
 
     Raises TableError `no_hands` for any other text.
     """

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 def screen(table: Path, listen: str, names: Collection[str] = (), supervisor: bool = False) -> int:
-    """Serve the table's web pages at the address `listen`, HOST:PORT. Browsers may call the server by any of `names`
-    too. With `supervisor` finished rounds are shown as well. Raises TableError `screen_missing` where the libraries of
-    the screen are not installed."""
+    """Serve the table's web pages at the address `listen`, HOST:PORT. Browsers may also call the server by any of the
+    host names in `names`. With `supervisor` finished rounds are shown as well. Raises TableError `screen_missing` if
+    the libraries of the screen are not installed."""
     host, _, port = listen.rpartition(":")
     if not (host and port.isdecimal()):
         do = "Write HOST:PORT, for example 127.0.0.1:8080, or 0.0.0.0:8080 for other machines too."
@@ -39,8 +39,8 @@ def screen(table: Path, listen: str, names: Collection[str] = (), supervisor: bo
 
 
 def face_of(screen: ScreenSection) -> Face:
-    """Return the house's look of the page: the colours, images and words that the table's file gives. An unusable image
-    is reported on standard error, and the page is shown without it."""
+    """Return how the house wants its page to look: the colours, images and words in the section `[screen]` of the
+    table's file. An unusable image is reported on standard error, and the page is shown without it."""
     from controller.people.screen.house import Face
 
     good, mistakes = images(screen)

@@ -1,5 +1,5 @@
-"""`tablectl self-test`: guide a person at the table through a test. The person looks at each lamp, presses each button,
-and sees a test hit arrive."""
+"""`tablectl self-test`: guide a person through a test of a running table. The person looks at each lamp, presses each
+button, and sees a test hit arrive."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _AGAIN_S = 45.0  # a test of the inputs lasts a minute
 
 
 def self_test(table: Path, by: str) -> int:
-    """Test each part with the help of the person `by` at the table. Returns 1 where a part fails, else 0. Raises
-    TableError."""
+    """Test the lamps, the inputs, the running table and a test hit, with the help of the person `by` at the table.
+    Returns 1 if a part fails, else 0. Raises TableError."""
     file = load(table).file
     do, person = _Doing(table, file.control.socket, by), Terminal()
     found: list[Row] = []
@@ -43,7 +43,8 @@ def self_test(table: Path, by: str) -> int:
 
 
 class _Doing:
-    """A connection to the running table that gets its status, and does acts in the name of the person `by`."""
+    """A client of the running table for a self-test: it gets the table's status, and does acts in the name of the
+    person `by`."""
 
     def __init__(self, table: Path, control: str, by: str) -> None:
         self._table, self._control, self._by = table, control, by
@@ -115,8 +116,8 @@ def _hit(do: _Doing, person: Terminal, seat: int) -> Iterator[Row]:
 
 
 def _yes(person: Terminal, question: str) -> bool:
-    """Ask a question, and return whether the person answers yes. Letters that were typed before the question do not
-    count."""
+    """Ask the person a question at the terminal, and return whether the answer is yes. Letters that were typed before
+    the question do not count."""
     person.forget()
     while True:
         try:

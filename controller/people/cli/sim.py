@@ -1,4 +1,4 @@
-"""`tablectl sim`: run one simulated device alone, at the far end of a real or a simulated wire."""
+"""`tablectl sim`: run one simulated device (a shoe, pins or a pit) alone, for a real or a simulated table."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def sim_shoe(
 
     With `verbs` the shoe deals nothing by itself, but obeys the commands typed on standard input. `driver` is the
     brand, as in a table file's `[shoe]`. Without `baud` the port has the usual speed of that brand. With `verbs` and
-    neither `pty` nor `port`, the commands are only listed. Raises TableError `sim_place` where all three are missing.
+    neither `pty` nor `port`, the commands are only listed. Raises TableError `sim_place` if all three are missing.
     """
     if pty is None and port is None:
         if not verbs:
@@ -53,14 +53,14 @@ def sim_shoe(
 
 
 def verbs_of(driver: str) -> console.Verbs:
-    """Return the commands that a simulated shoe of this brand, and its cable, obey."""
+    """Return the commands that a person can type to a simulated shoe of the brand `driver`, and to its cable."""
     line = PtyLine(Path(driver), plugged=False)
     return maker(driver)(line).verbs() | console.cable_verbs(line)
 
 
 def sim_pins(table: Path) -> int:
-    """Simulate the buttons, sensors and lamps of a table with simulated pins, as told by the commands typed on standard
-    input."""
+    """Simulate the buttons, sensors and lamps of a table that is configured with simulated pins. A person types on
+    standard input what to press or cover."""
     pins = simulated_pins(load(table))
     console.prompt("the table's buttons, sensors and lamps")
     console.converse(console.pins_verbs(pins), sys.stdin)
@@ -83,10 +83,10 @@ def simulated_pins(config: Config) -> SimulatedPins:
 
 
 def sim_pit(table: Path) -> int:
-    """Run a simulated pit on the table's broker. The pit prints each event that it receives, and obeys the commands
-    typed on standard input.
+    """Run a simulated pit on the broker of the table. The pit prints each event that it receives, and obeys the
+    commands typed on standard input.
 
-    Raises TableError `sim_pit_tls` for a table whose pit needs TLS, before anything is sent to its broker.
+    Raises TableError `sim_pit_tls` for a table whose pit needs TLS, before anything is sent to the broker.
     """
     file = load(table).file
     if file.pit.tls is not None:

@@ -1,4 +1,4 @@
-"""Put a running table's status into sentences: first what the table waits for, then the rest."""
+"""Puts a running table's status into sentences: first what the table waits for, then everything else."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _LAMPS = {"draw_player": "draw", "draw_banker": "draw", "player": "outcome", "ba
 
 
 def status_lines(status: Status, table: Path, words: Language | None = None) -> list[str]:
-    """Return the table's status as lines of text. The last line says how long the table has been up. `table` is the
-    path of its file, which stands in the commands that a person can copy."""
+    """Return a running table's status as lines of text. The last line says how long the table has been running. `table`
+    is the path of the table's file; it appears in the commands that a person can copy from the lines."""
     words = words or language()
     face = status.face
     return [
@@ -37,8 +37,8 @@ def status_lines(status: Status, table: Path, words: Language | None = None) -> 
 
 
 def happening_lines(status: Status, table: Path, words: Language) -> list[str]:
-    """Return only those lines of the status that change when something happens at the table. Lines with counters, and
-    the lamps, are left out."""
+    """Return the lines of a table's status that change when something happens at the table. Counters and lamps are left
+    out. `table` is the path of the table's file, which appears in commands."""
     face = status.face
     return [
         waiting(status, words),
@@ -60,8 +60,8 @@ def waiting(status: Status, words: Language) -> str:
 
 
 def face_waits(face: Public, words: Language) -> str:
-    """Return a sentence that says what the table waits for, taken from its public face, which holds only what everybody
-    at the table may know."""
+    """Return a sentence that says what the table waits for. Only the table's public face is used, which contains what
+    everybody at the table may know."""
     say = partial(words.text, "waiting")
     if face.fault:
         return f"{say('fault')} {words.fault(face.fault.code).what}"
@@ -79,8 +79,8 @@ def face_waits(face: Public, words: Language) -> str:
 
 
 def _choice(choice: PublicChoice, words: Language) -> str:
-    """Return a sentence that says which seat must choose, and between what. The options are left out where they would
-    betray a face-down card."""
+    """Return a sentence that says which seat must choose (such as whether to draw), and between what. The options are
+    left out if they would betray a face-down card."""
     say, seat = partial(words.text, "waiting"), hand_name(choice.hand, words)
     if not choice.options:
         return say("any_choice", hand=seat)
@@ -89,7 +89,7 @@ def _choice(choice: PublicChoice, words: Language) -> str:
 
 
 def fault_lines(fault: PublicFault, table: Path, words: Language | None = None) -> list[str]:
-    """Return lines that describe a fault, and give the whole command for each act that clears it."""
+    """Return lines that describe a fault of the table, and give the full command for each act that clears the fault."""
     words = words or language()
     what, do = words.fault(fault.code)
     say = partial(words.text, "say")
@@ -108,8 +108,8 @@ def fault_lines(fault: PublicFault, table: Path, words: Language | None = None) 
 
 
 def pit_lines(status: Status, table: Path, words: Language | None = None) -> list[str]:
-    """Return lines that say how the link to the pit stands, what to do about it with the whole command, and up to which
-    event the pit has acknowledged."""
+    """Return lines about the link to the pit: its state, what a person can do about it (with the full command), and up
+    to which event the pit has acknowledged."""
     words = words or language()
     pit, say = status.pit, partial(words.text, "say")
     code, details = pit.standing.code, pit.standing.details
@@ -136,8 +136,9 @@ def pit_lines(status: Status, table: Path, words: Language | None = None) -> lis
 
 
 def recognition_lines(status: Status, table: Path, words: Language | None = None) -> list[str]:
-    """Return lines that name the key by which the table trusts bet recognition, and count the messages that it did not
-    trust. The list is empty where the table has no bet recognition and no such message came."""
+    """Return lines about bet recognition (the system that reports the wagers): the key by which the table trusts it,
+    and how many messages the table did not believe. The list is empty if the table has no bet recognition and has
+    received no message of that kind."""
     words = words or language()
     recognition, say = status.recognition, partial(words.text, "say")
     lines = []
@@ -150,7 +151,7 @@ def recognition_lines(status: Status, table: Path, words: Language | None = None
 
 
 def second_person_lines(waits: Waits, table: Path, words: Language | None = None) -> list[str]:
-    """Return lines that describe the act that waits for a second person, and how that person confirms it."""
+    """Return lines that describe the act that waits for a second person, and how that person can confirm the act."""
     words = words or language()
     say = partial(words.text, "say")
     at_table = [f"    {say('witness_key', button=waits.button)}"] if waits.button else []
@@ -162,7 +163,7 @@ def second_person_lines(waits: Waits, table: Path, words: Language | None = None
 
 
 def place(face: Public, words: Language) -> str:
-    """Return where the table is in its dealing: the phase, the shoe and round, and how many cards are left."""
+    """Return how far the table is in its dealing: the phase, the shoe and round, and how many cards are left."""
     say = partial(words.text, "say")
     parts = [words.name("phase", face.phase)]
     if face.shoe is not None:
@@ -228,8 +229,8 @@ def _wagers(face: Public, words: Language) -> Iterator[str]:
 
 
 def _lamps(patterns: dict[str, str], test: str | None, words: Language) -> Iterator[str]:
-    """Yield a line for each lamp that is not dark: its name, its pattern and why it is lit. `test` names the test that
-    runs, if one does."""
+    """Yield a line for each lamp that is not dark: its name, its blinking pattern and why it is lit. `test` names the
+    test of the table that runs now, or is None."""
     say = partial(words.text, "say")
     lit = {lamp: pattern for lamp, pattern in patterns.items() if pattern != "dark"}
     draws = [pattern for lamp, pattern in patterns.items() if _LAMPS.get(lamp) == "draw"]
@@ -271,7 +272,7 @@ def _tail(status: Status, words: Language) -> Iterator[str]:
 
 
 def _value(value: str | int, words: Language) -> str:
-    """Return one detail of a fault in words. Parts of the detail that have no translation stay as they are."""
+    """Return one detail of a fault, translated into words. A part of the detail that has no translation stays as it is."""
     return ", ".join(words.name("value", part) for part in str(value).split(", "))
 
 

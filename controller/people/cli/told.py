@@ -1,4 +1,4 @@
-"""What all commands with `--json` share: printing a report as one JSON object."""
+"""Shared by all commands with the option `--json`: prints a report as one JSON object."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The versions of the program on a machine of a table or of a pit, and the switch from one version to another.
+"""Manages the installed versions of the program on a table's or a pit's machine, and the switch from one version to
+another.
 
 In /opt/table-controller each version has a link with its name, to a folder of its own. The link `current` names the
 version that runs. The link `before` names the version that ran before. The program of that older version does the
@@ -56,17 +57,19 @@ class Versions:
         self._systemctl = systemctl or _systemctl
 
     def installed(self) -> list[str]:
-        """Return the names of all installed versions."""
+        """Return the names of all installed versions of the program."""
         names = {path.parents[1].name for path in self.folder.glob("[!.]*/bin/tablectl")}
         return sorted(names - {"current", "before"})
 
     def link(self, name: str) -> str | None:
-        """Return the version to which the link `current` or `before` points, or None where there is no such link."""
+        """Return the version of the program to which the link `current` or `before` points, or None if there is no such
+        link."""
         path = self.folder / name
         return path.readlink().name if path.is_symlink() else None
 
     def asked(self) -> tuple[str | None, bool]:
-        """Return the version that is requested, or None, and whether the switch may happen while a shoe is open."""
+        """Return two values: the version of the program that a person has requested (None if nothing is requested), and
+        whether the switch may happen while a shoe is open."""
         try:
             version, _, now = (self.folder / "next").read_text("utf-8").strip().partition(" ")
         except FileNotFoundError:
@@ -74,13 +77,13 @@ class Versions:
         return version, now == "now"
 
     def told(self) -> str:
-        """Return the sentence that says how the last switch ended; empty before the first."""
+        """Return the sentence that says how the last switch of versions ended. It is empty before the first switch."""
         path = self.folder / "told"
         return path.read_text("utf-8").strip() if path.is_file() else ""
 
     def ask_for(self, version: str, now: bool) -> None:
-        """Write down that this version is requested. With `now` it may be switched to while a shoe is open. Raises
-        TableError `version_unknown`, `not_root`."""
+        """Record that a person requests this version of the program. With `now` the switch may happen while a shoe is
+        open. Raises TableError `version_unknown`, `not_root`."""
         if version not in self.installed():
             what = f"Version {version} of the program is not installed; {' and '.join(self.installed()) or 'none'} is."
             raise TableError(
@@ -94,13 +97,13 @@ class Versions:
         unfit: Callable[[Path], str | None],
         rehearsed: Callable[[Path], str] = lambda _version: "",
     ) -> bool:
-        """Switch to the requested version once no shoe is open. Where that version does not become ready, go back to
-        the old one. Returns whether the requested version runs.
+        """Switch to the requested version of the program once no shoe is open. If that version does not become ready,
+        go back to the old one. Returns True if the requested version runs at the end, or if none was requested.
 
         `unfit` returns why the version in a folder cannot run this table, or None. `rehearsed` returns how the
-        rehearsal of the version in a folder went, or raises TableError; the version before needs no rehearsal. Where
-        `current` names the requested version already, an earlier switch was cut off. This call then finishes that
-        switch, and starts the services that the machine starts at boot.
+        rehearsal of the version in a folder went, or raises TableError; the version that the link `before` names needs
+        no rehearsal. If `current` names the requested version already, an earlier switch was cut off. This call then
+        finishes that switch, and starts the services that the machine starts at boot.
         """
         wanted, now = self.asked()
         ran = self._services("is-enabled")
@@ -173,12 +176,12 @@ class Versions:
             raise TableError("not_root", f"Only root may switch versions: {error}.", do) from error
 
     def _synced(self) -> None:
-        """Sync the folder of the versions, so that renamed links and files are on the disk."""
+        """Sync the folder of the versions, so that renamed links and files are safe on the disk."""
         sync_folder(self.folder / "next")
 
 
 def versions(as_json: bool = False) -> int:
-    """Print which versions are installed, which version runs, and how the last switch ended."""
+    """Print which versions of the program are installed, which version runs, and how the last switch ended."""
     report = _report(Versions())
     if as_json:
         print_report(report)
@@ -214,8 +217,9 @@ def _report(there: Versions) -> VersionsReport:
 
 
 def update(version: str | None, now: bool, rehearse_only: bool = False) -> int:
-    """Request this version, or without `version` that of the last installed package, and switch to it once no shoe is
-    open. With `rehearse_only` the version is not requested: it only makes the events of the table's whole past again.
+    """Request a version of the program, and switch to it once no shoe is open. Without `version` the version of the
+    last installed package is meant. With `rehearse_only` nothing is requested: the version only has to compute the
+    events of the table's complete past again.
 
     Raises TableError `version_unknown`, and the error of a rehearsal that fails.
     """
@@ -234,7 +238,8 @@ def update(version: str | None, now: bool, rehearse_only: bool = False) -> int:
 
 
 def rollback(now: bool) -> int:
-    """Request the version that ran before the present one."""
+    """Request the version of the program that ran before the present one, and switch to it. With `now` the switch may
+    happen while a shoe is open. Raises TableError `no_version_before`."""
     there = Versions()
     before = there.link("before")
     if before is None or before == there.link("current"):
@@ -244,7 +249,8 @@ def rollback(now: bool) -> int:
 
 
 def switch() -> int:
-    """Switch to the requested version. The systemd unit table-controller-switch runs this function."""
+    """Switch to the version of the program that a person has requested. The systemd unit table-controller-switch runs
+    this function. Returns 0 if the switch succeeded, else 1."""
     return 0 if Versions().switch(_shoe_is_open, _unfit, _rehearsed) else 1
 
 
@@ -262,8 +268,8 @@ def _switch_to(there: Versions, version: str, now: bool) -> int:
 
 
 def _shoe_is_open() -> bool:
-    """Tell whether the table has an open shoe. For a stopped table its journal is read. A running table that does not
-    answer counts as a table with an open shoe."""
+    """Tell whether this machine's table has an open shoe. If the table is stopped, its journal is read. A running table
+    that does not answer counts as a table with an open shoe."""
     try:
         table = default_table("update")
     except TableError:
@@ -289,11 +295,12 @@ class _OfTable(msgspec.Struct, frozen=True):
 
 
 def _rehearsed(version: Path, most_rows: int | None = LATEST_ROWS) -> str:
-    """Rehearse this version on the past of this machine's table, and return how that went. Returns an empty text where
-    there is no table or no journal yet.
+    """Let this version of the program compute the events of the table's past again, and return in a sentence how that
+    went. Returns an empty text if there is no table or no journal yet.
 
     Only the journal's section of the table's file is read, because the rest may be written for the new version already.
-    The running version judges, because it alone knows which events it has sent. Raises the TableErrors of `rehearse`.
+    The running version compares the events, because it alone knows which events it has sent. Raises TableError if an
+    event differs, if the rehearsal fails, or if the journal cannot be read.
     """
     try:
         table = default_table("update")
@@ -314,7 +321,8 @@ def _rehearsed(version: Path, most_rows: int | None = LATEST_ROWS) -> str:
 
 
 def _unfit(version: Path) -> str | None:
-    """Return why this version cannot run this machine's table, in the version's own words, or None where it can.
+    """Return why this version of the program cannot run this machine's table, in the version's own words, or None if it
+    can.
 
     The version's own `tablectl` does the checks under the table's account, before anything is stopped.
     """
@@ -330,9 +338,9 @@ def _unfit(version: Path) -> str | None:
 
 
 def _lacks_credentials_alone(refusal: str) -> bool:
-    """Tell whether every mistake in `refusal` is a credential file that only the table's systemd unit may read. Such a
-    file can be tried only when the table starts. Where that fails, the version does not become ready, and the switch
-    goes back."""
+    """Tell whether every mistake in `refusal` (the output of `tablectl check`) is a credential file that only the
+    table's systemd unit may read. Such a file can be tried only when the table starts. If the start fails, the version
+    does not become ready, and the switch goes back."""
     mistakes = [line for line in refusal.splitlines()[1:] if not line.startswith(" ")]
     return bool(mistakes) and all(f"'{_CREDENTIALS}" in line and "cannot be read" in line for line in mistakes)
 
@@ -347,7 +355,8 @@ def _systemctl(*words: str) -> bool:
 
 
 def _last_words(unit: str) -> str:
-    """Return the last five lines of this unit in the system's log; empty where there are none."""
+    """Return the last five lines that this systemd unit wrote into the system's log, with a heading. Returns an empty
+    text if there are none."""
     command: Sequence[str] = ("journalctl", "--unit", unit, "--lines", "5", "--output", "cat", "--no-pager")
     if shutil.which(command[0]) is None:
         return ""

@@ -1,4 +1,4 @@
-"""`tablectl watch`: show a running table live in the terminal."""
+"""`tablectl watch`: show a running table in the terminal while it is dealt at."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _PICTURES_PER_S = 10  # the shortest part of a lamp's pattern is 120 ms
 
 
 def watch_table(table: Path, language_name: str) -> int:
-    """Show the table until Ctrl-C or until the table ends. A terminal shows a live picture; any other output gets a
-    line for each change.
+    """Show the running table until Ctrl-C or until the table ends. A terminal shows a live picture; any other output
+    gets a line for each change.
 
-    Raises TableError with the reason where the table ends the view.
+    Raises TableError with the reason when the table ends the view.
     """
     words = language(language_name)
     if not sys.stdout.isatty():
@@ -44,7 +44,7 @@ def watch_table(table: Path, language_name: str) -> int:
 
 
 def changes(statuses: Iterable[Status], table: Path, words: Language) -> Iterator[str]:
-    """Yield those lines of each status that the status before it did not have."""
+    """Yield, for each status of the table, those lines of text that the previous status did not have."""
     shown: list[str] = []
     standing: Standing | None = None
     for status in statuses:

@@ -1,4 +1,5 @@
-"""`tablectl shoe`: record the bytes on a shoe's serial line, replay a recording, and look for the frames in it."""
+"""`tablectl shoe`: record the bytes on a shoe's serial line, replay a recording, and look for the frames (messages of
+the shoe) in it."""
 
 from __future__ import annotations
 
@@ -35,9 +36,9 @@ def record(of: str, file: Path, baud: int, seconds: float | None, most_bytes: in
     """Record the bytes on a shoe's serial line into a new file, until Ctrl-C, for `seconds`, or until `most_bytes` are
     recorded.
 
-    `of` is a table's file, or a port. Where a running table has that port, the table passes the bytes on and is not
-    disturbed. Any other port is opened here. Raises TableError where neither is possible, and `wire_file` where the
-    file exists already.
+    `of` is a table's file, or a port. If a running table has that port open, the table passes copies of the bytes on
+    and is not disturbed. Any other port is opened here. Raises TableError if neither is possible, and `wire_file` if
+    the file exists already.
     """
     table = _live_table(of)
     with _new_file(file) as out:
@@ -54,8 +55,9 @@ def record(of: str, file: Path, baud: int, seconds: float | None, most_bytes: in
 
 
 def replay(file: Path, pty: Path | None, port: str | None, baud: int, speed: float) -> int:
-    """Replay what the shoe sent in a recording, on a pty or a port that a daemon reads. `speed` 2 takes half of the
-    time, and 0 makes no pauses. Raises TableError for a recording that cannot be read, before any line is opened."""
+    """Replay what the shoe sent in a recording of its serial line, on a pty or a port that a daemon reads. `speed` 2
+    takes half of the time, and 0 makes no pauses. Raises TableError for a recording that cannot be read, before any
+    line is opened."""
     pieces = read_record(file)
     line = PtyLine(pty) if pty is not None else SerialLine(str(port), baud)
     try:
@@ -74,8 +76,9 @@ def replay(file: Path, pty: Path | None, port: str | None, baud: int, speed: flo
 
 
 def say_again(pieces: Iterable[Piece], line: PtyLine | SerialLine, speed: float) -> None:
-    """Write the shoe's bytes from these pieces of a recording to the line, with the recorded pauses. Where the port was
-    lost in the recording, the pty's device disappears, and comes back when the port did."""
+    """Write the shoe's bytes from these pieces of a recording to the line, with the recorded pauses divided by `speed`.
+    If the port was lost in the recording, the pty's device disappears at that point, and comes back when the port did.
+    """
     last_ms = 0
     for piece in pieces:
         if speed and piece.at_ms > last_ms:
@@ -88,8 +91,8 @@ def say_again(pieces: Iterable[Piece], line: PtyLine | SerialLine, speed: float)
 
 
 def frames(file: Path, driver: str | None) -> int:
-    """Print a guess at the frames in a recording. With `driver`, print what the codec of that brand reads in it
-    instead."""
+    """Print a guess at the form of the frames (messages of the shoe) in a recording. With `driver`, the name of a
+    brand, print what the decoder (codec) of that brand reads in the recording."""
     pieces = read_record(file)
     if driver is not None and driver not in shoes.NAMES:
         what = f"No shoe is called {driver}{ended(driver, shoes.NAMES)}"
@@ -106,8 +109,8 @@ def frames(file: Path, driver: str | None) -> int:
 
 
 def _await_reader(pty: Path) -> None:
-    """Wait, for two seconds at most, until the program at the pty has read all bytes. Bytes that are unread when the
-    pty closes are lost."""
+    """Wait, for two seconds at most, until the program that has opened the pty has read all bytes. Bytes that are
+    unread when the pty closes would be lost."""
     with suppress(OSError):
         near = os.open(pty, os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK)
         try:
@@ -122,11 +125,11 @@ def _await_reader(pty: Path) -> None:
 
 
 class _FullError(Exception):
-    """Raised when the recording has as many bytes as it may have."""
+    """Raised when the recording of a shoe's line has reached its limit of bytes."""
 
 
 class _Record:
-    """A recording that is being written. Its times count from its first piece."""
+    """A recording of a shoe's serial line that is being written. Its times count from its first piece."""
 
     def __init__(self, out: TextIO, most_bytes: int) -> None:
         self._out = out
@@ -135,7 +138,8 @@ class _Record:
         self.of_shoe = self.of_host = 0
 
     def add(self, piece: Piece) -> None:
-        """Write a piece of the recording. Raises _FullError after the piece that reaches the limit of bytes."""
+        """Write one piece of the recording. If this piece reaches the recording's limit of bytes, it is written, and
+        _FullError is raised."""
         if self._first_ms is None:
             self._first_ms = piece.at_ms
         for line in lines_of(Piece(piece.at_ms - self._first_ms, piece.way, piece.data)):
@@ -154,7 +158,8 @@ class _Record:
 
 
 def _new_file(file: Path) -> TextIO:
-    """Create a new file that only its owner may read. As the journal does, a recording reveals face-down cards."""
+    """Create a new file for a recording, which only its owner may read, because a recording reveals face-down cards, as
+    the journal does."""
     try:
         return os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii")
     except OSError as error:
@@ -163,8 +168,8 @@ def _new_file(file: Path) -> TextIO:
 
 
 def _live_table(of: str) -> Config | None:
-    """Return the configuration of the table whose file is `of`. Where `of` is a port, return that of this machine's
-    table, if it runs and has its shoe on this port; otherwise None."""
+    """Return the configuration of the table from which to record. If `of` is a table's file, that table is meant. If
+    `of` is a port, this machine's table is meant, if it runs and has its shoe on that port; otherwise returns None."""
     if of.endswith(".toml"):
         return load(Path(of))
     try:
@@ -189,7 +194,7 @@ def _from_table(table: Config, written: _Record, seconds: float | None) -> None:
 
 
 async def _from_port(url: str, baud: int, written: _Record, seconds: float | None) -> None:
-    """Open the port and record what arrives. Nothing is sent to the shoe."""
+    """Open the serial port `url`, and record the bytes that arrive. Nothing is sent to the shoe."""
 
     def link(up: bool, why: str) -> None:
         print(why, file=sys.stderr, flush=True)

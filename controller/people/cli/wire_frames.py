@@ -1,5 +1,5 @@
-"""Guess what the frames of an unknown shoe look like, from the bytes that it sent: where a frame begins, how it ends,
-and how its checksum is made."""
+"""Guesses what the frames (messages) of an unknown shoe look like, from the bytes that it sent: how a frame begins, how
+it ends, and how its checksum is computed."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ SUMS: Mapping[str, Callable[[bytes], int]] = MappingProxyType(
 
 
 class Check(Struct, frozen=True):
-    """How a frame's checksum is made: by the function `name` of `SUMS`, over the bytes from index `begin` up to the
-    checksum. The checksum is one byte, or two characters with `in_hex`, and stands before the last `end` bytes."""
+    """How the checksum of a shoe's frame (message) is computed: by the function `name` of `SUMS`, over the bytes from
+    index `begin` up to the checksum. The checksum is one byte, or two characters with `in_hex`, and `end` more bytes
+    follow it."""
 
     name: str
     begin: int
@@ -36,7 +37,7 @@ class Check(Struct, frozen=True):
     end: int
 
     def holds(self, frame: bytes) -> bool:
-        """Tell whether the frame's checksum is right."""
+        """Tell whether this frame has the right checksum."""
         size = 2 if self.in_hex else 1
         place = len(frame) - self.end - size
         if place <= self.begin:
@@ -46,8 +47,8 @@ class Check(Struct, frozen=True):
 
 
 class Frames(Struct, frozen=True):
-    """The frames that were found in a shoe's bytes. Each begins with the byte `begin`. `check` is None where no
-    checksum fits."""
+    """The frames (messages) that were found in a shoe's bytes, and how often each occurs. Every frame begins with the
+    byte `begin`. `check` is None if no kind of checksum fits."""
 
     begin: int
     counts: Counter[bytes]
@@ -57,7 +58,8 @@ class Frames(Struct, frozen=True):
 
 
 def guessed(stream: bytes) -> Frames | None:
-    """Guess the frames in the bytes that a shoe sent. Returns None where there are too few frames to guess from."""
+    """Guess the frames (messages) in the bytes that a shoe sent. Returns None if there are too few frames to guess
+    from."""
     ways = [_with_check(begin, frames) for begin in sorted(set(stream)) if (frames := _split(stream, begin))]
     if not ways:
         return None
@@ -65,7 +67,7 @@ def guessed(stream: bytes) -> Frames | None:
 
 
 def frames_told(stream: bytes) -> Iterator[str]:
-    """Guess the frames in the bytes that a shoe sent, and yield the guess as lines for people."""
+    """Guess the frames (messages) in the bytes that a shoe sent, and yield the guess as lines for people."""
     found = guessed(stream)
     if found is None:
         yield "Too few frames that differ: record more of the shoe, at the right speed."
@@ -87,8 +89,8 @@ def frames_told(stream: bytes) -> Iterator[str]:
 
 
 def _split(stream: bytes, begin: int) -> Counter[bytes] | None:
-    """Split the bytes into frames that begin with the byte `begin`, and count each. Returns None where the frames are
-    too few, too long or too alike to be real."""
+    """Split a shoe's bytes into frames that begin with the byte `begin`, and count how often each frame occurs. Returns
+    None if the frames are too few, too long or too alike to be real."""
     mark = bytes([begin])
     frames = Counter(mark + rest for rest in stream.split(mark)[1:])
     usual = [frame for frame in frames if 3 <= len(frame) <= _LONGEST]

@@ -1,5 +1,5 @@
-"""`tablectl words check`: find the mistakes in a house's own file of words (a translation), and the texts that it
-lacks."""
+"""`tablectl words check`: find the mistakes in a house's own file of words (a translation of the program's texts), and
+the texts that the file lacks."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _WIDER = 1.1
 
 
 def check(path: Path) -> int:
-    """Print every mistake in a file of words, and every text that people will see in English because the file lacks it.
-    Returns 0 where there is no mistake.
+    """Print every mistake in a house's file of words (a translation), and every text that people will see in English
+    because the file lacks it. Returns 0 if there is no mistake.
 
-    Raises TableError `words_unread` where the file cannot be read.
+    Raises TableError `words_unread` if the file cannot be read.
     """
     wrong, lacking = look(path)
     for line in wrong:
@@ -41,8 +41,8 @@ def check(path: Path) -> int:
 
 
 def look(path: Path) -> tuple[list[str], dict[str, list[str]]]:
-    """Return the mistakes in a file of words, a line each, and, for each audience, the keys of the texts that it will
-    see in English."""
+    """Check a house's file of words (a translation). Returns two values: the mistakes, a line each; and for each
+    audience, such as the players, the keys of the texts that it will see in English."""
     ending = PAGES if path.name.endswith(PAGES) else ".toml"
     name = path.name.removesuffix(ending)
     try:
@@ -95,7 +95,7 @@ def _braces(names: set[str]) -> str:
 
 
 def wide(text: str) -> float:
-    """Return roughly how wide a text is on the page, in ems. A mark above or below a letter adds no width."""
+    """Return roughly how wide a text is on a page, in ems. A mark above or below a letter adds no width."""
     drawn = (letter for letter in text if not combining(letter) and not "\u17b4" <= letter <= "\u17d3")
     return sum(1.0 if east_asian_width(letter) in "WF" else 0.55 for letter in drawn)
 
@@ -106,6 +106,6 @@ def _shipped() -> list[dict[str, str]]:
 
 
 def widest(place: str) -> float:
-    """Return the width of the text with the key `place` in the shipped language in which it is widest. That text is
+    """Return the greatest width that the text with the key `place` has in any shipped language. A text of that width is
     known to fit on the page."""
     return max(wide(said.get(place, "")) for said in _shipped())

@@ -1,4 +1,4 @@
-"""Say in words what an act would do, before a person confirms the act."""
+"""Says in words what an act (such as voiding a round) would do, before a person confirms the act."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from controller.words.events import of_meter, settled_lines
 
 
 def would_lines(would: Would | None) -> list[str]:
-    """Return lines that say what an act would do, as the table foresees it."""
+    """Return lines that say what an act would do, as the table foresees it. The list is empty if the table foresees
+    nothing to show."""
     match would:
         case WouldCorrect():
             return [*_correction(would)]
@@ -47,7 +48,8 @@ def _hands(hands: Iterable[PublicHand]) -> str:
 
 
 def _wagers(would: WouldCorrect) -> Iterator[str]:
-    """Yield a line for each wager whose result would change, with the difference in money for its bettor."""
+    """Yield a line for each wager whose result the correction of a round would change, with the difference in money for
+    its bettor."""
     before, after = would.settlement_before, would.settlement
     if before is None or after is None:
         yield "  The table does not know this round's wagers: pay and take by hand."
@@ -80,7 +82,7 @@ def _difference(cents: int) -> str:
 
 
 def _awards(would: WouldCorrect) -> Iterator[str]:
-    """Yield a line for each hit that would no longer be won, and for each hit that would now be won."""
+    """Yield a line for each hit that the correction of a round would take away, and for each hit that it would add."""
     before, after = _counted(would.awards_before), _counted(would.awards)
     for won, change in ((before - after, "is no longer a hit"), (after - before, "becomes a hit")):
         for spot, seat, tier in won:

@@ -1,5 +1,5 @@
-"""The setup's questions about the pit's MQTT broker: where it is, and which certificates table and broker show each
-other. The broker is then tried."""
+"""The questions of `tablectl setup` about the pit's MQTT broker: where it is, and which certificates table and broker
+show each other. The setup then tries the broker."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ _RESOLVER = Path("/etc/resolv.conf")
 
 
 def ask_broker(dialogue: Dialogue, folder: Path, draft: Draft) -> str:
-    """Ask for the section `[pit]` of the table's file, put the answers into the draft, and try the broker. Returns what
-    the attempt found, in sentences."""
+    """Ask the technician for the section `[pit]` of the table's file, put the answers into the draft of that file, and
+    try to connect to the broker. Returns in sentences what the attempt found."""
     pit = draft.pit
     while True:
         explains = (
@@ -88,13 +88,15 @@ def _ask_files(dialogue: Dialogue, tls: Path, draft: Draft) -> None:
 
 
 def _tried(draft: Draft) -> list[Row]:
-    """Try the certificates, and a connection to each broker. No MQTT message is sent. Returns a row for each check."""
+    """Check the certificates in the draft of the table's file, and try a connection to each broker. No MQTT message is
+    sent. Returns a row of findings for each check."""
     section = PitSection(**{name: draft.pit[name] for name in ("host", "hosts", "port", *_FILES) if name in draft.pit})
     return [*certificates(Machine(), section, draft.id), *broker(Machine(), section, draft.id)]
 
 
 def ask_networks(dialogue: Dialogue, draft: Draft) -> list[str]:
-    """Ask which networks the table may speak with, besides its own machine. Returns ["any"] for no limit."""
+    """Ask the technician which networks the table may communicate with, besides its own machine. Returns the networks,
+    or ["any"] for no limit."""
     default = " ".join(dict.fromkeys(_needed(draft))) or "localhost"
     explains = (
         "The kernel then lets the table speak only with these addresses. Write those of the broker, of a serial server "
@@ -104,8 +106,8 @@ def ask_networks(dialogue: Dialogue, draft: Draft) -> list[str]:
 
 
 def _needed(draft: Draft) -> Iterator[str]:
-    """Yield the present addresses of every remote host that the table needs: the brokers, a serial server and the name
-    servers."""
+    """Yield the present IP addresses of every remote host that the table needs: the brokers, a serial server and the
+    name servers."""
     hosts = [*PitSection(draft.pit.get("host"), draft.pit.get("hosts")).brokers]
     if (server := re.fullmatch(r"socket://(.+):[0-9]+", draft.shoe.get("port", ""))) is not None:
         hosts.append(server[1])
@@ -119,8 +121,8 @@ def _needed(draft: Draft) -> Iterator[str]:
 
 
 def _resolved(host: str) -> Iterator[str]:
-    """Yield the addresses of a host name, and of this machine's name servers. Yields only "any" where the name is not
-    found."""
+    """Yield the IP addresses of a host name, and those of this machine's name servers. Yields only "any" if the name is
+    not found."""
     try:
         yield from (str(address[0]) for *_, address in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM))
     except OSError:
@@ -144,8 +146,8 @@ def _networks(text: str) -> list[str]:
 
 
 def _brokers(text: str) -> dict[str, Any]:
-    """Return the broker's host, or the hosts of several brokers, as keys of `[pit]`. Raises ValueError for a wrong
-    host."""
+    """Parse an answer with one or several host names of the broker into the key `host` or `hosts` of the section
+    `[pit]`. Raises ValueError for a wrong host name."""
     hosts = tuple(text.split())
     named = {"host": hosts[0]} if len(hosts) == 1 else {"hosts": hosts}
     for _, what, do in mistakes_in_brokers(PitSection(**named)):

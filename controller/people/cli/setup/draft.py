@@ -1,4 +1,5 @@
-"""The table's file as far as a setup has filled it in. Keys that no question asks for keep their values."""
+"""The draft of a table's file, as far as `tablectl setup` has filled it in. Keys that no question asks for keep their
+values."""
 
 from __future__ import annotations
 
@@ -14,26 +15,27 @@ Section = dict[str, Any]
 
 
 class SeatDraft(Struct, omit_defaults=True):
-    """A seat of the table, and the King and 9 that are printed there, if any."""
+    """A seat in the draft of a table's file, with the King and the nine that are printed at the seat; None if nothing
+    is printed."""
 
     number: int
     k9: str | None = None
 
 
 class Wired(Struct, omit_defaults=True):
-    """The header pin of a lamp or of an input. Only an input has a `pull`."""
+    """The pin of the Raspberry Pi's header to which a lamp or an input is wired. Only an input has a `pull`."""
 
     bcm: int
     active: Level
     pull: Pull | None = None
 
     def text(self) -> str:
-        """Return the wiring in the form in which a person answers: `11 low up`."""
+        """Return the wiring as a person would type it: `11 low up` is BCM number 11, active at a low level, pulled up."""
         return " ".join(str(each) for each in (self.bcm, self.active, self.pull) if each is not None)
 
 
 class Draft(Struct):
-    """The sections of a table's file, in the order in which they are written."""
+    """The draft of a table's file: its sections, in the order in which they are written."""
 
     table: Section = field(default_factory=dict)
     seats: list[SeatDraft] = field(default_factory=list)
@@ -45,10 +47,10 @@ class Draft(Struct):
 
     @property
     def id(self) -> str:
-        """The table's name at the pit, once a person has been asked for it."""
+        """The table's name at the pit. Available only once a person has been asked for it."""
         return str(self.table["id"])
 
     @property
     def brand(self) -> Brand:
-        """The brand of the shoe, once a person has been asked for it."""
+        """The brand of the table's shoe. Available only once a person has been asked for it."""
         return shoes.brand(self.shoe["driver"])

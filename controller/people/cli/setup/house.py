@@ -1,4 +1,5 @@
-"""The setup's questions about the house: which game, which table, which seats, and what is printed at each seat."""
+"""The questions of `tablectl setup` about the house: which game, which table, which seats, and what is printed at each
+seat."""
 
 from __future__ import annotations
 
@@ -17,8 +18,9 @@ from controller.rules.game.cards import PersonalK9, Suit
 
 
 def ask_house(dialogue: Dialogue, folder: Path, draft: Draft) -> GameFile:
-    """Ask for the section `[table]` and the seats, and put the answers into the draft. Returns the game's file.
-    `folder` holds the table's file, and the game files in its subfolder `games`."""
+    """Ask the technician for the section `[table]` and the seats of the table's file, and put the answers into the
+    draft of that file. Returns the content of the game's file. `folder` holds the table's file, and the game files in
+    its subfolder `games`."""
     games = sorted(path for path in (folder / "games").glob("*.toml") if is_game_file(path))
     names = ", ".join(path.stem for path in games) or "none"
 
@@ -95,7 +97,7 @@ _SUITS = (Suit.SPADES, Suit.HEARTS, Suit.DIAMONDS, Suit.CLUBS)
 
 
 def read_id(text: str) -> str:
-    """Return the text where it can be a table's id. Raises ValueError otherwise."""
+    """Return the text unchanged if it can be a table's id. Raises ValueError otherwise."""
     for _, what, do in mistakes_in_id(text):
         raise ValueError(f"{what}. {do}")
     return text

@@ -1,8 +1,8 @@
-"""Find the shoe: the setup listens at each serial port, at each speed that a brand uses, until a shoe reports
-something.
+"""Finds the shoe for `tablectl setup`: it listens at each serial port, at each speed that a brand of shoe uses, until a
+shoe reports something.
 
-The bytes of a port go to the codec of every brand. Bytes that no codec can read mean that the line runs at another
-speed. The cards that are read are shown, so that a person can compare them with the cards that were drawn.
+The bytes of a port go to the decoder (codec) of every brand. Bytes that no decoder can read mean that the line runs at
+another speed. The cards that are read are shown, so that a person can compare them with the cards that were drawn.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ _POLL_S = 0.05
 
 
 class Heard(Struct):
-    """A shoe that was found: its port, its brand, its speed in baud, and the cards that were read."""
+    """A shoe that was found by listening at the serial ports: its port, its brand (`driver`), its speed in baud, and
+    the cards that were read."""
 
     port: str
     driver: str
@@ -49,8 +50,8 @@ def ports() -> list[str]:
 
 
 def ask_shoe(dialogue: Dialogue, draft: Draft) -> str:
-    """Find the shoe, and put its port, brand and speed into the draft. Returns what was read from the shoe, in words
-    for the report."""
+    """Find the shoe by listening or by asking the technician, and put its port, brand and speed into the draft of the
+    table's file. Returns in words what was read from the shoe, for the report of the setup."""
     explains = (
         "find: listen at every port of this machine. Or write a port: /dev/serial/by-id/NAME, socket://HOST:PORT."
     )
@@ -74,7 +75,8 @@ def ask_shoe(dialogue: Dialogue, draft: Draft) -> str:
 
 
 def _listened(dialogue: Dialogue, terminal: Terminal, found: Sequence[str]) -> Heard | None:
-    """Ask the person to draw cards, and listen at these ports. Returns the shoe that was heard, or None."""
+    """Ask the technician to draw cards, and listen for them at the serial ports `found`. Returns the shoe that reported
+    something, or None."""
     dialogue.say(
         f"Listening at {', '.join(found)}, at {' and '.join(map(str, _speeds()))} baud.",
         "Switch the shoe on, and draw two or three cards face up. Each card that is read is shown. Enter ends it.",
@@ -90,7 +92,8 @@ def _listened(dialogue: Dialogue, terminal: Terminal, found: Sequence[str]) -> H
 
 
 def _ask_line(dialogue: Dialogue, draft: Draft, default: str) -> None:
-    """Ask for the port, brand and speed of a shoe that was not found by listening, and put them into the draft."""
+    """Ask the technician for the port, brand and speed of a shoe that was not found by listening, and put them into the
+    draft of the table's file. `default` is the port to propose."""
     explains = (
         "A name in /dev/serial/by-id stays the same whatever else is plugged in. A serial server: socket://HOST:PORT."
     )
@@ -115,7 +118,8 @@ def _speeds() -> list[int]:
 
 
 async def _listen(terminal: Terminal, found: Sequence[str]) -> Heard | None:
-    """Listen at these ports until the person presses Enter. Returns the shoe that was heard, or None."""
+    """Listen at the serial ports `found` until the person at the terminal presses Enter. Returns the shoe that reported
+    something, or None."""
     logging.getLogger("drivers").addHandler(logging.NullHandler())  # `Ear` prints what a port says
     ear = Ear()
     tasks = [asyncio.create_task(ear.hear(port)) for port in found]
@@ -133,14 +137,15 @@ async def _listen(terminal: Terminal, found: Sequence[str]) -> Heard | None:
 
 
 class Ear:
-    """Listens at several ports. The first port at which a shoe reports something is taken as the shoe's port."""
+    """Listens for a shoe at several serial ports. The first port at which a shoe reports something is taken as the
+    shoe's port."""
 
     def __init__(self) -> None:
         self.heard: Heard | None = None
 
     async def hear(self, port: str) -> None:
-        """Listen at a port, at one speed after another, until the task is cancelled or the shoe is heard at another
-        port."""
+        """Listen for a shoe at one serial port, at one speed after another, until the task is cancelled or a shoe
+        reports something at another port."""
         speeds = _speeds()
         printed: set[str] = set()
 
@@ -168,7 +173,8 @@ class Ear:
 
 
 class _AtSpeed:
-    """A port that is listened to at one speed. Its bytes go to the codec of every brand that can run at that speed."""
+    """A serial port at which the setup listens for a shoe at one speed. The bytes go to the decoder (codec) of every
+    brand of shoe that can run at that speed."""
 
     def __init__(self, ear: Ear, port: str, baud: int) -> None:
         brands = [shoes.brand(name) for name in shoes.NAMES]
@@ -177,7 +183,7 @@ class _AtSpeed:
         self._unread_since: float | None = None
 
     def bytes(self, data: bytes) -> None:
-        """Pass the bytes that arrived to each codec, and show what the codecs read."""
+        """Pass the bytes that arrived to the decoder of each brand of shoe, and print what the decoders read."""
         facts: list[tuple[str, ShoeFact]] = [
             (name, fact)
             for name, codec in self._codecs.items()
@@ -192,8 +198,8 @@ class _AtSpeed:
             self._unread_since = asyncio.get_running_loop().time()
 
     def is_wrong(self) -> bool:
-        """Tell whether this speed must be wrong: bytes have come for half a second without any report, and no shoe has
-        been heard yet."""
+        """Tell whether the shoe cannot be running at this speed. Return True if bytes have come for half a second
+        without any readable report, and no shoe has been found yet."""
         since = self._unread_since
         return (
             self._ear.heard is None and since is not None and asyncio.get_running_loop().time() - since > _UNREAD_FOR_S

@@ -1,5 +1,5 @@
-"""What a setup does to the machine: start and stop the table's systemd unit, and limit the networks that the unit may
-speak with."""
+"""What `tablectl setup` does to the machine: start and stop the table's systemd unit, and limit the networks with which
+the unit may communicate."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _HEAD = "# Written by `tablectl setup`: the addresses that the table may speak w
 
 
 class Machine:
-    """This machine, whose systemd units are in the folder `units`."""
+    """The machine on which the setup runs. The files of its systemd units are in the folder `units`."""
 
     def __init__(self, units: Path = UNITS) -> None:
         self._units = units
@@ -31,7 +31,8 @@ class Machine:
         return self._systemctl("stop", TABLE)
 
     def allow(self, networks: Sequence[str]) -> Path:
-        """Let the table's unit speak only with these networks and its own machine, or with all networks for ["any"].
+        """Let the table's systemd unit communicate only with these networks and with its own machine, or with all
+        networks for ["any"].
 
         Returns the path of the unit's drop-in file with the limit. Without a limit that file does not exist.
         """
@@ -48,7 +49,7 @@ class Machine:
         return path
 
     def start(self) -> bool:
-        """Start the table's unit now, and at each boot. Returns whether the table became ready."""
+        """Start the table's systemd unit now, and let it start at each boot. Returns whether the table became ready."""
         return self._systemctl("enable", TABLE) and self._systemctl("restart", TABLE)
 
     def _systemctl(self, *words: str) -> bool:

@@ -1,5 +1,5 @@
-"""Try the plug at the shoe's end of the cable: a person pulls it, and the table must notice, although the serial port
-stays open.
+"""Tests the plug at the shoe's end of the cable: a person pulls the plug, and the table must notice, although the
+serial port stays open.
 
 A shoe that takes commands is asked whether it is there. With any shoe, a modem line or an input of the header may show
 that the plug is in.
@@ -35,7 +35,7 @@ _USUAL_INPUT = "14 low up"
 
 
 class _Line(Struct, frozen=True):
-    """The keys of the table file's section `[shoe]` that say how to reach the shoe."""
+    """The keys of the section `[shoe]` in a table's file that say how the shoe is connected."""
 
     driver: str
     port: str
@@ -45,8 +45,8 @@ class _Line(Struct, frozen=True):
 
 
 def ask_plug(dialogue: Dialogue, draft: Draft) -> str:
-    """Ask how the table knows that the shoe is connected, put the answers into the draft, and try it out. Returns what
-    was seen, in words."""
+    """Ask the technician how the table knows that the shoe is connected, put the answers into the draft of the table's
+    file, and test the plug. Returns in words what the test found."""
     for key in ("ask", "present"):
         draft.shoe.pop(key, None)
     inputs: dict[str, object] = draft.pins.get("inputs", {})
@@ -72,8 +72,8 @@ def ask_plug(dialogue: Dialogue, draft: Draft) -> str:
 
 
 def _ask_command(dialogue: Dialogue, draft: Draft) -> bool:
-    """Ask which command the table sends to see whether the shoe is there, and put it into the draft. Returns whether
-    the table sends one."""
+    """Ask the technician which command the table sends to the shoe to see whether the shoe is there, and put the
+    command into the draft of the table's file. Returns whether the table sends such a command."""
     asking = draft.brand.asking
     if asking is None:
         return False
@@ -88,7 +88,8 @@ def _ask_command(dialogue: Dialogue, draft: Draft) -> bool:
 
 
 def _ask_present(dialogue: Dialogue) -> tuple[str, Wired | None]:
-    """Ask what shows that the plug is in. Returns the answer, and the wiring where an input of the header shows it."""
+    """Ask the technician what shows that the shoe's plug is in. Returns the answer. If an input of the header shows it,
+    also returns the wiring of that input; otherwise None."""
     explains = (
         "cts, dsr, dcd: the plug at the shoe's end leads RTS back on that line. input: the shoe's supply closes the "
         f"input {PRESENT_INPUT} of the header. none: nothing shows the plug. docs/wiring.md: A plug pulled at the shoe."
@@ -118,29 +119,30 @@ def _input(text: str) -> Wired:
 
 
 class _Ear:
-    """Receives what the shoe's line reports, and keeps whether the shoe is there (`up`) and why."""
+    """Receives the reports of the shoe's line. `up` says whether the shoe is connected, and `why` gives the reason in
+    words."""
 
     def __init__(self) -> None:
         self.up = False
         self.why = "the port was not opened"
 
     def shoe_link(self, up: bool, why: str) -> None:
-        """Note that the line went up or down."""
+        """Store whether the shoe is connected, and why."""
         self.up, self.why = up, why
 
     def shoe_heard_again(self) -> None:
-        """Do nothing: this test looks only at the link."""
+        """Do nothing, because this test looks only at whether the shoe is connected."""
 
     def shoe_reported(self, fact: ShoeFact) -> None:
-        """Do nothing: this test looks only at the link."""
+        """Do nothing, because this test looks only at whether the shoe is connected."""
 
     def shoe_noise(self, reason: str, count: int) -> None:
-        """Do nothing: this test looks only at the link."""
+        """Do nothing, because this test looks only at whether the shoe is connected."""
 
 
 async def _try(dialogue: Dialogue, terminal: Terminal, draft: Draft, wired: Wired | None) -> str:
-    """Let the person pull the plug and put it back. Returns what the table noticed, in words. Raises TableError where
-    the port cannot show it."""
+    """Let the person pull the shoe's plug and put it back. Returns in words what the table noticed. Raises TableError
+    if the port cannot show whether the plug is in."""
     logging.getLogger("drivers").addHandler(logging.NullHandler())  # this setup says what is to be said
     said = convert(draft.shoe, _Line)
     ear, header = _Ear(), None if wired is None else _header(draft, wired)
@@ -148,8 +150,8 @@ async def _try(dialogue: Dialogue, terminal: Terminal, draft: Draft, wired: Wire
     running = asyncio.create_task(line.run(ear))
 
     async def comes(up: bool, within_s: float = math.inf) -> bool:
-        """Wait until the line is up, or down where `up` is False. Returns False after `within_s` seconds, or when the
-        person presses Enter."""
+        """Wait until the shoe is connected, or disconnected if `up` is False. Returns False after `within_s` seconds,
+        or when the person presses Enter."""
         left_s = within_s
         while ear.up != up:
             if running.done():
@@ -174,7 +176,8 @@ async def _try(dialogue: Dialogue, terminal: Terminal, draft: Draft, wired: Wire
 
 
 async def _pulled(dialogue: Dialogue, ear: _Ear, comes: Callable[..., Awaitable[bool]]) -> str:
-    """Ask the person to pull the plug and put it back. Returns what the table noticed, in words."""
+    """Ask the person to pull the shoe's plug and to put it back. Returns in words what the table noticed. `comes` waits
+    until the shoe is connected or disconnected."""
     if not await comes(True, _COMES_UP_WITHIN_S):
         dialogue.say(f"The shoe is not there: {ear.why}.", "Another command, or a line that shows the plug, may help.")
         return f"the plug at the shoe's end was not tried: {ear.why}"

@@ -1,7 +1,7 @@
-"""How a setup asks a question, and keeps each answer on the disk from the moment that the person gives it.
+"""How `tablectl setup` asks a question, and stores each answer on the disk as soon as the person gives it.
 
 An answer is a text under a key. An answer that goes into the table's file has that file's key, such as `pit.host`. The
-answers are kept as TOML, so that the file of one setup can answer the questions for the next table of a fleet.
+answers are stored as TOML, so that the file of one setup can answer the questions for the next table of a fleet.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _T = TypeVar("_T")
 
 
 class TakenBackError(Exception):
-    """Raised when the person takes the last answer back. The setup then begins again, and asks no earlier question a
-    second time."""
+    """Raised when the person takes the last answer of a setup back. The setup then begins again, but asks no earlier
+    question a second time."""
 
 
 class Terminal:
@@ -39,21 +39,22 @@ class Terminal:
         self._begun = b""
 
     def forget(self) -> None:
-        """Drop what was typed so far, so that it does not answer a question that is shown later."""
+        """Drop whatever was typed before now. It could otherwise answer a question that is shown later."""
         self._begun = b""
         if os.isatty(self.into):
             termios.tcflush(self.into, termios.TCIFLUSH)
 
     def line(self, prompt: str) -> str:
-        """Print `prompt`, and return the line that the person types. Raises TableError `terminal_closed`."""
+        """Print `prompt`, and return the line that the person types. Raises TableError `terminal_closed` if the
+        terminal is closed."""
         print(prompt, end="", flush=True)
         while (line := self.line_within(None)) is None:
             pass
         return line
 
     def line_within(self, seconds: float | None) -> str | None:
-        """Return the next line that the person types, or None where none comes within this time. Raises TableError
-        `terminal_closed`."""
+        """Return the next line that the person types, or None if no line comes within this time. `seconds` None means
+        no limit. Raises TableError `terminal_closed` if the terminal is closed."""
         while b"\n" not in self._begun:
             if not select.select([self.into], [], [], seconds)[0]:
                 return None
@@ -70,9 +71,9 @@ class Terminal:
 
 
 def flat(values: Mapping[str, Any], before: str = "") -> dict[str, str]:
-    """Turn the values of a TOML file into answers: `{"pit": {"port": 8883}}` becomes `{"pit.port": "8883"}`. The values
-    of a list are joined with blanks. The list of seats becomes the seats' numbers and a key for each seat's printed
-    cards."""
+    """Convert the values of a TOML file into the answers of a setup: `{"pit": {"port": 8883}}` becomes `{"pit.port":
+    "8883"}`. The values of a list are joined with blanks. The list of seats becomes the seats' numbers, and a key for
+    the cards printed at each seat."""
     answers: dict[str, str] = {}
     for name, value in values.items():
         key = f"{before}{name}"
@@ -93,7 +94,7 @@ def _wired(key: str, wiring: Mapping[str, Any]) -> dict[str, str]:
 
 
 def read_answers(path: Path) -> dict[str, str]:
-    """Return the answers in this file, or an empty dict where there is no such file. Raises TableError
+    """Return the answers in the file at `path`, or an empty dict if there is no such file. Raises TableError
     `answers_unreadable`."""
     try:
         return flat(tomllib.loads(path.read_text("utf-8")))
@@ -124,13 +125,13 @@ QUESTIONS = (
 
 
 def is_question(key: str) -> bool:
-    """Tell whether a setup can ask a question with this key."""
+    """Tell whether `tablectl setup` can ask a question with this key."""
     return re.sub(r"^(seats\.|pins\.(?:lamps|inputs)\.seat_)[0-9]+", r"\g<1>1", key) in QUESTIONS
 
 
 def check_answers(given: Mapping[str, str], path: Path) -> None:
-    """Check that each key in a file of answers belongs to a question. Raises TableError `answers_unknown`, which names
-    every other key."""
+    """Check that each key in a file of answers belongs to a question of `tablectl setup`. Raises TableError
+    `answers_unknown`, which names every key that does not."""
     if wrong := [unknown(key, QUESTIONS) for key in given if not is_question(key)]:
         do = "Correct these keys, or take them out. Nothing was asked or written yet."
         end = "" if wrong[-1].endswith("?") else "."
@@ -138,11 +139,12 @@ def check_answers(given: Mapping[str, str], path: Path) -> None:
 
 
 class Dialogue:
-    """Gets the answer to each question: from the person at the terminal, or from a file that has it already.
+    """Gets the answer to each question of a setup: from the person at the terminal, or from a file that has the answer
+    already.
 
     `given` are the answers in a file that a person wrote: those questions are not asked. `usual` are answers of an
-    earlier setup or values in the table's file. They are proposed to the person, and taken where there is no
-    `terminal`. `kept` is the file in which this setup keeps its answers.
+    earlier setup or values in the table's file. They are proposed to the person, and taken if there is no `terminal`.
+    `kept` is the file in which this setup stores its answers.
     """
 
     def __init__(self, terminal: Terminal | None, given: Mapping[str, str], usual: Mapping[str, str], kept: Path):
@@ -156,29 +158,30 @@ class Dialogue:
         self._asked: list[str] = []  # the keys that were asked at the terminal, in order: `back` takes back the last
 
     def known(self, key: str) -> str | None:
-        """Return the answer that a file of answers or this setup holds already, so that nobody need be asked. Returns
-        None where there is none."""
+        """Return the answer to the question `key`, if a file of answers or this setup has it already. Returns None
+        otherwise, and the person must be asked."""
         return self._given.get(key) or self.answers.get(key)
 
     def noted(self, key: str) -> str | None:
-        """Return what this setup itself found out under `key`. Returns None where it found nothing, or where a person's
-        file of answers has the key."""
+        """Return the text that this setup itself stored under `key`. Returns None if it stored nothing, or if a file of
+        answers that a person wrote has the key."""
         return None if key in self._given else self.answers.get(key)
 
     def usual(self, key: str, default: str) -> str:
-        """Return the answer that an earlier setup or the table's file has for `key`, or else `default`."""
+        """Return the answer to propose for `key`: the one of an earlier setup or of the table's file, or else
+        `default`."""
         return self._usual.get(key, default)
 
     def say(self, *lines: str) -> None:
-        """Print these lines."""
+        """Print these lines for the person at the terminal."""
         print("\n".join(lines), flush=True)
 
     def ask(self, key: str, says: str, explains: str, default: str, read: Callable[[str], _T]) -> _T:
-        """Ask the question `says`, and return what `read` makes of the answer. `read` raises ValueError, with what is
-        wrong, for a bad answer.
+        """Ask the person the question `says`, and return the answer as converted by `read`. For a bad answer `read`
+        raises ValueError, which says what is wrong.
 
-        The person may type `?` for the explanation, `back` to take back the previous answer, or an empty line for the
-        default. Raises TableError `answer_wrong` for a wrong answer in a file, and TakenBackError.
+        The person may type `?` for the explanation `explains`, `back` to take back the previous answer, or an empty
+        line for the default. Raises TableError `answer_wrong` for a wrong answer in a file, and TakenBackError.
         """
         if (known := self.known(key)) is not None:
             value = self._read(key, known, read)
@@ -208,19 +211,20 @@ class Dialogue:
             return value
 
     def agrees(self, key: str, says: str, explains: str, default: bool) -> bool:
-        """Ask a question with the answer yes or no, and return whether the answer is yes."""
+        """Ask the person a question with the answer yes or no, and return whether the answer is yes. `explains` is
+        shown to a person who types `?`."""
         return self.ask(key, says, explains, "yes" if default else "no", read_yes)
 
     def asks_again(self, *begins: str) -> None:
-        """Forget the answer to each question whose key begins with one of `begins`, so that the question is asked
-        again. The old answer is then only proposed."""
+        """Forget the answer to each question whose key begins with one of `begins`, so that the person is asked once
+        more. The old answer is then only proposed."""
         self._given = {key: text for key, text in self._given.items() if not key.startswith(begins)}
         self.answers = {key: text for key, text in self.answers.items() if not key.startswith(begins)}
         self._asked = [key for key in self._asked if not key.startswith(begins)]
 
     def keep(self, key: str, text: str) -> None:
-        """Write an answer to the disk, so that neither a broken-off setup nor a power cut loses it. Raises TableError
-        `answers_unwritable`."""
+        """Store the answer `text` under `key` on the disk, so that neither a broken-off setup nor a power cut loses it.
+        Raises TableError `answers_unwritable`."""
         assert is_question(key), f"{key} is missing in QUESTIONS"
         self._usual[key] = self.answers[key] = text
         lines = (f"{name} = {json.dumps(value, ensure_ascii=False)}\n" for name, value in self.answers.items())
@@ -232,11 +236,12 @@ class Dialogue:
             raise TableError("answers_unwritable", what, do) from None
 
     def settle(self) -> None:
-        """Make every answer so far final: `back` takes back only later answers."""
+        """Make every answer that was given so far final. If the person types `back`, only later answers are taken back."""
         self._asked.clear()
 
     def _take_back(self) -> None:
-        """Drop the last answer, and whatever the setup kept after it. Raises TakenBackError."""
+        """Drop the last answer, and everything that the setup stored after it. Raises TakenBackError, unless no answer
+        is left."""
         if not self._asked:
             self.say("  There is no answer to take back. A later setup can change every answer.")
             return
@@ -254,12 +259,12 @@ class Dialogue:
 
 
 def read_yes(text: str) -> bool:
-    """Return whether `text` means yes. Raises ValueError where it means neither yes nor no."""
+    """Return whether the answer `text` means yes. Raises ValueError if it means neither yes nor no."""
     if text.casefold() in ("yes", "y", "no", "n"):
         return text.casefold().startswith("y")
     raise ValueError("Answer yes or no.")
 
 
 def terminal() -> Terminal | None:
-    """Return the terminal at which the command was typed, or None where there is none."""
+    """Return the terminal at which the command was typed, or None if standard input is no terminal."""
     return Terminal() if sys.stdin.isatty() else None

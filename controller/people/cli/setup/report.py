@@ -1,5 +1,5 @@
-"""The commissioning report of a setup: a page to print and to file. The page also contains the report as JSON, signed
-with the table's key."""
+"""The commissioning report of `tablectl setup`: a page to print and to file. The page also contains the report as JSON,
+signed with the table's key."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from drivers.header_map import PHYSICAL
 
 
 class _Running(Struct, frozen=True):
-    """How the table ran at the end of the setup: its keys, its shoe and its pit."""
+    """The state of the running table at the end of the setup: its keys, its shoe and its pit."""
 
     table_key: str
     pit_key_offered: str
@@ -37,8 +37,8 @@ class _Running(Struct, frozen=True):
 
 
 class Report(Struct, frozen=True):
-    """The results of a setup: the table, its wiring, what was found at each part, how the table runs (None: it does not
-    run), and what each check of the machine said."""
+    """The results of a setup: the table, its wiring, the finding at each part, the state of the running table (None if
+    it does not run), and the result of each check of the machine."""
 
     table: str
     name: str
@@ -62,8 +62,9 @@ class Report(Struct, frozen=True):
 def made_report(
     config: Config, by: str, found: Mapping[str, str], status: Status | None, rows: Iterable[Row]
 ) -> Report:
-    """Put the report of a setup together. `status` is the table's status at the end of the setup, or None where the
-    table does not run."""
+    """Build the report of a setup. `by` names the technician, `found` holds the finding at each part by name, and
+    `rows` holds the checks of the machine. `status` is the table's status at the end of the setup, or None if the table
+    does not run."""
     pins = config.file.pins
     return Report(
         table=config.file.table.id,
@@ -100,7 +101,7 @@ def _machine() -> dict[str, str]:
 
 
 def page(report: Report, signing_key: Path) -> str:
-    """Return the report as an HTML page that needs no other file. The page is signed with the table's key. A table that
+    """Return the report of a setup as an HTML page that needs no other file, signed with the table's key. A table that
     never started has no key, so its page is not signed."""
     key = load_or_make_key(signing_key) if signing_key.exists() else None
     signer = "nobody: the table has not been started, and has no key" if key is None else fingerprint(key.public)
@@ -136,8 +137,8 @@ def _rows(rows: Iterable[tuple[str, str]]) -> str:
 
 
 class Signed(Struct, frozen=True):
-    """What a signed page says of its report: the table, when and by whom the report was made, and the key that signed
-    it."""
+    """The statements of a signed commissioning report: the table, when and by whom the report was made, and the public
+    key that signed it."""
 
     table: str
     at: str
@@ -146,8 +147,8 @@ class Signed(Struct, frozen=True):
 
 
 def verified(path: Path) -> Signed:
-    """Check the signature of a report's page, which covers each byte of the page, and return whose report it is. Raises
-    TableError `report_unreadable`, `report_altered`."""
+    """Check the signature of a commissioning report, which covers each byte of the page, and return whose report it is.
+    Raises TableError `report_unreadable`, `report_altered`."""
     said = said_by(path, "tablectl setup")
     try:
         return convert(said, Signed)

@@ -1,4 +1,4 @@
-"""Write a table's file as TOML, all of it at once, and only where it has no mistake."""
+"""Writes a table's file as TOML. The file is replaced as one piece, and only if the new values contain no mistake."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def _value(value: Any) -> str:
 
 
 def write_table(dialogue: Dialogue, table: Path, values: Mapping[str, Any]) -> Config:
-    """Write the table's file and return its configuration. The file is written only if it has no mistake. Where it
-    replaces another, the person must first see the differences and agree.
+    """Write the table's file and return its configuration. The file is written only if it has no mistake. If it
+    replaces an existing file, the person must first see the differences and agree.
 
     The replaced file is kept beside the new one. Raises TableError: `setup_not_written`, `setup_not_replaced`.
     """

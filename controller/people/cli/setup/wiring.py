@@ -1,5 +1,5 @@
-"""Find out how lamps and inputs are wired: each lamp is lit in turn and a person says which one it is; then a person
-presses each input in turn.
+"""Finds out for `tablectl setup` how lamps and inputs are wired. Each lamp is lit in turn, and a person says which one
+it is. Then the person presses each input in turn.
 
 The table's file therefore names what is really wired to each pin. The pins proposed for lamps stay dark while the Pi
 boots, as in docs/wiring.md.
@@ -36,19 +36,20 @@ _HEADER_FILE = "/var/lib/table-controller/header"
 
 
 class _Header(Struct, frozen=True):
-    """The pin header that is tried: its driver, and the path of the file that stands in for a simulated header."""
+    """The pin header whose wiring is tried. `driver` is the name of its driver. `page` is the path of the file that
+    stands in for a simulated header; None for a real one."""
 
     driver: str
     page: str | None
 
     def take(self, lamps: Mapping[str, LampWiring], inputs: Mapping[str, InputWiring]) -> GpioPins:
-        """Open the header's pins with this wiring. Raises TableError."""
+        """Open the pins of the header for lamps and inputs that are wired like this. Raises TableError."""
         return take_pins(self.driver, self.page, lamps, inputs)
 
 
 def ask_wiring(dialogue: Dialogue, rules: GameFile, draft: Draft) -> bool:
-    """Ask for the section `[pins]` and for what locks the wagers, and put the answers into the draft. Returns whether a
-    person tried each lamp and input."""
+    """Ask the technician for the wiring (section `[pins]` of the table's file) and for what locks the wagers, and put
+    the answers into the draft of the file. Returns whether a person tried each lamp and input."""
     header = _ask_header(dialogue)
     walks = dialogue.terminal is not None and dialogue.agrees(
         "setup.walk",
@@ -93,7 +94,8 @@ def _path(text: str) -> str:
 
 
 def _names(rules: GameFile, draft: Draft, walks: bool) -> tuple[list[str], list[str]]:
-    """Return the names of the lamps, and of the inputs, that a table with this game and these seats can have."""
+    """Return two lists: the names of the lamps, and the names of the inputs, that a table with this game and these
+    seats can have. `walks` says whether a person will try them one by one."""
     seats = [f"seat_{seat.number}" for seat in draft.seats]
     calls = play_of(rules, draft.table.get("dealt", "mini")).calls
     sensors = seats if any(bet.progressive for bet in rules.bets) else []
@@ -103,7 +105,8 @@ def _names(rules: GameFile, draft: Draft, walks: bool) -> tuple[list[str], list[
 def _ask_pins(
     dialogue: Dialogue, header: _Header, lamps: list[str], inputs: list[str], walks: bool
 ) -> tuple[dict[str, Wired], dict[str, Wired]]:
-    """Ask for the wiring of the lamps and of the inputs, and return both."""
+    """Ask the technician for the wiring of the lamps and of the inputs. Returns both, by name. If `walks` is True, each
+    lamp and each input is tried."""
     explains = "high: through a transistor or a driver. low: some relay boards light their lamp at a low level."
     says = "A lamp is lit by a high or a low level"
     low = dialogue.ask("setup.lamps_lit_by", says, explains, "high", choice("high", "low")) == "low"
@@ -140,7 +143,8 @@ def _bcms(text: str) -> list[int]:
 def _known(
     dialogue: Dialogue, section: str, names: Sequence[str], proposed: Sequence[str], walks: bool
 ) -> dict[str, Wired]:
-    """Return the wiring that needs no trying: that of earlier answers and, where `walks` is False, the usual pins."""
+    """Return the wiring that a person need not try, by name: the wiring in earlier answers and, if `walks` is False,
+    the usual pins in `proposed`."""
     wired: dict[str, Wired] = {}
     for name, usually in zip(names, [*proposed, *[_NONE] * len(names)], strict=False):
         key = f"{section}.{name}"
@@ -165,8 +169,8 @@ def _wiring(key: str, text: str) -> Wired:
 def _walk_lamps(
     dialogue: Dialogue, terminal: Terminal, on: _Header, bcms: Sequence[int], names: Sequence[str], level: Level
 ) -> dict[str, Wired]:
-    """Light each of these pins in turn, ask the person which lamp is lit, and return the wiring of each lamp that was
-    named."""
+    """Light the lamp at each of the pins `bcms` in turn, and ask the person which lamp is lit. Returns the wiring of
+    each lamp that the person named. `names` lists the lamps that a table can have."""
     left = [name for name in names if dialogue.known(f"pins.lamps.{name}") is None]
     seen: dict[str, Wired] = {}
     if not left:
@@ -193,8 +197,8 @@ def _walk_lamps(
 
 
 def _which(terminal: Terminal, says: str, left: Sequence[str]) -> str:
-    """Ask which lamp is lit, and return its name or "none". An empty line is not accepted, because the person may not
-    have looked at the lamps."""
+    """Ask the person which lamp is lit, and return the lamp's name or "none". An empty line is not accepted, because
+    the person may not have looked at the lamps."""
     planned = f" [yes: {left[0]}]" if left else ""
     while True:
         text = terminal.line(f"{says}{planned}: ")
@@ -209,7 +213,8 @@ def _which(terminal: Terminal, says: str, left: Sequence[str]) -> str:
 def _walk_inputs(
     dialogue: Dialogue, terminal: Terminal, on: _Header, bcms: Sequence[int], names: Sequence[str]
 ) -> dict[str, Wired]:
-    """Ask the person to press each input in turn, and return its wiring: which pin changed, and to what level."""
+    """Ask the person to press each input (button, key or sensor) in `names` in turn. Returns the wiring of each input
+    that was pressed: which pin changed, and to what level."""
     left = [name for name in names if dialogue.known(f"pins.inputs.{name}") is None]
     found: dict[str, Wired] = {}
     if not left:
@@ -235,8 +240,8 @@ def _walk_inputs(
 
 
 def _pressed(terminal: Terminal, header: GpioPins, rest: Mapping[str, bool]) -> tuple[str, bool] | None:
-    """Wait until exactly one pin differs from its level in `rest`. Returns the pin, and whether its level is now low.
-    Returns None when the person presses Enter."""
+    """Wait until exactly one pin of the header has another level than in `rest`. Returns the pin, and whether its level
+    is now low. Returns None when the person presses Enter."""
     since: dict[str, float] = {}
     while terminal.line_within(_POLL_S) is None:
         now = header.read()
@@ -249,7 +254,8 @@ def _pressed(terminal: Terminal, header: GpioPins, rest: Mapping[str, bool]) -> 
 
 
 def _await_release(terminal: Terminal, header: GpioPins, pin: str, low: bool) -> None:
-    """Wait until the pin has been back at its resting level for `_STEADY_S` seconds, or the person presses Enter."""
+    """Wait until the input at `pin` has been released for `_STEADY_S` seconds, or until the person presses Enter. `low`
+    says whether the pin is low while the input is pressed."""
     since: float | None = None
     while terminal.line_within(_POLL_S) is None:
         since = (since or time.monotonic()) if header.read()[pin] != low else None

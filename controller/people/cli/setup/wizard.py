@@ -1,4 +1,4 @@
-"""The whole setup of a table, from its first question to its report."""
+"""`tablectl setup` as a whole: all its steps, from the first question to the report."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ _STATE, _RUN = "/var/lib/table-controller", "/run/table-controller"
 
 
 def setup(table: Path, answers: Path | None, terminal: Terminal | None, machine: Machine | None = None) -> int:
-    """Ask all questions, write the table's file, start the table and write the report.
+    """Ask the technician all questions of a setup, write the table's file, start the table and write the report.
 
-    `answers` is a file of answers for a fleet of tables: a question that the file answers is not asked. Returns 1 where
+    `answers` is a file of answers for a fleet of tables: a question that the file answers is not asked. Returns 1 if
     the check of the machine finds a fault, so that a fleet's script learns that the table is not ready; otherwise 0.
     Raises TableError.
     """
@@ -74,7 +74,8 @@ def setup(table: Path, answers: Path | None, terminal: Terminal | None, machine:
 
 
 def _given(answers: Path | None) -> dict[str, str]:
-    """Return the answers in a fleet's file. Raises TableError."""
+    """Return the answers in the file `answers`, which a person wrote for a fleet of tables. Raises TableError if the
+    file cannot be used."""
     if answers is None:
         return {}
     given = read_answers(answers)
@@ -85,8 +86,8 @@ def _given(answers: Path | None) -> dict[str, str]:
 
 
 def _begun(table: Path, given: Mapping[str, str], terminal: Terminal | None) -> Dialogue:
-    """Return the dialogue of this setup. Where an earlier setup was broken off, the person is asked whether to go on
-    with its answers. Raises TableError."""
+    """Return the dialogue (the object that asks the questions) of this setup. If an earlier setup was broken off, the
+    person is asked whether to go on with its answers. Raises TableError."""
     if terminal is None and not given:
         do = "Run `tablectl setup` at a terminal, or with the answers in a file: tablectl setup --answers FILE"
         raise TableError("no_terminal", "A setup asks questions, and nobody is at a terminal.", do)
@@ -113,7 +114,7 @@ def _begun(table: Path, given: Mapping[str, str], terminal: Terminal | None) -> 
 
 
 def _write_report(dialogue: Dialogue, config: Config, made: Report) -> None:
-    """Write the report to the file that the person names, and mark the setup as done."""
+    """Write the report of the setup to the file that the person names, and record that the setup is done."""
     explains = "A page to print and to file. `tablectl setup --verify FILE` checks its signature."
     default = str(Path.cwd() / f"commissioning-{made.table}.html")
     report = Path(dialogue.ask("setup.report", "File of the commissioning report", explains, default, str))
@@ -124,11 +125,11 @@ def _write_report(dialogue: Dialogue, config: Config, made: Report) -> None:
 
 
 def _ask_all(dialogue: Dialogue, table: Path, machine: Machine) -> tuple[Config, dict[str, str], list[str]]:
-    """Ask every question, and write the table's file. Returns the table's configuration, what was found at each part,
-    and the networks that the table may speak with.
+    """Ask every question of a setup, and write the table's file. Returns the table's configuration, the finding at each
+    part, and the networks with which the table may communicate.
 
-    Raises TableError, and TakenBackError where the person takes an answer back. The caller must then call this function
-    again; the answers before that one are not asked for a second time.
+    Raises TableError, and TakenBackError if the person takes an answer back. The caller must then call this function
+    again. Answers that were given earlier are not asked for a second time.
     """
     _let_go(dialogue, table, machine)
     draft = convert(_values(table), Draft)
@@ -149,7 +150,8 @@ def _ask_all(dialogue: Dialogue, table: Path, machine: Machine) -> tuple[Config,
 
 
 def verify_report(path: Path) -> int:
-    """Print whose report this page holds. Raises TableError where the page is not as the table signed it."""
+    """Check the signature of a commissioning report, and print whose report it is. Raises TableError if the page was
+    altered since the table signed it."""
     report = verified(path)
     key = fingerprint(bytes.fromhex(report.public_key))
     print(f"{path}: table {report.table}, {report.at}, by {report.by}. Signed with the key {key}.")
@@ -157,7 +159,8 @@ def verify_report(path: Path) -> int:
 
 
 def _values(table: Path) -> dict[str, Any]:
-    """Return the values in the existing table's file, so that the new file keeps the keys that no question asks for."""
+    """Return the values in the existing table's file, or an empty dict if there is none. The new file then keeps the
+    keys that no question of the setup asks for."""
     if not table.exists():
         return {}
     try:
@@ -169,8 +172,8 @@ def _values(table: Path) -> dict[str, Any]:
 
 
 def _let_go(dialogue: Dialogue, table: Path, machine: Machine) -> None:
-    """Stop the table that runs on this machine, so that its shoe and pins are free for the setup. Raises TableError:
-    `shoe_is_open`, `table_runs`."""
+    """Stop the table that runs on this machine, after asking the person, so that the setup can use its shoe and pins.
+    Raises TableError: `shoe_is_open`, `table_runs`."""
     if not table.exists():
         return
     try:
@@ -190,8 +193,8 @@ def _let_go(dialogue: Dialogue, table: Path, machine: Machine) -> None:
 
 
 def _ask_places(dialogue: Dialogue, draft: Draft) -> None:
-    """Put the paths of journal, key and socket into the draft. Nobody is asked for them: the usual paths are taken,
-    unless a file of answers names others."""
+    """Put the paths of journal, key and socket into the draft of the table's file. The usual paths are taken, unless a
+    file of answers names others. No person is asked."""
     for name, section, usual in (
         ("journal.path", draft.journal, f"{_STATE}/{draft.id}.journal"),
         ("journal.signing_key", draft.journal, f"{_STATE}/{draft.id}.key"),
@@ -203,8 +206,8 @@ def _ask_places(dialogue: Dialogue, draft: Draft) -> None:
 
 
 def _start(dialogue: Dialogue, table: Path, machine: Machine, networks: list[str]) -> Status | None:
-    """Start the table's systemd unit. Returns the table's status once it has found shoe and pit, at the latest after
-    `_PATIENCE_S` seconds. Returns None where the table is not started."""
+    """Start the table's systemd unit. Returns the table's status once the table has found its shoe and its pit, at the
+    latest after `_PATIENCE_S` seconds. Returns None if the table is not started."""
     if not machine.has_unit():
         dialogue.say(f"This machine has no systemd unit of the table. Start the table by hand: tablectl run {table}")
         return None
@@ -234,8 +237,8 @@ def _status(table: Path, enough: Callable[[Status], bool]) -> Status:
 
 
 def _compare(dialogue: Dialogue, table: Path, by: str, status: Status) -> None:
-    """Show the fingerprints of the table's key and of the pit's key. Where a person has compared the pit's key at the
-    pit, let the table trust it from now on."""
+    """Show the fingerprints of the table's key and of the pit's key. If a person has compared the pit's key with the
+    one shown at the pit, let the table trust that key."""
     key = status.pit.key
     dialogue.say(f"The table's key: {status.key_fingerprint}. The pit shows the same when it adopts the table.")
     if key.offered is None or key.offered == key.pinned:
