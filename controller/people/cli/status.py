@@ -272,7 +272,7 @@ def _tail(status: Status, words: Language) -> Iterator[str]:
 
 
 def _value(value: str | int, words: Language) -> str:
-    """Return one detail of a fault, translated into words. A part of the detail that has no translation stays as it is."""
+    """Return one detail of a fault, translated into words. A part that has no translation stays as it is."""
     return ", ".join(words.name("value", part) for part in str(value).split(", "))
 
 

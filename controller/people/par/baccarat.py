@@ -1,4 +1,4 @@
-"""The odds of punto banco: what each bet is worth where the drawing rules leave nobody a choice."""
+"""The odds of punto banco: what each bet is worth. The drawing rules of this game leave nobody a choice."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from controller.table.rules import Seat
 
 
 def counted(game: PuntoBanco, seats: Sequence[Seat], bets: Sequence[Bet], shoe: Shoe) -> Counted:
-    """Return what each bet is worth with the cards of this shoe. A bet that asks for the cards printed at the bettor's
-    seat gets figures for each seat."""
+    """Return what each bet of punto banco is worth with the cards of this shoe. A bet on the cards printed at the
+    bettor's seat gets separate figures for each seat."""
     views = _views(seats)
     seen = {bet: [sight(bet, view.own, view.others) for view in views] for bet in bets}
     ways = _ways(seen, game.tableau, shoe)
@@ -40,13 +40,13 @@ def counted(game: PuntoBanco, seats: Sequence[Seat], bets: Sequence[Bet], shoe: 
 
 
 def draws(game: PuntoBanco) -> Draws:
-    """Return which hands take a third card by the game's tableau."""
+    """Return which hands take a third card by the tableau (the drawing rules) of the game."""
     return tableau_draws(game.tableau)
 
 
 class _View(Struct, frozen=True):
-    """What distinguishes a seat for a bet: its name, the cards printed at it, and the cards printed at the table's
-    other seats."""
+    """What makes a seat different from the others for a bet: its name, the cards printed at it, and the cards printed
+    at the table's other seats."""
 
     seat: str
     own: PersonalK9
@@ -70,8 +70,8 @@ def _views(seats: Sequence[Seat]) -> Sequence[_View]:
 def _ways(
     seen: Mapping[Bet, Sequence[Sight]], tableau: Tableau, shoe: Shoe
 ) -> dict[tuple[Bet, Sight], Counter[int | None]]:
-    """Return, for each bet as seen from each seat, how many deals each row of its pay table decides. Bets that can tell
-    the same things apart are counted in one pass."""
+    """Count how many deals each row of a bet's pay table decides, for each bet as seen from each seat. The keys of the
+    result are pairs of a bet and a seat's view. Bets that can distinguish the same things are counted in one pass."""
     together: dict[Sight, list[Bet]] = {}
     for bet, sights in seen.items():
         for each in dict.fromkeys(sights):

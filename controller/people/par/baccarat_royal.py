@@ -1,8 +1,8 @@
 """The odds of Baccarat Royal: the best play of the two active seats, and what every wager is worth under that play.
 
-Each active seat decides by its own cards; Banker decides by Player's third card too. A choice is settled where one
-answer is better whatever the opposite seat may still do. Settled choices can settle further choices, and so on. Where
-no choice stays open, only one play is left, in which each side's play is best against the opposite side's. Where
+Each active seat decides by its own cards; the seat that is Banker decides by Player's third card too. A choice is
+settled if one answer is better whatever the opposite seat may still do. Settled choices can settle further choices, and
+so on. If no choice stays open, only one play is left, in which each side's play is best against the opposite side's. If
 choices stay open, no best play is claimed. The bounds of a bet hold for any play, even if the seats see each other's
 cards.
 """
@@ -38,16 +38,16 @@ Turn = tuple[Points, int | None]
 
 
 class Play(Struct, frozen=True):
-    """What the active seats do where they may choose: True draws, False stands. A choice that is missing here is not
-    settled."""
+    """A way to play the two active seats of Baccarat Royal. It says for each situation in which a seat may choose
+    whether the seat draws (True) or stands (False). A situation that is missing is not settled yet."""
 
     player: dict[Points, bool] = field(default_factory=dict)
     banker: dict[Turn, bool] = field(default_factory=dict)
 
 
 class _AnyPlay:
-    """All ways to take third cards that the rules allow, with every free choice left open. The rules are asked once for
-    each total."""
+    """Which third cards the rules of Baccarat Royal allow, with every free choice left open. The rules are asked once
+    for each total."""
 
     def __init__(self, game: BaccaratRoyal) -> None:
         self._game, self._naturals = game, frozenset(game.naturals)
@@ -60,12 +60,12 @@ class _AnyPlay:
         return (False,) if self.natural(player, banker) else self._bankers(banker.total, third)
 
     def natural(self, player: Two, banker: Two) -> bool:
-        """Tell whether one of these hands is a natural, so that nobody draws."""
+        """Tell whether Player's or Banker's first two cards are a natural, so that nobody draws."""
         return player.total in self._naturals or banker.total in self._naturals
 
     def chosen_on(self) -> frozenset[int]:
-        """Return the totals on which Player or Banker may choose. On any other total only the total matters, not the
-        two cards that make it."""
+        """Return the totals with which Player or Banker may choose whether to draw. With any other total only the total
+        matters, and not the two cards that make it."""
         thirds = (None, *range(10))
         below = set(range(10)) - self._naturals
         banker_chooses = {each for each in below for third in thirds if len(self._bankers(each, third)) > 1}
@@ -80,7 +80,7 @@ class _AnyPlay:
 
 
 def draws(game: BaccaratRoyal) -> Draws:
-    """Return who may take a third card, by the rules or by a free choice."""
+    """Return who may take a third card in Baccarat Royal, by the rules or by a free choice."""
     return _AnyPlay(game)
 
 
@@ -96,7 +96,8 @@ Net = Sequence[Fraction]
 
 
 class Round:
-    """All deals of a round, grouped by the choices that lead to them and by what a bet can tell apart (their sort)."""
+    """All deals (orders of the cards) of one round of Baccarat Royal. They are grouped by the choices that lead to them
+    and by sort: two deals are of one sort if the bets cannot tell them apart."""
 
     def __init__(self, of: Kinds, shoe: Shoe, game: BaccaratRoyal) -> None:
         self._of = of
@@ -120,7 +121,8 @@ class Round:
             sorts[sort] = sorts.get(sort, 0) + deal.ways
 
     def under(self, play: Play) -> Counter[int]:
-        """Count the deals of each sort under a play that leaves no choice open."""
+        """Count the deals of each sort (deals that the bets cannot tell apart) that happen under this play, which must
+        leave no choice open."""
         found = Counter(self._naturals)
         for points, drawn in self._tree.items():
             for draws, turns in drawn.items():
@@ -131,16 +133,16 @@ class Round:
         return found
 
     def by_row(self, bet: Bet, under: Mapping[int, int], names: Names = NAMES) -> Counter[int | None]:
-        """Count how many deals each row of the bet's pay table decides. `under` counts the deals of each sort. The key
-        None counts the deals that no row decides."""
+        """Count how many deals each row of the bet's pay table decides. The key None counts the deals that no row
+        decides. `under` holds the number of deals of each sort (deals that the bets cannot tell apart)."""
         decides, rows = self._rows(bet, names), Counter[int | None]()
         for sort, ways in under.items():
             rows[decides[sort]] += ways
         return rows
 
     def bounds(self, bet: Bet, net: Net, names: Names = NAMES) -> tuple[Fraction, Fraction]:
-        """Return the least and the greatest house edge of the bet, whatever the active seats choose. Both are parts of
-        each unit staked."""
+        """Return the least and the greatest house edge that the bet can have, whatever the active seats choose. Both
+        are fractions of the stake. `net` holds the bettor's gain for each row."""
         values = [
             [[ends.values() for ends in turns.values()] for turns in drawn.values()]
             for drawn in self.values(bet, net, names).values()
@@ -153,8 +155,9 @@ class Round:
         return Fraction(-most, units), Fraction(-least, units)
 
     def values(self, bet: Bet, net: Net, names: Names = NAMES) -> _Values:
-        """Return what the bettor gains over all deals that follow each combination of choices. The unit of the gain is
-        a unit staked divided by `_parts(net)`."""
+        """Return what the bettor gains in total by the deals that follow each combination of the active seats' choices.
+        `net` holds the bettor's gain for each row, and the unit of the result is one stake divided by `_parts(net)`, so
+        that all values are whole numbers."""
         worth = self._worth(bet, net, names)
         return {
             points: {
@@ -167,12 +170,14 @@ class Round:
         }
 
     def _worth(self, bet: Bet, net: Net, names: Names) -> list[int]:
-        """Return what the bettor gains by each sort of deal, in whole parts of a unit."""
+        """Return what the bettor gains by one deal of each sort (deals that the bets cannot tell apart). The unit is
+        one stake divided by `_parts(net)`."""
         whole = [int(each * _parts(net)) for each in net]
         return [whole[-1 if row is None else row] for row in self._rows(bet, names)]
 
     def _rows(self, bet: Bet, names: Names) -> list[int | None]:
-        """Return, for each sort of deal, the row that decides the bet."""
+        """Return, for each sort of deal (deals that the bets cannot tell apart), the row of the pay table that decides
+        the bet."""
         row_of = self._of.rows(bet, self._examples, names)
         return [row_of[alike] for alike in self._sorts]
 
@@ -186,8 +191,8 @@ def _summed(worth: Sequence[int], sorts: Mapping[int, int]) -> int:
 
 
 def _parts(net: Net) -> int:
-    """Return into how many parts a unit must be divided, so that every gain is a whole number of parts. Example: 20 for
-    19/20."""
+    """Return the common denominator of the gains in `net`. In units of one stake divided by this number, every gain is
+    a whole number. Example: 20 for a gain of 19/20."""
     return lcm(*(each.denominator for each in net))
 
 
@@ -195,8 +200,8 @@ _Values = dict[Points, dict[bool, dict[Turn, dict[bool, int]]]]
 
 
 def best_play(player: _Values, banker: _Values) -> tuple[Play, bool]:
-    """Return the choices that could be settled, and whether that is all of them. `player` and `banker` are what each of
-    the two active seats gains by each combination of choices."""
+    """Find the best play of the two active seats. Returns the choices that could be settled, and whether these are all
+    choices. `player` and `banker` hold what each of the two seats gains by each combination of choices."""
     play = Play()
     free = [points for points, drawn in player.items() if len(drawn) > 1]
     turns = {
@@ -230,8 +235,8 @@ def _settled(gain: _Range) -> bool | None:
 
 
 def _by_drawing(drawn: Mapping[bool, Mapping[Turn, Mapping[bool, int]]], play: Play) -> _Range:
-    """Return the least and the most that Player gains by drawing instead of standing, over all that Banker may still
-    do."""
+    """Return the least and the most that Player's seat gains if it draws instead of standing. The range covers
+    everything that Banker's seat may still do under `play`."""
     least = most = 0
     for draws, turns in drawn.items():
         for turn, ends in turns.items():
@@ -243,8 +248,8 @@ def _by_drawing(drawn: Mapping[bool, Mapping[Turn, Mapping[bool, int]]], play: P
 def _by_also_drawing(
     turn: Turn, against: Sequence[tuple[Points, Mapping[bool, Mapping[Turn, Mapping[bool, int]]]]], play: Play
 ) -> _Range:
-    """Return the least and the most that Banker gains by drawing instead of standing, over all that Player may still
-    do."""
+    """Return the least and the most that Banker's seat gains if it draws instead of standing, in the situation `turn`.
+    The range covers everything that Player's seat may still do under `play`."""
     least = most = 0
     draws = turn[1] is not None
     for points, drawn in against:
@@ -258,7 +263,8 @@ def _by_also_drawing(
 
 
 class Solved(Struct, frozen=True):
-    """The odds of the bets, and the best play. `play` is None where choices stay open."""
+    """The odds of the bets of Baccarat Royal, and the best play of its active seats. `play` is None if no best play was
+    found."""
 
     bets: tuple[Odds, ...]
     play: Play | None
@@ -272,9 +278,10 @@ OWN: Mapping[Hand, Names] = {
 
 
 def solved(game: BaccaratRoyal, bets: Sequence[Bet], shoe: Shoe) -> Solved:
-    """Return what each bet is worth under the best play of the active seats, and its bounds under any play.
+    """Return what each bet is worth under the best play of the two active seats, and the bounds of its house edge under
+    any play.
 
-    Raises TableError `par_not_counted` where the active seats have no stakes to play for.
+    Raises TableError `par_not_counted` if the game has no bet of the active seats against each other.
     """
     stake = next((bet for bet in bets if bet.between_actives), None)
     if stake is None:
@@ -297,7 +304,7 @@ def solved(game: BaccaratRoyal, bets: Sequence[Bet], shoe: Shoe) -> Solved:
 
 
 def play_lines(play: Play) -> Iterator[str]:
-    """Yield a play in words, a line for each total on which a seat may choose."""
+    """Yield the play of the active seats in words, a line for each total with which a seat may choose whether to draw."""
     players: dict[int, dict[bool, list[str]]] = {}
     for points, draws in sorted(play.player.items()):
         players.setdefault(sum(points) % 10, {}).setdefault(draws, []).append(_cards(points))
@@ -320,8 +327,8 @@ def _cards(points: Points) -> str:
 
 
 def _choices(choices: Mapping[bool, Sequence[str]]) -> str:
-    """Return the choice for most hands of a total, and the hands with the opposite choice: "draws, but stands with
-    2-3"."""
+    """Return in words what a seat does with one total: the choice for most pairs of cards, and the pairs with the
+    opposite choice. Example: "draws, but stands with 2-3"."""
     most, *others = sorted(choices, key=lambda draws: -len(choices[draws]))
     words = {True: "draws", False: "stands"}
     return words[most] + "".join(f", but {words[other]} with {' and '.join(choices[other])}" for other in others)
@@ -338,8 +345,8 @@ _NO_PLAY = f"No best play of the active seats was found by iterated dominance, s
 
 
 def counted(game: BaccaratRoyal, seats: Sequence[Seat], bets: Sequence[Bet], shoe: Shoe) -> Counted:
-    """Return what each bet is worth under the best play of the active seats. Where no best play was found, the odds
-    have bounds only."""
+    """Return what each bet of Baccarat Royal is worth under the best play of the active seats. If no best play was
+    found, each bet has only the bounds of its house edge."""
     both = solved(game, (*bets, CARDS), shoe)
     *found, cards = both.bets
     if both.play is None:

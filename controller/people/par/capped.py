@@ -1,7 +1,7 @@
-"""The worth of a bet where the house limits what it pays for one wager, such as $50,000 at most.
+"""The worth of a bet if the house limits what it pays for one wager, such as $50,000 at most.
 
-The odds of a par sheet are for wagers that are paid in full. A greater wager loses as often and wins less for each
-unit.
+The odds on a par sheet are for wagers that are paid in full. A greater wager loses as often, and wins less for each
+unit staked.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from controller.rules.game.wagers import WagerRules
 
 
 class Capped(Struct, frozen=True):
-    """The limit of a bet's pay, and the house edge at the greatest wager. Amounts are cents."""
+    """The house's limit on what it pays for one wager on a bet, and the house edge of the greatest wager under that
+    limit. Amounts are cents."""
 
     pays_at_most_cents: int
     in_full_to_cents: int
@@ -28,8 +29,8 @@ class Capped(Struct, frozen=True):
 
 
 def capped(bet: Bet, odds: Odds, wagers: WagerRules) -> Capped | None:
-    """Return what the bet is worth at its greatest wager. Returns None where every pay is paid in full, or where the
-    bet's outcomes are not counted."""
+    """Return what a bet is worth for the greatest wager, if the house limits what it pays for one wager. Returns None
+    if the bet has no such limit, or if its outcomes are not counted."""
     pays = [row.pays for row in bet.rows if row.pays is not None]
     if bet.pays_at_most_cents is None or not pays or not odds.outcomes:
         return None
@@ -43,7 +44,8 @@ def capped(bet: Bet, odds: Odds, wagers: WagerRules) -> Capped | None:
 
 
 def _lost_to_the_limit(bet: Bet, odds: Odds, cents: int) -> Fraction:
-    """Return how much the limit on pays lowers the bettor's average gain for each unit of a wager of `cents`."""
+    """Return how much the house's limit on pays lowers the bettor's average gain. The result is a fraction of the
+    wager, which is `cents` large."""
     most = Fraction(bet.pays_at_most_cents or 0, cents)
     lost = Fraction()
     for row, outcome in zip(bet.rows, odds.outcomes, strict=False):  # the last outcome has no row

@@ -50,18 +50,19 @@ NAMES: Names = (("player",), ("banker",))
 
 
 class Draws(Protocol):
-    """Which hands may take a third card: one answer where the rules decide, both answers where somebody chooses."""
+    """Says which hands may take a third card. There is one answer if the rules decide, and both answers if somebody
+    chooses."""
 
     def player(self, player: Two, banker: Two) -> Collection[bool]:
-        """Return whether Player draws: True, False, or both where somebody chooses."""
+        """Return whether Player takes a third card: True, False, or both if somebody chooses."""
 
     def banker(self, player: Two, banker: Two, third: int | None) -> Collection[bool]:
-        """Return whether Banker draws: True, False, or both where somebody chooses. `third` is the points of Player's
-        third card; None where Player stood."""
+        """Return whether Banker takes a third card: True, False, or both if somebody chooses. `third` is the points of
+        Player's third card; None if Player stood."""
 
 
 class TableauDraws(Struct, frozen=True):
-    """The totals of Player's and Banker's first two cards at which each hand draws, by a tableau."""
+    """The totals of Player's and Banker's first two cards with which each hand takes a third card, by a tableau."""
 
     players: frozenset[tuple[int, int]]
     bankers: frozenset[tuple[int, int, int | None]]
@@ -74,7 +75,8 @@ class TableauDraws(Struct, frozen=True):
 
 
 def tableau_draws(tableau: Tableau) -> TableauDraws:
-    """Return at which totals each hand draws. The rules are asked once for each pair of totals."""
+    """Return with which totals each hand takes a third card, by this tableau. The rules are asked once for each pair of
+    totals."""
     zero = WORTH[0]
     players: set[tuple[int, int]] = set()
     bankers: set[tuple[int, int, int | None]] = set()
@@ -110,7 +112,8 @@ _Third = tuple[int, int, list[tuple[int, int]]]
 
 
 class Two(Struct, frozen=True):
-    """A class of a hand's first two cards: a bet sees the same in all of them, with or without any third card."""
+    """A class of pairs of cards with which a hand may begin. A bet cannot tell the pairs of one class apart, whatever
+    third card follows."""
 
     total: int
     points: tuple[int, ...]
@@ -129,15 +132,15 @@ class Two(Struct, frozen=True):
 
     @property
     def example(self) -> tuple[Card, Card]:
-        """Return any one pair of cards of the class."""
+        """Return one pair of cards of this class."""
         return self.examples[0]
 
 
 class Deal(Struct, frozen=True):
-    """Deals that a bet cannot tell apart: the classes of the hands' first two cards, their third cards, and how many
-    deals.
+    """A group of deals that a bet cannot tell apart: the class of each hand's first two cards, each hand's third card,
+    and the number of deals (`ways`).
 
-    A third card is given as the number of its kind; None where the hand took no third card.
+    A third card is given as the number of its kind; None if the hand took no third card.
     """
 
     player: Two
@@ -149,7 +152,8 @@ class Deal(Struct, frozen=True):
 
 
 class Kinds:
-    """The kinds of card that a bet can tell apart, and the classes of a hand's first two cards, for any shoe."""
+    """The kinds of card that a bet can tell apart, and the classes of a hand's first two cards that it can tell apart.
+    They serve for any shoe."""
 
     def __init__(self, seen: Sight, naturals: Sequence[int], chosen_on: Collection[int]) -> None:
         self.sight = seen
@@ -227,11 +231,12 @@ class Kinds:
         return self._numbered.setdefault(told, len(self._numbered))
 
     def in_shoe(self, shoe: Shoe) -> list[int]:
-        """Return how many cards of each kind are in the shoe."""
+        """Return how many cards of each kind the shoe has."""
         return [sum(shoe.get(card, 0) for card in cards) for cards in self.cards]
 
     def as_thirds(self, counts: Sequence[int]) -> list[int]:
-        """Return how many cards of each kind of third card there are. `counts` are the cards of each kind."""
+        """Group the cards of a shoe by what the bet sees of a third card, and return the number of cards in each group.
+        `counts` holds the number of cards of each kind."""
         found = [0] * len(self.third_cards)
         for third, many in zip(self._third_of, counts, strict=True):
             found[third] += many
@@ -239,11 +244,11 @@ class Kinds:
 
     def thirds(self, counts: Sequence[int]) -> list[_Third]:
         """Return the kinds of Player's third card that must be looked at. Each comes with the number of kinds that it
-        stands for, and with the kinds of Banker's third card to look at beside it, each with the number of pairs of
-        kinds that it stands for.
+        represents, and with the kinds of Banker's third card to look at, each with the number of pairs of kinds that it
+        represents.
 
-        Where no row tells some suits apart, and the shoe has as many cards of each of them, Player's card of one such
-        suit stands for all of them. Beside it, a card of one more suit stands for all the rest.
+        If no row tells some suits apart, and the shoe has equally many cards of each of them, Player's card of one such
+        suit represents all of them. For Banker's card, one more suit then represents all the rest.
         """
         suits = self._suits
         if any(len({counts[self._kind_of[Card(rank, suit)]] for suit in at}) > 1 for rank in Rank for at in suits):
@@ -256,8 +261,8 @@ class Kinds:
         return found
 
     def _stand_for(self, suits: Iterable[Sequence[Suit]]) -> Iterator[tuple[int, int]]:
-        """Yield the kinds of third card to look at, and the number of kinds that each stands for. Suits in the same
-        group of `suits` stand for each other."""
+        """Yield each kind of third card that must be looked at, with the number of kinds that it represents. Suits in
+        the same group of `suits` represent each other."""
         alike = {suit: at for at in suits for suit in at}
         for third, (card, *_) in enumerate(self.third_cards):
             kinds = {self._third_of[self._kind_of[Card(card.rank, suit)]] for suit in alike[card.suit]}
@@ -265,14 +270,15 @@ class Kinds:
                 yield third, len(kinds)
 
     def seen(self, deal: Deal) -> Alike:
-        """Return all that the bet sees of such a deal."""
+        """Return everything that the bet sees of this deal, in four values: Player's hand, Banker's hand, whether their
+        first two cards are identical, and the cards of both hands together."""
         player = deal.player.bare if deal.player_third is None else deal.player.drawn[deal.player_third]
         banker = deal.banker.bare if deal.banker_third is None else deal.banker.drawn[deal.banker_third]
         return player, banker, deal.identical, self._both(deal) if self._of_both else 0
 
     def _both(self, deal: Deal) -> int:
-        """Return a number for what the bet sees of both hands' cards together. Cards that look alike are evaluated
-        once."""
+        """Return a number that stands for what the bet sees of both hands' cards together. Deals that look alike to the
+        bet get the same number, and are evaluated once."""
         four = deal.player.looks + deal.banker.looks
         every = four
         for third in (deal.player_third, deal.banker_third):
@@ -298,11 +304,11 @@ class Kinds:
         return self._truth[key]
 
     def rows(self, bet: Bet, examples: Mapping[Alike, Deal], names: Names = NAMES) -> Mapping[Alike, int | None]:
-        """Return the number of the row that decides the bet, by what the bet sees of a deal. Every key of `examples` is
-        among the keys.
+        """Return which row of the pay table decides the bet, for everything that the bet can see of a deal. The keys of
+        `examples` are all among the keys of the result.
 
-        Rows count from 0; None means that the wager is lost. Each row is worked out once only, because the shoe does
-        not change which row decides.
+        Rows count from 0; None means that the wager is lost. Each row is worked out only once, because the cards in the
+        shoe do not change which row decides.
         """
         known = self._rows_of.setdefault((bet, names), {})
         for alike, deal in examples.items():
@@ -315,7 +321,7 @@ class Kinds:
         return None if decided is None else next(place for place, row in enumerate(bet.rows) if row is decided)
 
     def finished(self, deal: Deal, names: Names = NAMES) -> Finished:
-        """Return one finished round with such a deal."""
+        """Return a finished round whose cards belong to this group of deals, as an example."""
         player: tuple[Card, ...] = deal.player.example
         banker: tuple[Card, ...] = deal.banker.example
         if self.sight.identical:
@@ -330,22 +336,22 @@ class Kinds:
 
 
 def _numbers(looks: Iterable[object]) -> list[int]:
-    """Return a number for each look of a card, chosen so that the sum of up to seven of them tells how often each look
-    occurs."""
+    """Return a number for each look of a card. The sum of up to seven such numbers tells how often each look occurs
+    among the cards."""
     known: dict[object, int] = {}
     return [8 ** known.setdefault(look, len(known)) for look in looks]
 
 
 @cache
 def kinds(seen: Sight, naturals: tuple[int, ...], chosen_on: frozenset[int] = frozenset()) -> Kinds:
-    """Return the kinds of card that a bet with this sight can tell apart. They are made once and cached. `chosen_on`
-    are the totals on which somebody chooses by the cards of a hand."""
+    """Return the kinds of card that a bet can tell apart if it sees `seen` of a round. They are computed once and
+    cached. `chosen_on` holds the totals with which somebody chooses by the cards of a hand."""
     return Kinds(seen, naturals, chosen_on)
 
 
 class _Fours:
-    """The deals of the first four cards with given classes of both hands (`ways` of them), and the cards that they take
-    away from the third cards.
+    """The deals of the first four cards in which both hands' two cards are of given classes: how many such deals there
+    are (`ways`), and which cards they take from the cards that can come third.
 
     `holding` counts the cards of each kind of third card in all of these deals. `pairs` counts the pairs of two of the
     four cards by the kinds of both. A pair and the same pair turned about are two entries, of which only one is
@@ -359,7 +365,7 @@ class _Fours:
         self.pairs = [[0] * thirds for _ in range(thirds)]
 
     def add(self, ways: int, player: Sequence[int], banker: Sequence[int]) -> None:
-        """Add `ways` deals of four cards, whose cards have these kinds."""
+        """Add `ways` deals of four cards. `player` and `banker` are the kinds of each hand's two cards."""
         self.ways += ways
         for one, other in combinations((*player, *banker), 2):
             self.pairs[one][other] += ways
@@ -367,13 +373,13 @@ class _Fours:
             self.holding[kind] += ways
 
     def before_one(self, thirds: Sequence[int], third: int) -> int:
-        """Return how many deals of five cards there are, with a third card of the kind `third` after the four. `thirds`
+        """Return how many deals of five cards consist of these four cards and then a card of the kind `third`. `thirds`
         counts the shoe's cards by kind."""
         return thirds[third] * self.ways - self.holding[third]
 
     def before_two(self, thirds: Sequence[int], third: int, other: int) -> int:
-        """Return how many deals of six cards there are, with third cards of the kinds `third` and `other` after the
-        four. Cards among the four are not counted a second time."""
+        """Return how many deals of six cards consist of these four cards and then third cards of the kinds `third` and
+        `other`. `thirds` counts the shoe's cards by kind. Cards among the first four do not come a second time."""
         same = third == other
         one, two = thirds[third], thirds[other] - same
         return (
@@ -386,7 +392,7 @@ class _Fours:
 
 
 class _FourCards:
-    """Counts how the first four cards can fall, from a shoe with `counts` cards of each kind."""
+    """Counts in how many ways the first four cards of a round can fall, from a shoe with `counts` cards of each kind."""
 
     def __init__(self, of: Kinds, counts: Sequence[int]) -> None:
         self._of, self._counts = of, counts
@@ -415,9 +421,10 @@ class _FourCards:
         self._identical = self._same_two() if of.sight.identical else {}
 
     def _add_second_cards(self, partners: list[list[int]]) -> None:
-        """Count the partners of a hand's second card too, where the order of the two cards matters. A part divides a
-        class by the kinds of third card to which its cards belong. Also note which part the same two cards are of, when
-        they are turned about."""
+        """Count the possible partners of a hand's second card too, for bets to which the order of the two cards
+        matters. `partners` counts them by part and card. A part is a class of two cards, divided by the kinds of third
+        card to which the cards belong. The method also notes to which part the same two cards belong in the opposite
+        order."""
         counts, of_pair = self._counts, self._of.of_pair
         for one, row in enumerate(of_pair):
             for other, part in enumerate(row):
@@ -426,8 +433,8 @@ class _FourCards:
                 self._sharing_both[part][of_pair[other][one]] += counts[one] * (counts[other] - same)
 
     def _ways(self, player: int) -> list[int]:
-        """Return, for each of Banker's parts, how many ordered deals of four cards have Player's two cards in the part
-        `player`.
+        """Count the ordered deals of four cards in which Player's two cards are in the part `player` (a part is a fine
+        class of two cards). The result has one count for each part of Banker's two cards.
 
         The number is all pairs of two cards, less those that share a card. Pairs that share both cards were taken away
         twice, and are added again.
@@ -440,8 +447,8 @@ class _FourCards:
         return ways
 
     def by_class(self, player: int) -> Iterator[tuple[int, bool, _Fours]]:
-        """Yield the deals of four cards in which Player's two cards are of the class `player`: Banker's class, whether
-        the two hands' cards are identical, and the deals."""
+        """Yield the deals of four cards in which Player's two cards are of the class `player`. Each item holds Banker's
+        class, whether the two hands' cards are identical, and the deals."""
         of, classes, thirds = self._of, len(self._of.twos), len(self._of.third_cards)
         apart, same = [_Fours(thirds) for _ in range(classes)], dict[int, _Fours]()
         every = [0] * len(of.parts)
@@ -464,8 +471,8 @@ class _FourCards:
         yield from ((banker, True, fours) for banker, fours in same.items())
 
     def _add(self, apart: Sequence[_Fours], mine: Sequence[int], ways: Sequence[int]) -> None:
-        """Add Player's two cards, of the kinds `mine`, to the deals of each of Banker's classes, and add the pairs that
-        they make with Banker's cards."""
+        """Add Player's two cards, of the kinds `mine`, to the deals of each class of Banker's cards, and add the pairs
+        that they form with Banker's cards. `ways` holds the number of deals."""
         in_class = [0] * len(apart)
         beside = [[0] * len(self._of.third_cards) for _ in apart]
         for (class_, third, other), many in zip(self._of.parts, ways, strict=True):
@@ -480,8 +487,8 @@ class _FourCards:
                 fours.pairs[kind] = [*map(add, fours.pairs[kind], theirs)]
 
     def _same_two(self) -> dict[int, Counter[int]]:
-        """Return how many ordered deals of four cards give both hands the same two cards, by Player's part and Banker's
-        part."""
+        """Count the ordered deals of four cards in which both hands have the same two cards. The keys are Player's part
+        and Banker's part (a part is a fine class of two cards)."""
         ways = {part: Counter[int]() for part in range(len(self._pairs))}
         counts, of_pair = self._counts, self._of.of_pair
         for one, row in enumerate(of_pair):
@@ -497,7 +504,7 @@ class _FourCards:
 
 def deals(of: Kinds, counts: Sequence[int], draws: Draws) -> Iterator[Deal]:
     """Yield all deals from a shoe with `counts` cards of each kind. Deals that a bet cannot tell apart are yielded as
-    one, with their number."""
+    one item, with their number."""
     fours, thirds = _FourCards(of, counts), _Thirds(of, counts)
     for player, two in enumerate(of.twos):
         for banker, identical, left in fours.by_class(player):
@@ -513,7 +520,8 @@ def deals(of: Kinds, counts: Sequence[int], draws: Draws) -> Iterator[Deal]:
 
 
 class _Thirds:
-    """Counts how the third cards can fall after the first four, from a shoe with `counts` cards of each kind."""
+    """Counts in how many ways the third cards of a round can fall after the first four cards, from a shoe with `counts`
+    cards of each kind."""
 
     def __init__(self, of: Kinds, counts: Sequence[int]) -> None:
         self._of, self._cards = of, sum(counts)
@@ -527,8 +535,8 @@ class _Thirds:
     def after(
         self, fours: _Fours, player: Two, banker: Two, draws: Draws
     ) -> Iterator[tuple[int | None, int | None, int]]:
-        """Yield the kinds of Player's and Banker's third cards after these first four, and the number of deals. The
-        cards after the last third card count in every order."""
+        """Yield the kind of Player's third card, the kind of Banker's third card, and the number of deals, for
+        everything that can follow these first four cards. The cards after the last third card count in every order."""
         left, points, one_more, two_more = self._left, self._of.points, self._cards - 5, perm(self._cards - 4, 2)
         if self._of.first_two_only:
             yield None, None, fours.ways * two_more
@@ -553,7 +561,7 @@ class _Thirds:
 
 def by_row(bets: Sequence[Bet], of: Kinds, shoe: Shoe, draws: Draws) -> list[Counter[int | None]]:
     """Count for each bet how many deals each row of its pay table decides. The key None counts the deals that no row
-    decides. All the bets must have the sight of `of`."""
+    decides. All the bets must see the same of a round, which `of` describes."""
     ways: dict[Alike, int] = {}
     examples: dict[Alike, Deal] = {}
     for deal in deals(of, of.in_shoe(shoe), draws):

@@ -1,5 +1,5 @@
-"""The most that the house can lose in one round: every seat, and everybody who bets behind a seat, has made the wagers
-that win most."""
+"""The most that the house can lose in one round. Every seat, and everybody who bets behind a seat, is assumed to have
+made the wagers that win most."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from controller.rules.game.wagers import Wager, WagerRules, stand
 
 
 class Liability(Struct, frozen=True, kw_only=True):
-    """The most that the house pays beside the stakes in one round, in whole cents, commission taken off. Every seat has
-    made the wagers that win most, each at its limit. Wagers that lose are not set off against that."""
+    """The most that the house pays in one round on top of the stakes that it returns, in whole cents, less commission.
+    Every seat has made the wagers that win most, each at its limit. Wagers that lose are not deducted."""
 
     cents: int
     wagers: tuple[Wager, ...]
@@ -39,7 +39,8 @@ _Layout = Sequence[tuple[Bet, Wager]]
 
 
 def liability(of: Subject, count: Together, levels: Levels) -> Liability | None:
-    """Return the most that the house can pay in one round. Returns None where no bet is counted."""
+    """Return the most that the house can pay in one round. Returns None if no bet is counted. `count` holds the
+    combinations of rows that can decide the bets in one round."""
     seats = max(of.most_seats - 2 * of.play.roles_play, 0)  # the active seats make no wager with the house
     layouts = [*_layouts(of.wagers, count.bets)]
     found = [_round(of, count, rows, levels, layouts, seats) for rows, _ in count.ways]
@@ -49,7 +50,8 @@ def liability(of: Subject, count: Together, levels: Levels) -> Liability | None:
 def _round(
     of: Subject, count: Together, rows: Rows, levels: Levels, layouts: Iterable[_Layout], seats: int
 ) -> Liability:
-    """Return the most that the house pays in a round where `rows` decide the bets."""
+    """Return the most that the house pays in a round in which `rows` (one row of each bet's pay table) decide the bets.
+    `layouts` are the sets of wagers that one seat can make."""
     decided = dict(zip(count.bets, rows, strict=False))  # the stakes' rows follow
     best, made = 0, tuple[Wager, ...]()
     for layout in layouts if seats else ():
@@ -82,8 +84,9 @@ def _pays(rounding: Rounding, bet: Bet, wager: Wager, row: Row | None) -> int:
 
 
 def _of_actives(of: Subject, stake: Bet, one: Row | None, other: Row | None) -> tuple[int, tuple[Wager, ...]]:
-    """Return the most that the house pays for the two active seats' stakes against each other, after the loser's loss
-    is set off, and those stakes."""
+    """Return the most that the house pays for the stakes of the two active seats against each other, less what the
+    loser loses, and the stakes with which that happens. `one` and `other` are the rows that decide for the two seats.
+    """
     ends = of.wagers.least_wager_cents(stake), of.wagers.most_wager_cents(stake)
     found = [(_beside(of, stake, (one, other), cents), cents) for cents in product(ends, repeat=2)]
     most, cents = max(found)
@@ -91,7 +94,8 @@ def _of_actives(of: Subject, stake: Bet, one: Row | None, other: Row | None) -> 
 
 
 def _beside(of: Subject, stake: Bet, rows: Iterable[Row | None], cents: Sequence[int]) -> int:
-    """Return how many cents more go back to the two active seats together than these seats have staked."""
+    """Return how many cents the two active seats together get back beyond what they have staked. `cents` holds the
+    stakes of the two seats, and `rows` the rows that decide for them."""
     covered, same = stake.unequal_stakes == "house_covers", len({*cents}) == 1
     plays = cents if covered else [0, 0] if stake.unequal_stakes == "refused" and not same else [min(cents)] * 2
     return sum(
@@ -104,7 +108,7 @@ def _beside(of: Subject, stake: Bet, rows: Iterable[Row | None], cents: Sequence
 
 
 def _layouts(rules: WagerRules, bets: Sequence[Bet]) -> Iterator[_Layout]:
-    """Yield the sets of wagers that the bettors of one seat may have made at once, each wager at its greatest."""
+    """Yield the sets of wagers that the bettors of one seat may make at the same time, each wager at its greatest."""
     of = {bet.spot: bet for bet in bets}
     made = dict.fromkeys(tuple(placed) for placed in _placed(rules, bets))
     for placed in made:
@@ -113,7 +117,7 @@ def _layouts(rules: WagerRules, bets: Sequence[Bet]) -> Iterator[_Layout]:
 
 
 def _placed(rules: WagerRules, bets: Sequence[Bet]) -> Iterator[list[Wager]]:
-    """Yield the greatest wagers of a seat alone, and those of a seat with a bettor behind it. Where one limit holds for
+    """Yield the sets of greatest wagers of a seat alone, and of a seat with a bettor behind it. If one limit holds for
     both bettors together, they either share it equally, or one has the least chip and the other the rest."""
     chosen = [*_chosen(rules, bets)]
     for own in chosen:
@@ -124,7 +128,8 @@ def _placed(rules: WagerRules, bets: Sequence[Bet]) -> Iterator[list[Wager]]:
 
 
 def _chosen(rules: WagerRules, bets: Sequence[Bet]) -> Iterator[dict[str, Bet]]:
-    """Yield the sets of bets that one bettor may make at once. Of spots that exclude each other, a set has only one."""
+    """Yield the sets of bets that one bettor may make at the same time. From a group of spots that exclude each other,
+    each set has only one spot."""
     spots = [bet.spot for bet in bets]
     groups = [here for group in rules.one_of if len(here := [spot for spot in group if spot in spots]) > 1]
     seen = set[frozenset[str]]()
@@ -160,8 +165,9 @@ def _with_back_bettor(rules: WagerRules, own: dict[str, Bet], behind: dict[str, 
 
 
 def _greatest(rules: WagerRules, bets: dict[str, Bet], most: dict[str, int], *, shared: bool = False) -> list[Wager]:
-    """Return the greatest wager on each of these spots, up to `most` cents, that is allowed together with the other
-    wagers. With `shared` a wager below its least amount is kept, because another bettor at the seat may add to it."""
+    """Return the greatest wager on each of these bets that the rules allow beside the wagers on the other bets, up to
+    `most` cents. With `shared` a wager below the bet's minimum is kept, because another bettor at the seat may add to
+    it."""
     cents = dict(most)
     while True:
         limited = dict(cents)

@@ -1,7 +1,9 @@
-"""What a progressive bet keeps for the house in the long run, on the terms by which the pit fills the bet's meters.
+"""What a progressive bet keeps for the house in the long run, by the pit's settings for the bet's meters (starting
+amount, contribution, reserve).
 
 Whatever goes on a meter, or into its reserve, is paid to bettors in the end. Each wager therefore costs the house its
-fixed pays, what the wager gives to meters and reserves, and the part of new seeds that the reserves do not hold.
+fixed pays, what the wager gives to meters and reserves, and the part of new starting amounts (seeds) that the reserves
+do not cover.
 
 A meter's limit changes nothing here. What comes in at the limit goes into the overflow, and from there onto the next
 level of the meter. It is paid to bettors all the same, and a seed costs what it costs without a limit.
@@ -23,7 +25,7 @@ from controller.rules.game.bets import Bet
 
 
 class Filling(Struct, frozen=True):
-    """What one meter costs for each wager on a bet. Every figure is a fraction of the wager's price."""
+    """What one progressive meter costs for each wager on a bet. Every figure is a fraction of the wager's price."""
 
     meter: str
     given: Fraction
@@ -38,7 +40,7 @@ class Filling(Struct, frozen=True):
 
 
 class LongRun(Struct, frozen=True):
-    """What a progressive bet keeps and pays in the long run, at the seats in `seats`."""
+    """What a progressive bet keeps for the house and pays to bettors in the long run, at the seats in `seats`."""
 
     spot: str
     seats: tuple[str, ...]
@@ -51,13 +53,14 @@ class LongRun(Struct, frozen=True):
 
     @property
     def given(self) -> Fraction:
-        """Return the fraction of the price that goes to meters and reserves."""
+        """Return the fraction of the wager's price that goes to meters and their reserves."""
         return sum((each.given for each in self.fillings), Fraction())
 
 
 def long_run(bet: Bet, odds: Odds, terms: Mapping[str, Terms]) -> LongRun:
-    """Return what the bet keeps for the house in the long run. `terms` must have each meter of the bet, and `odds` must
-    have counted outcomes."""
+    """Return what a progressive bet keeps for the house in the long run. `terms` holds the pit's settings for each
+    meter (starting amount, contribution, reserve) and must have each meter of the bet. `odds` must have counted
+    outcomes."""
     often = [Fraction(outcome.ways, odds.deals) for outcome in odds.outcomes]
     rows = [*zip(bet.rows, often, strict=False)]  # the last outcome is the lost wager, which has no row
     price_cents = bet.price_cents
@@ -81,8 +84,8 @@ def _filling(meter: str, won: Fraction, price_cents: int, terms: Terms) -> Filli
 
 
 def _most_lacking(won: Fraction, price_cents: int, terms: Terms) -> Fraction:
-    """Return what the house pays towards seeds if each hit empties the reserve, so that the reserve begins at nothing.
-    The result is a fraction of the wager's price.
+    """Return what the house pays towards new starting amounts (seeds) of a meter if each hit empties the meter's
+    reserve. The result is a fraction of the wager's price. `won` is how often a wager wins the meter.
 
     For k wagers the reserve holds less than the seed. On average a seed then lacks `seed - mean + missed ** k * (mean +
     k * each - seed)`. The power is rounded up, in its tenth digit.

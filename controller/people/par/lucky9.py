@@ -1,5 +1,5 @@
-"""The odds of Lucky 9: a seat's best play against the dealer, found exactly, and what its wagers are worth under that
-play.
+"""The odds of Lucky 9: a seat's best play against the dealer, found exactly, and what the seat's wagers are worth under
+that play.
 
 A seat decides by its own cards and the dealer's up card. Whether to split again, the seat decides also by the cards
 that its split hands have drawn. The dealer's other card is as unknown as any card in the shoe. Other seats' cards count
@@ -40,8 +40,8 @@ _ANY = WORTH[0]
 
 
 class Turn(Struct, frozen=True):
-    """What a seat knows when it must act: its own two cards and the dealer's up card. Of each card only the rank
-    matters."""
+    """What a seat of Lucky 9 knows when it must act: its own two cards and the dealer's up card. Of each card only the
+    rank matters."""
 
     first: Card
     second: Card
@@ -49,8 +49,8 @@ class Turn(Struct, frozen=True):
 
 
 class _Spot(Struct, frozen=True):
-    """Situations of a seat that are worth the same: the points of its two cards and of the dealer's up card, the calls
-    that the rules allow, and the pair, where the seat may split."""
+    """A group of situations of a seat that are worth the same: the points of the seat's two cards and of the dealer's
+    up card, the calls that the rules allow, and, if the seat may split, the pair."""
 
     points: tuple[int, int, int]
     options: tuple[Call, ...]
@@ -58,7 +58,8 @@ class _Spot(Struct, frozen=True):
 
 
 class Seat:
-    """A seat's possible situations, and the deals that each of its calls leads to, from the cards of a shoe."""
+    """A seat of Lucky 9: its possible situations with the cards of a shoe, and the deals to which each of its calls
+    leads."""
 
     def __init__(self, game: Lucky9, hand: Bet, shoe: Shoe) -> None:
         self._game, self._dealer = game, Dealer(game)
@@ -88,7 +89,7 @@ class Seat:
         """The best call at each spot."""
 
     def judge(self, bet: Bet) -> Judge:
-        """Return an evaluator of the bet on this seat's hands."""
+        """Return an object that evaluates the bet on this seat's hands."""
         return Judge(self._game, self._dealer, bet)
 
     def _turns(self) -> Iterator[Turn]:
@@ -124,7 +125,7 @@ class Seat:
         return Call.SPLIT in self._options([first, _ANY, second, _ANY])
 
     def _comes_to(self, card: Card) -> int:
-        """Return how many hands a pair of this card can become, if each new hand draws the same card again."""
+        """Return the most hands that the rules allow a pair of this card to become by splitting."""
         plays: list[Play] = [card, _ANY, card, _ANY]
         hands = 1
         while Call.SPLIT in self._options(plays):
@@ -135,7 +136,8 @@ class Seat:
     # What a call leads to.
 
     def _decided(self, bet: Judge, points: tuple[int, int, int], call: Call) -> list[int]:
-        """Count how many deals each row of the bet decides, after the seat stands or hits."""
+        """Count how many deals each row of the bet's pay table decides, after the seat stands or hits. `points` are the
+        points of the seat's two cards and of the dealer's up card."""
         first, second, up = points
         left, rows = list(self._by_points), [0] * len(bet.net)
         for card in points:
@@ -154,16 +156,18 @@ class Seat:
         return rows
 
     def worth(self, spot: _Spot, call: Call) -> int:
-        """Return what the bettor gains on the hand by this call and the best play after it, in parts of a unit."""
+        """Return what the bettor gains in total over all deals if the seat makes this call and then plays as well as it
+        can. The unit is a whole part of one stake."""
         if call is Call.SPLIT and spot.pair is not None:
             return self.splits(spot.pair).worth()
         return self.hand.up(self._rows(self.hand, spot.points, call))
 
     def decided(self, bet: Judge, spot: _Spot, call: Call, again: Again | None = None) -> list[int]:
-        """Count how many deals each row of a bet decides after this call. The bet is on the seat's only hand, or after
-        a split on its leftmost hand.
+        """Count how many deals each row of a bet's pay table decides after this call. The bet is on the seat's only
+        hand, or after a split on its leftmost hand.
 
-        `again` says whether a new pair is split again. Without `again`, the best play of the hand decides that.
+        `again` is a function that says whether a new pair is split again. Without it, the best play of the hand decides
+        that.
         """
         if call is Call.SPLIT and spot.pair is not None:
             splits = self.splits(spot.pair)
@@ -171,13 +175,14 @@ class Seat:
         return self._rows(bet, spot.points, call)
 
     def unsplit(self) -> list[int]:
-        """Count the deals in which the seat does not split, by the row that decides its hand."""
+        """Count the deals in which the seat does not split under its best play, by the row of the pay table that
+        decides its hand."""
         calls = [(spot, call) for spot, call in self.play.items() if call is not Call.SPLIT]
         return self._all(self.hand, ((spot, self.decided(self.hand, spot, call)) for spot, call in calls))
 
     def split(self) -> Counter[tuple[int, int]]:
-        """Count the deals in which the seat splits, by the number of its hands and by what they gain together, in parts
-        of a unit."""
+        """Count the deals in which the seat splits under its best play. The keys are the number of hands that the seat
+        then has, and what these hands gain together, in whole parts of one stake."""
         ends: Counter[tuple[int, int]] = Counter()
         for spot, call in self.play.items():
             if call is Call.SPLIT and spot.pair is not None:
@@ -186,8 +191,8 @@ class Seat:
         return ends
 
     def odds(self, bet: Bet) -> Odds:
-        """Return what a side bet on the seat's hand is worth under the best play of the hand, and its bounds under any
-        play."""
+        """Return what a side bet on the seat's hand is worth under the best play of the hand, and the bounds of its
+        house edge under any play."""
         judge = self.judge(bet)
         rows = self._all(judge, ((spot, self.decided(judge, spot, call)) for spot, call in self.play.items()))
         most, least = (self._farthest(judge, sign) for sign in (1, -1))
@@ -195,7 +200,8 @@ class Seat:
         return Odds(bet.spot, (), _by_row(bet, rows), (Fraction(-most, units), Fraction(-least, units)))
 
     def by_cards(self, split: Mapping[tuple[int, int], int]) -> dict[int, Fraction]:
-        """Return how often the seat takes each number of cards. `split` counts the deals with a split."""
+        """Return, for each number of cards, how often the seat takes that many in a round. `split` counts the deals in
+        which the seat splits, by the number of hands and their gain."""
         deals, after = Counter[int](), perm(sum(self._by_points) - 3, self._after)
         for spot, call in self.play.items():
             if call is not Call.SPLIT:
@@ -205,7 +211,7 @@ class Seat:
         return {cards: Fraction(ways, deals.total()) for cards, ways in sorted(deals.items())}
 
     def dealers(self) -> Fraction:
-        """Return how many cards the dealer takes on average."""
+        """Return how many cards the dealer takes in a round on average."""
         cards = Fraction()
         for up, many in enumerate(self._by_points):
             left = tuple(each - (points == up) for points, each in enumerate(self._by_points))
@@ -214,8 +220,8 @@ class Seat:
         return cards / perm(sum(self._by_points), 3)
 
     def _farthest(self, bet: Judge, sign: int) -> int:
-        """Return what the bettor gains by the play that is best for this bet, or worst where `sign` is -1, in parts of
-        a unit."""
+        """Return what the bettor gains by the play that is best for this bet, or worst if `sign` is -1. The unit is a
+        whole part of one stake."""
 
         def again(_: int, stand: list[int], split: list[int]) -> bool:
             return sign * bet.up(split) > sign * bet.up(stand)
@@ -234,7 +240,8 @@ class Seat:
 
 
 class Best(Struct, frozen=True):
-    """A seat with its best play, the odds of the bets that can be counted, and the spots of the bets that cannot."""
+    """The result of counting Lucky 9: a seat with its best play, the odds of the bets that can be counted, and the
+    spots of the bets that cannot."""
 
     seat: Seat
     bets: tuple[Odds, ...]
@@ -247,9 +254,10 @@ class Best(Struct, frozen=True):
 
 
 def best(game: Lucky9, bets: Sequence[Bet], shoe: Shoe) -> Best:
-    """Return what a seat's own hand is worth under its best play, and what its other bets are worth under that play.
+    """Return what a seat's own hand of Lucky 9 is worth under its best play, and what the seat's other bets are worth
+    under that play.
 
-    Raises TableError `par_not_counted` where the rows of the hand's bet look at more than points.
+    Raises TableError `par_not_counted` if a row of the bet on the hand depends on more than the points of cards.
     """
     game, bets = _as_counted(game, bets)
     hand = next(bet for bet in bets if bet.each_hand)
@@ -280,7 +288,8 @@ def best(game: Lucky9, bets: Sequence[Bet], shoe: Shoe) -> Best:
 
 
 def _as_counted(game: Lucky9, bets: Sequence[Bet]) -> tuple[Lucky9, Sequence[Bet]]:
-    """Return the game and its bets in the form in which they are counted: pairs are split from the left.
+    """Convert the game and its bets into the form in which they are counted: pairs are split from the left. Returns
+    both.
 
     The order in which unknown cards are dealt changes no figure. A house that begins at the right and decides by the
     rightmost hand is the mirror image of a house that begins at the left.
@@ -298,7 +307,8 @@ def _by_row(bet: Bet, rows: Sequence[int]) -> tuple[Outcome, ...]:
 
 
 def _together(hand: Judge, split: Mapping[tuple[int, int], int]) -> Iterator[Outcome]:
-    """Yield the outcomes of a split, in which all hands of the seat count together."""
+    """Yield the outcomes of the deals with a split, in which all hands of the seat count together. `split` counts the
+    deals by the number of hands and their gain."""
     ways = Counter[int]()
     for (_, up), many in split.items():
         ways[up] += many
@@ -309,7 +319,7 @@ def _together(hand: Judge, split: Mapping[tuple[int, int], int]) -> Iterator[Out
 
 
 def _by_points_alone(bet: Bet) -> bool:
-    """Tell whether the bet sees only the points of cards."""
+    """Tell whether the rows of the bet depend only on the points of cards."""
     return all(_sees_points_alone(row.when) for row in bet.rows)
 
 
@@ -319,7 +329,8 @@ _WHOLE = frozenset(
 
 
 def _sees_points_alone(when: When) -> bool:
-    """Tell whether the condition sees only the points of cards, and treats a hand's first two cards alike."""
+    """Tell whether the condition depends only on the points of cards, and not on which of a hand's first two cards came
+    first."""
     seen = Sight(False, when.hands(), False)
     return (
         words_in(when) <= _WHOLE
@@ -332,9 +343,10 @@ _TOLD = told_apart, told_apart_as_third
 
 
 def _by_up_card(bet: Bet, shoe: Shoe, after: int) -> Counter[int | None]:
-    """Count how many deals each row decides, for a bet on a seat's first two cards and the dealer's up card.
+    """Count how many deals each row of the pay table decides, for a bet on a seat's first two cards and the dealer's up
+    card.
 
-    `after` is the number of orders of the cards that come after these three.
+    `after` is the number of orders of the cards that come after these three cards.
     """
     conditions = [row.when.with_up_card for row in bet.rows]
     words = [word for are in conditions if are for word in tells(are, (1,))]
@@ -359,7 +371,7 @@ def _by_up_card(bet: Bet, shoe: Shoe, after: int) -> Counter[int | None]:
 
 
 def play_lines(seat: Seat) -> Iterator[str]:
-    """Yield a seat's best play in words, one line for all hands with the same play."""
+    """Yield a seat's best play in words. All hands that are played alike share one line."""
     calls_on: dict[str, dict[str, dict[str, set[Call]]]] = {"without a pair": {}, "pair": {}, "new pair": {}}
     for turn, spot in seat.turns.items():
         up, pair = turn.up.letter, spot.pair
@@ -383,8 +395,8 @@ def play_lines(seat: Seat) -> Iterator[str]:
 
 
 def _against(by_up: Mapping[str, set[Call]], every: int) -> str:
-    """Return in words what the seat calls on a hand, for each up card of the dealer. `every` is the number of possible
-    up cards."""
+    """Return in words what the seat does with a hand against each up card of the dealer. `by_up` holds the seat's calls
+    by up card, and `every` is the number of possible up cards."""
     ups: dict[str, list[str]] = {}
     for up, calls in by_up.items():
         which = " or ".join(sorted(call.value for call in calls))
@@ -404,7 +416,7 @@ _METHOD = (
 
 
 def counted(game: Lucky9, seats: Sequence[TableSeat], bets: Sequence[Bet], shoe: Shoe) -> Counted:
-    """Return what a seat's bets are worth under its best play."""
+    """Return what the bets of a seat of Lucky 9 are worth under the seat's best play."""
     seat = best(game, bets, shoe)
     method = f"{_METHOD} Not counted: {', '.join(seat.left_out)}." if seat.left_out else _METHOD
     return Counted(seat.bets, lambda: seat.by_cards, tuple(play_lines(seat.seat)), method, seat.dealers, seat.left_out)

@@ -1,4 +1,5 @@
-"""The odds of a bet: its outcomes as whole counts of deals, and what follows from them for the house and the bettor."""
+"""The odds of a bet: in how many deals each of its outcomes happens, and what follows from these counts for the house
+and the bettor."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ Levels = Mapping[str, int]
 
 
 class Outcome(Struct, frozen=True):
-    """One way in which a wager can end, and in how many deals it ends so."""
+    """One way in which a wager can end, and the number of deals in which the wager ends like this."""
 
     when: str
     """The condition, in the words of the game file."""
@@ -36,12 +37,12 @@ class Outcome(Struct, frozen=True):
     """How much each cent on the meter adds to `net`."""
 
     def worth(self, levels: Levels) -> Fraction:
-        """Return the bettor's gain for each unit staked, with the amounts `levels` on the meters."""
+        """Return the bettor's gain for each unit staked, if the progressive meters stand at `levels`."""
         return self.net + self.per_cent_of_meter * levels.get(self.meter or "", 0)
 
 
 class Odds(Struct, frozen=True):
-    """What a bet is worth at the seats in `seats`. Where `seats` is empty, it is worth that at every seat."""
+    """What a bet is worth at the seats in `seats`. If `seats` is empty, the figures hold for every seat."""
 
     spot: str
     seats: tuple[str, ...]
@@ -53,33 +54,34 @@ class Odds(Struct, frozen=True):
 
     @property
     def deals(self) -> int:
-        """The number of all deals that were counted."""
+        """The number of all deals (orders of the cards) that were counted for the bet."""
         return sum(outcome.ways for outcome in self.outcomes)
 
     @property
     def hit_frequency(self) -> Fraction:
-        """How often the wager wins a pay or an award, as a fraction of all deals."""
+        """The share of all deals in which the wager wins a pay or an award, as a fraction."""
         return Fraction(sum(outcome.ways for outcome in self.outcomes if outcome.paid), self.deals)
 
     def edge(self, levels: Levels) -> Fraction:
-        """Return the house edge: the part of each unit staked that the house keeps on average. A negative edge means
-        that the house pays more than it wins."""
+        """Return the house edge: the part of each unit staked that the house keeps on average. `levels` are the amounts
+        on the progressive meters. A negative edge means that the house pays more than it wins."""
         return -sum((outcome.ways * outcome.worth(levels) for outcome in self.outcomes), Fraction()) / self.deals
 
     def deviation(self, levels: Levels) -> float:
-        """Return the standard deviation of the bettor's gain, for each unit staked."""
+        """Return the standard deviation of the bettor's gain in one round, for each unit staked."""
         squares = sum((outcome.ways * outcome.worth(levels) ** 2 for outcome in self.outcomes), Fraction())
         return sqrt(squares / self.deals - self.edge(levels) ** 2)
 
     def hold(self, levels: Levels, rounds: int) -> tuple[float, float, float]:
-        """Return what the house keeps if one unit is staked in each of `rounds` rounds: the average, and the least and
-        the most in 19 of 20 such series. The rounds are taken as independent, which makes the two limits nearly right
-        from a hundred rounds on."""
+        """Return what the house keeps if one unit is staked in each of `rounds` rounds, as three numbers: the average,
+        and a low and a high limit. In 19 of 20 series of that length the result lies between the limits. The rounds are
+        taken as independent, which makes the limits nearly right for a hundred rounds or more."""
         mean, spread = rounds * float(self.edge(levels)), 1.96 * self.deviation(levels) * sqrt(rounds)
         return mean, mean - spread, mean + spread
 
     def edge_by_meter(self) -> dict[str, Fraction]:
-        """Return, by meter, how much each cent on it lowers the house edge."""
+        """Return, for each progressive meter that the bet can win, how much every cent on that meter lowers the house
+        edge."""
         found: dict[str, Fraction] = {}
         for outcome in self.outcomes:
             if outcome.meter is not None:
@@ -88,18 +90,19 @@ class Odds(Struct, frozen=True):
         return found
 
     def break_even_cents(self, meter: str, levels: Levels) -> Fraction | None:
-        """Return the amount on the meter at which the house edge is zero, while the other meters hold `levels`.
+        """Return the amount on the progressive meter `meter` at which the house edge is zero, while the other meters
+        hold `levels`.
 
-        Returns None where the bet never wins the meter. Zero or less means that the house has no edge even while the
-        meter is empty.
+        Returns None if the bet never wins the meter. Zero or less means that the house has no edge even while the meter
+        is empty.
         """
         each_cent = self.edge_by_meter().get(meter, Fraction())
         return self.edge({**levels, meter: 0}) / each_cent if each_cent else None
 
 
 def outcomes(bet: Bet, ways: Mapping[int | None, int]) -> tuple[Outcome, ...]:
-    """Return the bet's outcomes in the order of the rows of its pay table. The last outcome is the lost wager, for
-    which no row holds."""
+    """Return the bet's outcomes in the order of the rows of its pay table. The last outcome is the lost wager, which no
+    row decides. `ways` holds the number of deals that each row decides."""
     rows = [_outcome(bet, row, ways.get(number, 0)) for number, row in enumerate(bet.rows)]
     return (*rows, Outcome("anything else", "lose", ways.get(None, 0), Fraction(-1), paid=False))
 
@@ -127,7 +130,8 @@ _RESULTS = {"push": Fraction(), "half": Fraction(-1, 2), "lose": Fraction(-1)}
 
 
 def said(condition: CardsAre | Has | When) -> str:
-    """Return a condition in the words of the game file: "winner banker, banker (total 7, cards 3)"."""
+    """Return the condition of a pay table's row in the words of the game file: "winner banker, banker (total 7, cards
+    3)"."""
     words = {name: value for name, value in asdict(condition).items() if value is not None}
     return ", ".join(f"{name} {_value(value)}" for name, value in words.items())
 
@@ -147,7 +151,7 @@ def _value(value: object) -> str:
 
 
 class Counted(Struct, frozen=True):
-    """The odds of all bets of a game, as the module for that kind of game counted them."""
+    """The odds of all bets of a game, as the module that counts that kind of game returns them."""
 
     bets: tuple[Odds, ...]
     by_cards: Callable[[], dict[int, Fraction]]
@@ -172,6 +176,6 @@ CARDS = Bet("cards", rows=tuple(Row(When(cards=(many,)), result="push") for many
 
 
 def by_cards(ways: Mapping[int | None, int]) -> dict[int, Fraction]:
-    """Return how often Player and Banker together take each number of cards. `ways` counts the deals that each row of
-    `CARDS` decides."""
+    """Return how often Player and Banker together take four, five and six cards. `ways` counts the deals that each row
+    of the artificial bet `CARDS` decides."""
     return {4 + (row or 0): Fraction(many, sum(ways.values())) for row, many in sorted(ways.items()) if many}

@@ -1,8 +1,8 @@
-"""Many numbers packed into one big integer, each in a field of its own, so that one addition or multiplication works on
+"""Packs many numbers into one big integer, each in a field of its own, so that one addition or multiplication works on
 all of them.
 
-A sum may pass through fields below zero, as long as no field is below zero at its end. A number that may be negative is
-therefore shifted first.
+During a sum a field may become negative, as long as no field is negative at the end. A number that may be negative at
+the end is therefore shifted first.
 """
 
 from __future__ import annotations
@@ -19,5 +19,5 @@ def packed(numbers: Iterable[int]) -> int:
 
 
 def unpacked(of: int, many: int) -> Sequence[int]:
-    """Return the `many` numbers that `packed` put into one integer."""
+    """Return the `many` numbers that `packed` put into the integer `of`."""
     return unpack(f"<{many}Q", of.to_bytes(many * FIELD_BYTES, "little"))

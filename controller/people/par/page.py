@@ -1,4 +1,4 @@
-"""Show a par sheet to people: as lines for a terminal, as CSV, and as an HTML page to print."""
+"""Shows a par sheet (the odds of every bet) to people: as lines for a terminal, as CSV, and as an HTML page to print."""
 
 from __future__ import annotations
 
@@ -21,13 +21,14 @@ from controller.rules.game.wagers import WagerRules
 
 
 class OnTerms(Struct, frozen=True):
-    """What the progressive bets keep in the long run on the pit's terms, and how many rounds are dealt in an hour."""
+    """What the progressive bets keep in the long run by the pit's settings for the meters, and how many rounds are
+    dealt in an hour."""
 
     runs: Sequence[LongRun] = ()
     rounds_an_hour: int = 100
 
     def of(self, bet: Odds) -> LongRun | None:
-        """Return what this bet keeps in the long run, or None where the terms of its meters are not known."""
+        """Return what this bet keeps in the long run, or None if the pit's settings for its meters are not known."""
         return next((run for run in self.runs if (run.spot, run.seats) == (bet.spot, bet.seats)), None)
 
 
@@ -35,7 +36,8 @@ NO_TERMS = OnTerms()
 
 
 def lines(of: Par, levels: Levels, on_terms: OnTerms = NO_TERMS, beside: Sequence[str] = ()) -> Iterator[str]:
-    """Yield the par sheet as lines for a terminal. `beside` are more lines, about all bets together."""
+    """Yield the par sheet (the odds of every bet) as lines for a terminal. `beside` holds lines about all bets
+    together, which are added."""
     yield f"{_title(of)}: {_cards(of)}"
     yield f"configuration {of.subject.digest}"
     for bet in of.bets:
@@ -61,12 +63,12 @@ def lines(of: Par, levels: Levels, on_terms: OnTerms = NO_TERMS, beside: Sequenc
 
 
 def edges(of: Par) -> str:
-    """Return the house edge of each bet, in one line."""
+    """Return one line of text with the house edge of every bet."""
     return ", ".join(f"{name_of(bet)} {_edge(bet, {}, 3)}" for bet in of.bets)
 
 
 def differences(one: Par, other: Par, levels: Levels) -> Iterator[str]:
-    """Yield lines that say how each bet's figures change from the sheet `one` to the sheet `other`."""
+    """Yield lines that say how each bet's figures change from the par sheet `one` to the par sheet `other`."""
     yield f"from {_title(one)}: {_cards(one)}"
     yield f"to   {_title(other)}: {_cards(other)}"
     before, after = ({name_of(bet): bet for bet in each.bets} for each in (one, other))
@@ -89,8 +91,8 @@ def differences(one: Par, other: Par, levels: Levels) -> Iterator[str]:
 
 
 def _figures(bet: Odds) -> object:
-    """Return those figures of the bet that stay comparable where the deals of two sheets have different numbers of
-    cards."""
+    """Return those figures of the bet that can be compared with the same bet on another par sheet, even if the deals of
+    the two sheets have different numbers of cards."""
     return bet.bounds, [(replace(each, ways=0), Fraction(each.ways, bet.deals)) for each in bet.outcomes]
 
 
@@ -99,8 +101,8 @@ def _changed(what: str, was: Fraction, is_: Fraction) -> str:
 
 
 def _edge(bet: Odds, levels: Levels, decimals: int = 5) -> str:
-    """Return the house edge in words. Where the outcomes are not known, return the edge's two bounds, or one figure
-    where both are equal."""
+    """Return the house edge of a bet in words. If its outcomes are not known, return the two bounds of the edge, or one
+    figure if both bounds are equal."""
     if not bet.outcomes and bet.bounds is not None:
         return " to ".join(dict.fromkeys(percent(bound, decimals) for bound in bet.bounds))
     return f"{percent(bet.edge(levels), decimals)}{_meters_of(bet, levels)}"
@@ -120,8 +122,8 @@ def _hold(bet: Odds, levels: Levels, on_terms: OnTerms) -> str:
 
 
 def csv_of(of: Par, levels: Levels, on_terms: OnTerms = NO_TERMS) -> str:
-    """Return the par sheet as CSV: a line for each outcome of each bet. Each line also has the figures of the whole
-    bet."""
+    """Return the par sheet (the odds of every bet) as CSV, with a line for each outcome of each bet. Each line also
+    repeats the figures of the bet as a whole."""
     out = StringIO()
     written = writer(out, lineterminator="\n")
     of_bet = "edge", "standard_deviation", "hit_frequency", "hold_an_hour", "hold_from", "hold_to"
@@ -135,12 +137,12 @@ def csv_of(of: Par, levels: Levels, on_terms: OnTerms = NO_TERMS) -> str:
 
 
 def percent(part: Fraction, decimals: int = 5) -> str:
-    """Return a fraction as a percentage for people, such as "1.05791%"."""
+    """Return the fraction `part` as a percentage for people, such as "1.05791%"."""
     return f"{100 * float(part):.{decimals}f}%"
 
 
 def capped_of(of: Par, odds: Odds) -> Capped | None:
-    """Return what the bet is worth at its greatest wager, where the house limits what it pays for one wager; otherwise
+    """Return what the bet is worth for the greatest wager, if the house limits what it pays for one wager; otherwise
     None."""
     bet = bet_on(of.subject.bets, odds.spot)
     return capped(bet, odds, of.subject.wagers) if bet is not None else None
@@ -154,8 +156,9 @@ def _capped_lines(of: Par, odds: Odds) -> Iterator[str]:
 
 
 def closing(of: Par, odds: Odds) -> tuple[int | None, bool]:
-    """Return the last round in which the bet takes wagers, or None, and whether it takes none in the shoe's last round.
-    Both the bet's own rule and the rule for all bets count."""
+    """Return when the bet is closed in a shoe, as two values: the last round in which it takes wagers (None if there is
+    no such rule), and whether it takes none in the shoe's last round. Both the bet's own rule and the rule for all bets
+    count."""
     bet, all_ = bet_on(of.subject.bets, odds.spot), of.subject.wagers
     words: list[WagerRules | Bet] = [all_] if bet is None else [all_, bet]
     last = min((word.no_bets_after_round for word in words if word.no_bets_after_round is not None), default=None)
@@ -163,8 +166,8 @@ def closing(of: Par, odds: Odds) -> tuple[int | None, bool]:
 
 
 def _closing_lines(of: Par, odds: Odds) -> Iterator[str]:
-    """Yield a line that says when the bet takes no wagers. No figure of the sheet depends on that, because each figure
-    is for one wager with a fresh shoe."""
+    """Yield a line that says in which rounds of a shoe the bet takes no wagers, if there are any. No figure of the par
+    sheet depends on that, because each figure is for one wager with a fresh shoe."""
     last, final = closing(of, odds)
     rounds = f" of about {of.hands[0].about:.0f}" if len(of.hands) == 1 else ""
     when = [f"after round {last}{rounds}"] * (last is not None) + ["in a shoe's last round"] * final
@@ -173,7 +176,8 @@ def _closing_lines(of: Par, odds: Odds) -> Iterator[str]:
 
 
 def html(of: Par, levels: Levels, on_terms: OnTerms = NO_TERMS, beside: Sequence[str] = ()) -> str:
-    """Return the par sheet as an HTML page to print. `beside` are more lines, about all bets together."""
+    """Return the par sheet (the odds of every bet) as an HTML page to print. `beside` holds lines about all bets
+    together, which are added."""
     bets = "\n".join(_bet_html(of, bet, levels, on_terms) for bet in of.bets)
     rows = "".join(
         f"<tr><td>{escape(name_of(bet))}<td>{escape(_edge(bet, levels))}"
@@ -241,7 +245,8 @@ def _outcome_html(outcome: Outcome, bet: Odds) -> str:
 
 
 def _left_out(of: Par) -> str:
-    """Return a line with the settings that most game files leave out, and the value that each has here."""
+    """Return a line with those settings that most game files leave out, and the value that each of them has in this
+    game."""
     keys = ", ".join(f"{key} = {value}" for key, value in of.subject.left_out)
     return f"By the file, or where it says nothing: {keys}"
 
@@ -255,12 +260,13 @@ def _cards(of: Par) -> str:
 
 
 def name_of(bet: Odds | LongRun) -> str:
-    """Return the bet's spot. Where the bet is not worth the same at every seat, its seats are added."""
+    """Return the name of the bet's spot. If the bet is not worth the same at every seat, the seats are added to the
+    name."""
     return f"{bet.spot} at {', '.join(bet.seats)}" if bet.seats else bet.spot
 
 
 def _meters_of(bet: Odds, levels: Levels) -> str:
-    """Return in words which amounts on the bet's meters the house edge assumes."""
+    """Return words that say with which amounts on the bet's progressive meters the house edge is computed."""
     meters = bet.edge_by_meter()
     if not meters:
         return ""

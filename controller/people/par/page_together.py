@@ -1,4 +1,5 @@
-"""Lines for people about all bets of a round together, and about how the figures change with the shoe."""
+"""Makes lines for people about all bets of a round together, and about how the figures of the bets change with the
+number of decks and the cut card."""
 
 from __future__ import annotations
 
@@ -15,8 +16,8 @@ from controller.rules.game.wagers import Wager
 
 
 def together_lines(sheet: Par, count: Together, levels: Levels) -> Iterator[str]:
-    """Yield lines with the most that one round can cost the house, and with the correlation of each two bets that one
-    bettor may make."""
+    """Yield lines with the most that one round can cost the house, and with the correlation of every two bets that one
+    bettor may make. `count` holds the combinations in which the bets can end."""
     if (most := liability(sheet.subject, count, levels)) is not None:
         yield _liability(most)
     if count.left_out:
@@ -66,8 +67,8 @@ def _why(sheet: Par) -> str:
 def sensitivity_lines(
     sheet: Par, decks: Iterable[ByDecks], cut_cards: Sequence[tuple[int, RoundsInShoe]], levels: Levels
 ) -> Iterator[str]:
-    """Yield lines with each bet's edge by the number of decks, and with the rounds in a shoe by the place of the cut
-    card."""
+    """Yield lines with each bet's house edge for several numbers of decks, and with the number of rounds in a shoe for
+    several places of the cut card."""
     of_decks = {each.decks: each.sheet for each in decks} | {sheet.subject.shoe.decks: sheet}
     sheets = sorted(of_decks.items(), key=lambda of: of[0])
     for place, bet in enumerate(sheet.bets):

@@ -1,8 +1,8 @@
-"""Find the rows of a bet's pay table that can decide no round, before such a row is in a live game. Find also how high
-a meter must begin, so that the row that awards it never pays less than a later row that holds too.
+"""Finds rows of a bet's pay table that can decide no round, before such a row is in a live game. Also finds how high a
+progressive meter must begin, so that the row that awards it never pays less than a later row that holds too.
 
-The exact counts that give a bet's odds also show which of its rows no deal reaches. Where people choose, a row counts
-as reached if any of their choices reach it.
+The exact counts that give a bet's odds also show which of its rows no deal reaches. If people choose, a row counts as
+reached if any of their choices reach it.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ _MANY = 3
 
 
 class Idle(Struct, frozen=True):
-    """A row that decides no round: either it never holds, or an earlier row holds wherever it does. Bets and rows are
-    counted from 0."""
+    """A row of a bet's pay table that decides no round. Either its condition never holds, or an earlier row always
+    holds as well and decides. Bets and rows are counted from 0."""
 
     bet: int
     row: int
@@ -40,7 +40,7 @@ class Idle(Struct, frozen=True):
 
 
 def idle_rows(sheet: Par) -> tuple[Idle, ...]:
-    """Return the rows that can decide no round of the sheet's game, with the cards of a fresh shoe."""
+    """Return the rows of all pay tables that can decide no round of the sheet's game, with the cards of a fresh shoe."""
     of = sheet.subject
     found = [
         idle
@@ -53,14 +53,14 @@ def idle_rows(sheet: Par) -> tuple[Idle, ...]:
 
 
 def idle_rows_uncounted(of: Subject) -> tuple[Idle, ...]:
-    """Return the rows that can decide no round, for a game whose odds cannot be counted."""
+    """Return the rows of all pay tables that can decide no round, for a game whose odds cannot be counted."""
     bets = enumerate(of.bets)
     return tuple(idle for place, bet in bets for idle in without_a_round(of.play, bet, of.shoe.decks, place))
 
 
 def _idle_by_the_sheet(sheet: Par, bet: Bet) -> set[int] | None:
-    """Return the rows for which the sheet has counted no deal at any seat. Returns None where such rows may be reached
-    all the same, because people choose, or because other cards may be printed at other seats."""
+    """Return the rows of the bet for which the par sheet has counted no deal at any seat. Returns None if such rows may
+    decide a round all the same, because people choose, or because other cards may be printed at other seats."""
     rows = range(len(bet.rows))
     counted = [odds.outcomes for odds in sheet.bets if odds.spot == bet.spot]
     idle = {row for row in rows if not any(row < len(ends) and ends[row].ways for ends in counted)}
@@ -75,15 +75,16 @@ def _decides_elsewhere(bets: Sequence[Bet], idle: Idle, all_idle: set[tuple[int,
 
 
 def _pays(bet: Bet) -> object:
-    """Return what the bet's rows pay, without their conditions."""
+    """Return what the rows of the bet's pay table pay, without their conditions."""
     return tuple(replace(row, when=When(), words=None) for row in bet.rows)
 
 
 def without_a_round(
     game: Game, bet: Bet, decks: int, place: int = 0, idle: Collection[int] | None = None
 ) -> Iterator[Idle]:
-    """Yield the rows of a bet that can decide no round of the game, dealt from this number of decks. Where these rows
-    are known already, `idle` holds them."""
+    """Yield the rows of a bet's pay table that can decide no round of the game, if the game is dealt from this number
+    of decks. `place` is the bet's index in the game. If the caller knows these rows already, `idle` holds them, and
+    only the reasons are found."""
     if game.seats_play:
         yield from (Idle(place, each.row, each.why) for each in unreachable(game, bet, decks))
         return
@@ -93,7 +94,7 @@ def without_a_round(
 
 
 def _deciding(game: Game, bet: Bet, decks: int) -> set[int]:
-    """Return the rows of the bet that can decide a round."""
+    """Return the indices of those rows of the bet's pay table that can decide a round."""
     found = set[int]()
     for finished in _rounds(game, bet, decks):
         row = next((number for number, row in enumerate(bet.rows) if holds(row.when, finished)), None)
@@ -104,8 +105,8 @@ def _deciding(game: Game, bet: Bet, decks: int) -> set[int]:
 
 
 def least_meters(game: Game, bets: Sequence[Bet], decks: int) -> dict[str, int]:
-    """Return, for each meter, the least amount in cents at which it may begin. From that amount on, the row that
-    decides never pays less than another row that holds too.
+    """Return, for each progressive meter, the least amount in cents at which it may begin. With that amount, the row
+    that awards the meter never pays less than another row that holds too.
 
     Example: a seat's own King and 9 in one suit, beside another suited Royal 9, wins a meter. The other Royal 9 alone
     would have paid $1,500. That meter must therefore begin at $1,500 or more.
@@ -121,8 +122,8 @@ def least_meters(game: Game, bets: Sequence[Bet], decks: int) -> dict[str, int]:
 
 
 def _rounds(game: Game, bet: Bet, decks: int) -> Iterator[Finished]:
-    """Yield one finished round of each kind that the bet's rows can tell apart, from the view of every kind of seat
-    that can make the bet."""
+    """Yield one finished round of each kind that the bet's rows can tell apart. Every kind of seat that can make the
+    bet is considered."""
     shoe, draws = fresh(decks), draws_of(game)
     for seen, names in _views(bet):
         of, known = kinds(seen, game.naturals), set[Alike]()

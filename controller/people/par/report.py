@@ -1,4 +1,4 @@
-"""The JSON report of `tablectl par --json`: every figure of a par sheet, for programs.
+"""The JSON report of `tablectl par --json`: every figure of a par sheet (the odds of every bet), for programs.
 
 Counts are whole numbers. An exact figure is a fraction, written as a text such as "1/80".
 """
@@ -18,7 +18,7 @@ from controller.people.par.together import Pair, Together, pairs
 
 
 class OutcomeTold(Struct, frozen=True):
-    """One way in which a wager can end."""
+    """One way in which a wager can end, in the report of `tablectl par --json`."""
 
     when: str
     """The condition, in the words of the game file."""
@@ -35,7 +35,7 @@ class OutcomeTold(Struct, frozen=True):
 
 
 class MeterTold(Struct, frozen=True):
-    """How a bet's house edge changes with the amount on a meter."""
+    """How a bet's house edge changes with the amount on one progressive meter."""
 
     edge_each_cent: Fraction
     """How much each cent on the meter lowers the edge."""
@@ -45,7 +45,8 @@ class MeterTold(Struct, frozen=True):
 
 
 class FillingTold(Struct, frozen=True):
-    """What a meter costs for each wager. Every figure is a fraction of the wager's price."""
+    """What one progressive meter costs the house for each wager on a bet. Every figure is a fraction of the wager's
+    price."""
 
     given: Fraction
     """What the wager gives to the meter and to its reserve."""
@@ -58,7 +59,8 @@ class FillingTold(Struct, frozen=True):
 
 
 class LongRunTold(Struct, frozen=True):
-    """What a progressive bet keeps and pays in the long run, on the pit's terms."""
+    """What a progressive bet keeps for the house and pays to bettors in the long run, by the pit's settings for its
+    meters."""
 
     edge: Fraction
     """The part of each price that the house keeps."""
@@ -69,7 +71,7 @@ class LongRunTold(Struct, frozen=True):
 
 
 class BetTold(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The figures of a bet, at some seats or at every seat."""
+    """The figures of one bet, at some seats or at every seat, in the report of `tablectl par --json`."""
 
     spot: str
     seats: tuple[str, ...]
@@ -123,7 +125,7 @@ class RoundsTold(Struct, frozen=True):
 
 
 class TogetherTold(Struct, frozen=True):
-    """The figures of all bets of a round together."""
+    """The figures about all bets of a round together, such as the most that the house can pay in it."""
 
     largest_liability_cents: int | None
     """The most that one round can cost the house, beside the stakes. None: not counted."""
@@ -135,7 +137,7 @@ class TogetherTold(Struct, frozen=True):
 
 
 class ParReport(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The par sheet of a game or of a table."""
+    """The par sheet (the odds of every bet) of a game or of a table, as `tablectl par --json` prints it."""
 
     game: str
     sheet: str
@@ -167,15 +169,16 @@ class ParReport(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class ParChange(Struct, frozen=True, rename={"from_": "from"}):
-    """Two par sheets to compare: with `--against`, this file's and the other file's; with `--composition`, that of a
-    fresh shoe and that of the open shoe's unseen cards."""
+    """Two par sheets to compare. With `--against` they are the sheet of this file and that of the other file. With
+    `--composition` they are the sheet of a fresh shoe and that of the open shoe's unseen cards."""
 
     from_: ParReport
     to: ParReport
 
 
 def report(of: Par, levels: Levels, on_terms: OnTerms = NO_TERMS, count: Together | None = None) -> ParReport:
-    """Return every figure of the par sheet. With `count`, the figures of all bets together are included."""
+    """Return every figure of the par sheet, as a report for programs. With `count`, the figures about all bets together
+    are included."""
     subject = of.subject
     return ParReport(
         game=subject.name,

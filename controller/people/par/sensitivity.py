@@ -1,5 +1,5 @@
-"""How the figures of a par sheet change with the shoe: each bet's edge by the number of decks, and the rounds in a shoe
-by the place of the cut card.
+"""How the figures of a par sheet change with the shoe: each bet's house edge with the number of decks, and the number
+of rounds in a shoe with the place of the cut card.
 
 The cut card changes no edge. A round later in the shoe has the same odds, as long as nobody knows the cards that are
 gone.
@@ -19,14 +19,15 @@ _BEHIND = (7, 14, 26, 52, 104)
 
 
 class ByDecks(Struct, frozen=True):
-    """The par sheet of a game with `decks` decks in place of the number in its file."""
+    """The par sheet of a game as it would be with `decks` decks, in place of the number of decks in the game's file."""
 
     decks: int
     sheet: Par
 
 
 def by_decks(of: Subject) -> Iterator[ByDecks]:
-    """Yield the par sheet with other numbers of decks: the two nearest usual numbers below and above the file's."""
+    """Yield the par sheet of a game with other numbers of decks: the two nearest usual numbers below and above the
+    number in the game's file."""
     here = of.shoe.decks
     below, above = [many for many in _DECKS if many < here], [many for many in _DECKS if many > here]
     for decks in (*below[-2:], *above[:2]):
@@ -34,7 +35,7 @@ def by_decks(of: Subject) -> Iterator[ByDecks]:
 
 
 def by_cut_card(sheet: Par) -> Iterator[tuple[int, RoundsInShoe]]:
-    """Yield several numbers of cards behind the cut card, and how many rounds the shoe then has with the most seats in
+    """Yield pairs: a number of cards behind the cut card, and how many rounds the shoe then has with the most seats in
     play."""
     of = sheet.subject
     for behind in sorted({*_BEHIND, of.shoe.cut_card_from_end}):

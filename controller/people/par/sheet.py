@@ -1,4 +1,5 @@
-"""The par sheet: what every bet of a game or of a table is worth, with the cards of a given shoe."""
+"""The par sheet: the house edge and the other odds of every bet of a game or of a table, with the cards of a given
+shoe."""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ from controller.table.shoe_life import cards_to_burn
 
 
 class Subject(Struct, frozen=True):
-    """The rules of a game or of a table whose odds are counted. `digest` is a SHA-256 over the values in the files."""
+    """The rules of the game or table whose odds are counted. `digest` is a SHA-256 over the values in its files."""
 
     name: str
     sheet: str
@@ -65,7 +66,8 @@ class RoundsInShoe(Struct, frozen=True):
 
 
 class Par(Struct, frozen=True):
-    """The par sheet of a game or a table, with the number of cards from which it was counted."""
+    """The par sheet of a game or a table: the odds of every bet. `cards` is the number of cards in the shoe for which
+    they were counted."""
 
     subject: Subject
     cards: int
@@ -84,17 +86,19 @@ class Par(Struct, frozen=True):
 
     @property
     def deals(self) -> int:
-        """The number of ordered deals. Each deal has as many cards as a round can take, with one seat in play."""
+        """The number of ordered deals that were counted. Each deal has as many cards as one round can take at most,
+        with one seat in play."""
         return perm(self.cards, self.cards_a_deal)
 
     @property
     def cards_a_deal(self) -> int:
-        """The most cards that a round can take, with one seat in play."""
+        """The most cards that one round can take, with one seat in play."""
         return self.subject.play.most_cards(1)
 
 
 def subject(path: Path) -> Subject:
-    """Read the rules from a table's file or a game file. Raises ConfigError, which names every mistake."""
+    """Read the rules whose odds are to be counted from a table's file or a game file. Raises ConfigError, which names
+    every mistake."""
     if is_game_file(path):
         game, digest = load_game(path)
         named = game.name, game.sheet, digest
@@ -110,7 +114,8 @@ def subject(path: Path) -> Subject:
 
 
 def par(of: Subject, shoe: Shoe | None = None) -> Par:
-    """Count the par sheet with the cards of this shoe. Without `shoe` a fresh shoe is taken.
+    """Count the par sheet (the odds of every bet) of a game or table with the cards of this shoe. Without `shoe` a
+    fresh shoe is taken.
 
     Raises TableError `too_few_cards`, and `par_not_counted` for a game that cannot be counted.
     """
@@ -131,8 +136,8 @@ _Counting = Callable[[Game, Sequence[Seat], Sequence[Bet], Shoe], Counted]
 
 
 def _counting(of: Subject) -> _Counting:
-    """Return the function `counted` of the module that counts this kind of game. That module has the same name as the
-    module with the game's rules."""
+    """Return the function that counts the odds of this kind of game: `counted` in the module with the same name as the
+    module with the game's rules. Raises TableError `par_not_counted` if there is no such module."""
     if find_spec(_file_of(of.play)) is None:
         what = f"The odds of {of.name} cannot be counted: the program has no counting for this kind of game."
         raise TableError("par_not_counted", what, "Name another game.")
@@ -145,7 +150,7 @@ def _file_of(play: Game) -> str:
 
 
 def draws_of(play: Game) -> Draws:
-    """Return who may take a third card, in a game with the two hands Player and Banker."""
+    """Return who may take a third card in this game, which must have the two hands Player and Banker."""
     draws: Callable[[Game], Draws] = import_module(_file_of(play)).draws
     return draws(play)
 
@@ -168,7 +173,8 @@ def _hands(of: Subject, by_cards: dict[int, Fraction], seats: int | None, dealer
 
 
 def rounds_in_a_shoe(of: Subject, seats: int | None, by_cards: dict[int, Fraction], mean: Fraction) -> RoundsInShoe:
-    """Return how many rounds the shoe has, where a round takes `mean` cards on average."""
+    """Return how many rounds the shoe has, if a round takes `mean` cards on average. `by_cards` holds how often a round
+    takes each number of cards."""
     burned = [1 + cards_to_burn(first, of.shoe) for first in DECK]
     least, dealt, most = (
         52 * of.shoe.decks - many - of.shoe.cut_card_from_end

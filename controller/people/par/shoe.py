@@ -1,4 +1,4 @@
-"""The cards that a shoe can still deal, counted by card."""
+"""The cards that a shoe can still deal, as a count for each card."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What a bet can tell apart: in a finished round, in a single card, in two cards before the others come, and in suits.
+"""Works out what a bet can tell apart: finished rounds, single cards, two cards before the others come, and suits.
 
-Cards, pairs of cards and suits that no row of the bet tells apart are counted as one.
+Cards, pairs of cards and suits that no row of the bet's pay table tells apart are counted as one.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ WHEN_WORDS = _BY_BOTH_TOTALS | _OF_BOTH | _OF_OTHER_GAMES | {"all_cards", "first
 
 
 class Sight(Struct, frozen=True):
-    """All that a bet can see of a finished round. Two rounds that agree in all of this are the same to the bet."""
+    """Everything that a bet can see of a finished round. Two rounds that agree in all these points are the same to the
+    bet."""
 
     totals: bool
     """How many cards each hand has, and its total."""
@@ -55,8 +56,8 @@ class Sight(Struct, frozen=True):
 
 
 def sight(bet: Bet, own: PersonalK9 | None = None, others: Sequence[PersonalK9] = ()) -> Sight:
-    """Return what the bet's rows can tell apart, as seen from a seat. `own` and `others` are the cards printed at that
-    seat and at the table's other seats."""
+    """Return what the rows of the bet's pay table can tell apart, as seen from a seat. `own` and `others` are the cards
+    printed at that seat and at the table's other seats."""
     whens = [row.when for row in bet.rows]
     asked = {word for when in whens for word in words_in(when)}
     words = dict.fromkeys(word for when in whens for word in when.hands())
@@ -72,7 +73,7 @@ def sight(bet: Bet, own: PersonalK9 | None = None, others: Sequence[PersonalK9] 
 
 
 def words_in(words: CardsAre | When) -> set[str]:
-    """Return the names of the tests that the condition contains, such as "total" or "suited"."""
+    """Return the names of the tests that a condition in a pay table contains, such as "total" or "suited"."""
     return {name for name, value in asdict(words).items() if value is not None}
 
 
@@ -85,7 +86,7 @@ def kinds_of_card(trait: Callable[[Card], object]) -> list[list[Card]]:
 
 
 def told_apart_as_third(seen: Sight, card: Card) -> object:
-    """Return all that the bet sees of this card where it is a hand's third card."""
+    """Return everything that the bet sees of this card if it is a hand's third card."""
     return (
         card.points,
         *((*seen_of(word, card), *word.by_place(card)[2:]) for word in seen.hands),
@@ -94,7 +95,8 @@ def told_apart_as_third(seen: Sight, card: Card) -> object:
 
 
 def told_apart(seen: Sight, card: Card) -> object:
-    """Return all that the bet sees of this card. Two cards with equal results are the same to the bet."""
+    """Return everything that the bet sees of this card in any place. Two cards with equal results are the same to the
+    bet."""
     return (
         card.points,
         card if seen.identical else None,
@@ -104,7 +106,7 @@ def told_apart(seen: Sight, card: Card) -> object:
 
 
 def _looks_in_hand(word: HandIs, card: Card) -> object:
-    """Return all that a condition on one hand sees of a card in that hand."""
+    """Return everything that a condition on one hand sees of a card in that hand."""
     return (
         *seen_of(word, card),
         card.rank if word.pair is not None or word.seat_pair else None,
@@ -116,8 +118,8 @@ def _looks_in_hand(word: HandIs, card: Card) -> object:
 
 
 def suits_alike(seen: Sight) -> list[list[Suit]]:
-    """Group the suits: suits that no condition tells apart by name are in the same group. Conditions may still ask
-    whether two cards have the same suit."""
+    """Group the suits that no condition of the bet tells apart by name. Conditions may still ask whether two cards have
+    the same suit."""
     words = (*seen.hands, *seen.first_four, *seen.all_cards)
     found: dict[object, list[Suit]] = {}
     for suit in Suit:
@@ -126,7 +128,7 @@ def suits_alike(seen: Sight) -> list[list[Suit]]:
 
 
 def _named(word: CardsAre, card: Card) -> object:
-    """Return what the condition sees of the card by the names of suits, colours and cards."""
+    """Return what the condition sees of the card because it names suits, colours or cards."""
     told = seen_of(CardsAre(color=word.color, has=word.has), card), card.suit.value in (word.suit or ())
     if not isinstance(word, HandIs):
         return told
@@ -138,11 +140,11 @@ _MOST_LOOKS = 10
 
 
 class Tells:
-    """Tells what two cards mean for a condition that looks at them and at more cards. `others` lists how many more
-    cards there may be.
+    """A function of two cards. Its result says what these cards mean for a condition that looks at them and at more
+    cards. `others` lists how many more cards there may be.
 
-    Pairs of cards with equal results are the same to the condition. Where cards have many looks and there are more than
-    two others, the combinations are not tried; the result is then how the two cards look.
+    Pairs of cards with equal results are the same to the condition. If cards have many looks and there may be more than
+    two other cards, the combinations are not tried; the result is then how the two cards look.
     """
 
     def __init__(self, word: CardsAre, others: Collection[int]) -> None:
@@ -165,5 +167,6 @@ class Tells:
 
 @cache
 def tells(are: CardsAre, others: tuple[int, ...]) -> Sequence[Tells]:
-    """Return a function for each test in the condition, which says what two cards mean for that test."""
+    """Return one function for each test in the condition. The function takes two cards, and returns what they mean for
+    that test. `others` lists how many more cards there may be."""
     return [Tells(CardsAre(**{name: getattr(are, name)}), others) for name in sorted(words_in(are))]

@@ -1,5 +1,5 @@
-"""Splits at Lucky 9: a seat's hand against each of the dealer's possible hands, and all hands that a split pair can
-become.
+"""Counts splits at Lucky 9: a seat's hand against each of the dealer's possible hands, and all hands that a split pair
+can become.
 
 Cards are told apart by their points alone, except for the cards that would make a new pair.
 """
@@ -28,8 +28,8 @@ Cards = tuple[int, ...]
 
 
 class Dealer:
-    """The dealer's possible hands for each up card, and the number of orders of the remaining cards that lead to each
-    hand."""
+    """The hands that the dealer of Lucky 9 can have for each up card, and the number of orders of the remaining cards
+    that lead to each hand."""
 
     def __init__(self, game: Lucky9) -> None:
         self._draws = [[(down + up) % 10 in game.dealer_draws_on for down in range(10)] for up in range(10)]
@@ -43,7 +43,8 @@ class Dealer:
         return [(down, up, third) for third in range(10)] if self._draws[up][down] else [(down, up)]
 
     def ways(self, left: tuple[int, ...], up: int) -> list[int]:
-        """Return how many ordered pairs of the cards `left` lead to each of the dealer's hands with this up card."""
+        """Return how many ordered pairs of the remaining cards lead to each of the dealer's possible hands with this up
+        card. `left` holds the number of remaining cards by points."""
         rest, ways = sum(left) - 1, list[int]()
         for down, (many, draws) in enumerate(zip(left, self._draws[up], strict=True)):
             if draws:
@@ -56,8 +57,8 @@ class Dealer:
 
 
 class Judge:
-    """Finds which row decides a bet on a seat's hand, by points alone. The bet is evaluated once for all hands that
-    look alike to it."""
+    """Finds which row of the pay table decides a bet on a seat's hand at Lucky 9, by points alone. All hands that look
+    alike to the bet are evaluated once."""
 
     def __init__(self, game: Lucky9, dealer: Dealer, bet: Bet) -> None:
         self._game, self._dealer, self.bet = game, dealer, bet
@@ -72,21 +73,23 @@ class Judge:
         self._worths_of: dict[object, list[int]] = {}
 
     def up(self, rows: Iterable[int]) -> int:
-        """Return what the bettor gains in total, in parts of a unit. `rows` are the numbers of deals that each row
-        decides."""
+        """Return what the bettor gains in total over all deals, in whole parts of one stake. `rows` holds the number of
+        deals that each row of the pay table decides."""
         return sum(map(mul, rows, self._whole))
 
     def rows(self, own: Cards, split: bool, up: int) -> list[int]:
-        """Return the index of the row that decides against each of the dealer's hands. The index after the last row
-        means that no row holds."""
+        """Return the index of the row of the pay table that decides the bet against each of the dealer's possible
+        hands. The index after the last row means that no row holds. `own` are the points of the seat's cards, and `up`
+        the points of the dealer's up card."""
         key = self._look(own), split, up
         if key not in self._rows_of:
             self._rows_of[key] = [self._row(own, split, dealers) for dealers in self._dealer.hands[up]]
         return self._rows_of[key]
 
     def by_row(self, own: Cards, split: bool, up: int, ways: Sequence[int]) -> list[int]:
-        """Return how many orders of the cards each row decides. `ways` are the orders that lead to each of the dealer's
-        hands."""
+        """Return how many orders of the cards each row of the pay table decides. `ways` holds the number of orders that
+        lead to each of the dealer's possible hands. `own` are the points of the seat's cards, and `up` the points of
+        the dealer's up card."""
         key = self._look(own), split, up
         if (places := self._places_of.get(key)) is None:
             rows = self.rows(own, split, up)
@@ -95,7 +98,8 @@ class Judge:
         return [sum(map(ways.__getitem__, at)) for at in places]
 
     def worths(self, own: Cards, split: bool, up: int) -> list[int]:
-        """Return what the bettor gains against each of the dealer's hands for each unit staked, in parts of a unit."""
+        """Return what the bettor gains against each of the dealer's possible hands, in whole parts of one stake. `own`
+        are the points of the seat's cards, and `up` the points of the dealer's up card."""
         key = self._look(own), split, up
         if key not in self._worths_of:
             self._worths_of[key] = [self._whole[row] for row in self.rows(own, split, up)]
@@ -121,7 +125,8 @@ def _of(points: Cards) -> tuple[Card, ...]:
 
 
 def _place(bet: Bet, seen: Finished) -> int:
-    """Return the index of the row that decides, or the number of rows where none does."""
+    """Return the index of the row of the pay table that decides the bet in this finished round. If no row decides,
+    return the number of rows."""
     decided = deciding(bet, seen)
     return len(bet.rows) if decided is None else next(n for n, row in enumerate(bet.rows) if row is decided)
 
@@ -131,8 +136,9 @@ NEW_PAIR = 10
 
 
 class Pair(Struct, frozen=True):
-    """All that the worth of a split depends on: the points of the pair's cards and of the up card, the remaining cards
-    by kind, and the most hands that the pair can become."""
+    """A pair that a seat of Lucky 9 may split, with all that the worth of the split depends on: the points of the
+    pair's cards and of the dealer's up card, the remaining cards by kind, and the most hands that the pair can become.
+    """
 
     points: int
     up: int
@@ -145,7 +151,8 @@ Again = Callable[[int, list[int], list[int]], bool]
 
 
 class Splits:
-    """A split and all that can follow from it. Each hand takes one card; a new pair may be split again, or stands.
+    """A split at Lucky 9, and all that can follow from it. Each hand takes one card; a new pair may be split again, or
+    stands.
 
     A state is the kinds of card that the finished hands have drawn (`done`), and the number of hands. The value of a
     state is a sum over all orders of the cards that still come, and of the dealer's two cards.
@@ -171,7 +178,7 @@ class Splits:
         self._gain, self._by_splitting = cache(self._gaining), cache(self._more_by_splitting)
 
     def worth(self) -> int:
-        """Return what the bettor gains under the best play, in parts of a unit."""
+        """Return what the bettor gains in total by the split under the best play, in whole parts of one stake."""
         left = self._by_points(self._left((), 2))
         _, taken, *ways = self._after(())
         drawing = self._drawing(left, taken, ways)
@@ -193,7 +200,8 @@ class Splits:
         return self._draws - len(done) - (hands - 2)
 
     def _gaining(self, done: Cards, hands: int) -> int:
-        """Return how much more the hands are worth because pairs can be split again, where that is the better call."""
+        """Return how much more the hands are worth because the seat may split new pairs again, and does so if that is
+        better. `done` holds the kinds of card that the finished hands have drawn."""
         if hands == self._of.most_hands or hands == len(done):
             return 0
         left = self._left(done, hands)
@@ -203,10 +211,11 @@ class Splits:
         return worth
 
     def _more_by_splitting(self, done: Cards, hands: int) -> int:
-        """Return how much more a new pair is worth if it is split than if it stands.
+        """Return how much more a new pair is worth if it is split than if it stands. `done` holds the kinds of card
+        that the finished hands have drawn.
 
-        If it is split, two hands draw in place of one that stands, from the same cards. The other hands are worth the
-        same either way.
+        If it is split, two hands draw in place of one that stands, from the same cards. All remaining hands are worth
+        the same either way.
         """
         left, to_come = self._by_points(self._left(done, hands + 1)), self._to_come(done, hands + 1)
         of_pair, taken, *ways = self._after(self._gone(done, hands + 1))
@@ -215,12 +224,13 @@ class Splits:
         return split - stood + self._gain(done, hands + 1) - self._gain(_also(done, NEW_PAIR), hands)
 
     def splits_again(self, done: Cards, hands: int) -> bool:
-        """Tell whether a new pair is worth more split than standing."""
+        """Tell whether the seat should split a new pair again. `done` holds the kinds of card that the finished hands
+        have drawn, and `hands` is the number of hands now."""
         return hands < self._of.most_hands and self._by_splitting(done, hands) > 0
 
     def on_new_pairs(self) -> set[Call]:
-        """Return the calls that the best play makes on new pairs: one call, or both where the choice depends on the
-        cards drawn so far."""
+        """Return what the best play does with new pairs after a split: one call, or both calls if the choice depends on
+        the cards drawn so far."""
         calls = set()
         for hands in range(2, self._of.most_hands):
             for drawn in range(hands):
@@ -231,8 +241,8 @@ class Splits:
         return calls
 
     def ends(self) -> Counter[tuple[int, int]]:
-        """Count the deals under the best play, by the number of hands and by what these hands gain together, in parts
-        of a unit."""
+        """Count the deals that follow a split under the best play. The keys are the number of hands, and what these
+        hands gain together, in whole parts of one stake."""
         ends = {hands: Counter[int]() for hands in range(2, self._of.most_hands + 1)}  # by gains, in packed orders
         worth_of = [packed(_SHIFT + each for each in self._row[at]) for at in self._points]
         reached: Counter[tuple[Cards, int]] = Counter({((), 2): 1})
@@ -261,12 +271,13 @@ class Splits:
         return found
 
     def _gone(self, done: Cards, hands: int) -> Cards:
-        """Return the points of the cards that have been dealt since the seat split for the first time."""
+        """Return the points of the cards that have been dealt since the seat split for the first time. `done` holds the
+        kinds of card that the finished hands have drawn."""
         return (*[self._of.points] * (hands - 2), *map(self._points.__getitem__, done))
 
     def _orders(self) -> _Orders:
-        """Return the sums over the dealer's two cards, for any cards left. The first sum is the worth of a pair that
-        stands against all of the dealer's hands. The second is what the dealer's own cards take from the worth of a
+        """Return several sums over all orders of the dealer's two cards, as a function of the cards that are gone. The
+        first sum is the worth of a pair that stands. The second is what the dealer's own cards take from the worth of a
         hand that draws any card. The rest are the numbers of orders that lead to the dealer's hands, one for each
         column (a group of dealer's hands against which every drawn card is worth the same)."""
         stood, hand = {down: at for at, down in self._stood}, 0
@@ -284,27 +295,27 @@ class Splits:
         return _Orders(self._by_points(self._left((), 2)), pairs, alone, 2 + len(self._columns))
 
     def _weight(self, hand: int) -> int:
-        """Return what one order that leads to this hand of the dealer's adds to each of the sums of `_orders`, packed
-        into one integer."""
+        """Return how much the sums of `_orders` grow for each order of the cards that leads to the dealer's hand with
+        the index `hand`. All sums are packed into one integer."""
         return packed((self._pair[hand], self._his[hand])) + (1 << 8 * FIELD_BYTES * (2 + self._column[hand]))
 
     def _drawing(self, left: tuple[int, ...], taken: int, ways: Iterable[int]) -> int:
-        """Return what a hand is worth that must still draw its card, which may be any card that is left. `taken` and
-        `ways` are the second and the later sums of `_orders`."""
+        """Return the worth of a hand that must still draw its one card, which may be any of the remaining cards `left`.
+        `taken` and `ways` are the second and the later sums of `_orders`."""
         worth: int = sum(
             [orders * sum(map(mul, left, column)) for orders, column in zip(ways, self._columns, strict=True)]
         )
         return worth - taken
 
     def as_is_best(self, hands: int, *_: object) -> bool:
-        """Tell whether the best play splits again the leftmost of this number of hands. The further arguments are
-        ignored."""
+        """Tell whether the best play splits the leftmost hand again while there are this many hands. All further
+        arguments are ignored, so that the method can be passed as a rule for splitting."""
         return self.splits_again((), hands)
 
     def leftmost(self, bet: Judge, again: Again, hands: int = 2) -> list[int]:
-        """Count how many deals each row of a bet on the leftmost hand decides, once there are this many hands.
+        """Count how many deals each row of the pay table decides, for a bet on the leftmost of `hands` hands.
 
-        `again` says whether a new pair is split again.
+        `again` is a function that says whether a new pair is split again.
         """
         left, rows = self._left((), hands), [0] * len(bet.net)
         orders = perm(sum(left) - 3, self._to_come((), hands) - 1)
@@ -333,11 +344,11 @@ _SHIFT = 1 << 56
 
 
 class _Orders:
-    """Sums over the orders of the dealer's two cards, after any cards are gone. Each sum is a polynomial of the second
-    degree in the numbers of cards left, by their points, so that its differences give every value.
+    """Sums over all orders of the dealer's two cards, for any cards that are gone. Each sum is a polynomial of the
+    second degree in the numbers of remaining cards by points. Its differences therefore give every value.
 
-    `pairs[down][third]` is what the sums gain by the dealer's down card together with one more card. `alone[down]` is
-    what must be taken off again, because both cannot be the same card.
+    `pairs[down][third]` is what the sums gain by the dealer's face-down card together with one more card. `alone[down]`
+    is what must be taken off again, because both cannot be the same card.
     """
 
     def __init__(self, first: Sequence[int], pairs: Sequence[Sequence[int]], alone: Sequence[int], many: int) -> None:
@@ -354,7 +365,9 @@ class _Orders:
         return [each - _SHIFT for each in unpacked(self._value(gone), self._many)]
 
     def ways(self, gone: Cards) -> int:
-        """Return all sums but the first two, packed into one integer. They are the numbers of orders by column."""
+        """Return all sums except the first two, packed into one integer: for each column (a group of dealer's hands
+        that are worth the same), the number of orders that lead to it. `gone` are the points of the cards that are
+        gone."""
         return (self._value(gone) >> 8 * FIELD_BYTES * 2) - self._shifts
 
     def _after_one_more(self, gone: Cards) -> int:

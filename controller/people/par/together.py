@@ -1,4 +1,4 @@
-"""Count how the bets of one round end together: exactly how many deals each combination of deciding rows has.
+"""Counts how the bets of one round end together: in exactly how many deals each combination of rows decides the bets.
 
 From these counts follow the covariance of any two bets, and the most that the house can pay in one round (`liability`).
 """
@@ -26,8 +26,8 @@ Rows = tuple[int | None, ...]
 
 
 class Together(Struct, frozen=True):
-    """The number of deals for each combination of rows that decide these bets in one round. Where people choose, the
-    deals of all their choices are included."""
+    """The number of deals for each combination of rows that decide these bets in one round. If people choose, the deals
+    of all their choices are included."""
 
     bets: tuple[Bet, ...]
     stakes: tuple[Bet, ...]
@@ -40,7 +40,7 @@ class Together(Struct, frozen=True):
 
 
 def together(of: Subject) -> Together:
-    """Count the bets of the game or table together, with the cards of a fresh shoe.
+    """Count how the bets of the game or table end together in one round, with the cards of a fresh shoe.
 
     Three sorts of bet are left out: bets on the cards printed at the bettor's seat, because they end differently at
     each seat; bets that distinguish many cards of both hands, because the count would take too long; and all bets of a
@@ -75,7 +75,7 @@ def _looks_too_far(bet: Bet) -> bool:
 
 
 def _joint(sights: Iterable[Sight]) -> Sight:
-    """Return a sight that tells apart all that any of these sights does."""
+    """Combine several sights (what a bet can tell apart) into one, which tells apart everything that any of them does."""
     each = [*sights]
     return Sight(
         any(seen.totals for seen in each),
@@ -87,7 +87,7 @@ def _joint(sights: Iterable[Sight]) -> Sight:
 
 
 class Pair(Struct, frozen=True):
-    """Two bets that one bettor may make together, with one unit on each."""
+    """Two bets that one bettor may make in the same round, with one unit on each."""
 
     spots: tuple[str, str]
     covariance: Fraction
@@ -97,8 +97,8 @@ class Pair(Struct, frozen=True):
 
 
 def pairs(sheet: Par, of: Together, levels: Levels) -> Iterator[Pair]:
-    """Yield each two bets that one bettor may make together. Yields nothing for a game in which people choose, because
-    the figures would depend on their choices."""
+    """Yield every two bets that one bettor may make in the same round, with their covariance and correlation. Yields
+    nothing for a game in which people choose, because the figures would depend on their choices."""
     if sheet.subject.play.tableau is None:
         return
     odds = {each.spot: each for each in sheet.bets}
@@ -115,7 +115,7 @@ def pairs(sheet: Par, of: Together, levels: Levels) -> Iterator[Pair]:
 
 
 def _gains(bet: Bet, odds: Odds, levels: Levels) -> dict[int | None, Fraction]:
-    """Return what the bettor gains for each unit staked, by the row that decides. The key None stands for the lost
-    wager."""
+    """Return what the bettor gains for each unit staked, by the row of the pay table that decides. The key None stands
+    for the lost wager."""
     *rows, lost = (outcome.worth(levels) for outcome in odds.outcomes)
     return dict[int | None, Fraction](enumerate(rows)) | {None: lost}

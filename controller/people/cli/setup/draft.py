@@ -30,7 +30,7 @@ class Wired(Struct, omit_defaults=True):
     pull: Pull | None = None
 
     def text(self) -> str:
-        """Return the wiring as a person would type it: `11 low up` is BCM number 11, active at a low level, pulled up."""
+        """Return the wiring as a person would type it: `11 low up` is BCM number 11, active when low, pulled up."""
         return " ".join(str(each) for each in (self.bcm, self.active, self.pull) if each is not None)
 
 

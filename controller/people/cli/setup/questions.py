@@ -236,7 +236,7 @@ class Dialogue:
             raise TableError("answers_unwritable", what, do) from None
 
     def settle(self) -> None:
-        """Make every answer that was given so far final. If the person types `back`, only later answers are taken back."""
+        """Make every answer given so far final. If the person types `back`, only later answers are taken back."""
         self._asked.clear()
 
     def _take_back(self) -> None:
