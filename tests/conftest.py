@@ -1,4 +1,4 @@
-"""What holds for every test: the bench's fixtures, the option `--proof`, and the rule that CI skips no test."""
+"""Settings for every test: the fixtures of the test bench, the option `--proof`, and the rule that CI skips no test."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Return three workers for each core. Many tests wait for wires, and the core need not wait with them. Still more
-    workers would cost the cores some seconds each."""
+    """Return three test workers for each core. Many tests wait for simulated wires, and the core can run other tests
+    meanwhile. Even more workers would cost the cores some seconds each."""
     return 3 * (os.cpu_count() or 1)
 
 
@@ -63,9 +63,9 @@ _ROOM_BYTES = 3 << 30
 
 
 def _is_room_in(folder: Path) -> bool:
-    """Tell whether the tests' folders may lie in this file system in memory, where no test waits for a disk. In a
-    container that file system may be small, or may not allow programs to run. With `--proof` the folders lie on a disk.
-    """
+    """Tell whether the tests' temporary folders may lie in `folder`, a file system in memory, where no test waits for a
+    disk. In a container that file system may be small, or may not allow programs to run. With `--proof` the folders lie
+    on a disk."""
     try:
         found = os.statvfs(folder)
     except OSError:
@@ -76,7 +76,7 @@ def _is_room_in(folder: Path) -> bool:
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
-    """Remove the folders of a run that passed from memory."""
+    """Remove the temporary folders in memory, if all tests of the run passed."""
     if exitstatus == pytest.ExitCode.OK and "PYTEST_XDIST_WORKER" not in os.environ:
         factory: pytest.TempPathFactory = cast(Any, session.config)._tmp_path_factory
         if (folder := factory.getbasetemp()).is_relative_to(_MEMORY):
@@ -85,8 +85,8 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Collect the tests without the garbage collector, because what is collected lives as long as the run. Afterwards
-    let the garbage collector run seldom: a run after each 700 objects would take a hundredth of the time."""
+    """Collect the tests with the garbage collector switched off, because what is collected lives as long as the run.
+    Afterwards let the garbage collector run seldom: a run after each 700 objects would take a hundredth of the time."""
     gc.disable()
     try:
         return (yield)
@@ -97,8 +97,8 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave the long measurements out, unless `--proof` is given. They do not count as skipped, because nothing is
-    missing."""
+    """Leave out the tests that are long measurements, unless `--proof` is given. They do not count as skipped, because
+    nothing is missing on this machine."""
     if not collected.are_taken(config):
         mark(items)
     if not config.getoption("--proof"):
@@ -114,8 +114,8 @@ _QUICK = "tests/table/"
 
 
 def _for_workers(items: list[pytest.Item], workers: int) -> list[pytest.Item]:
-    """Return these tests in a good order for `--dist worksteal`, which gives each worker a stretch of them, and later
-    moves tests from the end of a stretch to idle workers.
+    """Return these tests in a good order for `--dist worksteal`. That option gives each worker a stretch of the list,
+    and later moves tests from the end of a stretch to idle workers.
 
     A stretch begins with tests that take many seconds, because such a test would keep its worker busy after the others
     if it came last. A stretch ends with tests that take milliseconds, so that all workers end together. Between them
@@ -143,23 +143,23 @@ def _file(item: pytest.Item) -> str:
 
 
 def _beside(item: pytest.Item) -> str:
-    """Return the name of the group of tests that one worker runs together: the test's file, or the name in its mark
-    `long(...)`."""
+    """Return the name of the group of tests to which this test belongs. One worker runs all tests of a group. The name
+    is the test's file, or the name in its mark `long(...)`."""
     long = item.get_closest_marker("long")
     return str(long.args[0]) if long and long.args else _file(item)
 
 
 def _cut(items: list[pytest.Item], count: int) -> list[pytest.Item]:
-    """Remove this number of tests from the front of the list, and return them."""
+    """Remove `count` tests from the front of the list, and return them."""
     taken = items[:count]
     del items[:count]
     return taken
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Let a worker of pytest-xdist report each test once, and not each of its five steps, because a report takes nearly
-    a millisecond of a core. A setup or teardown is still reported where it failed, or took so long that `--durations`
-    shows it."""
+    """Let a worker of pytest-xdist report each test once, instead of each of its five steps, because a report takes
+    nearly a millisecond of a core. A setup or teardown is still reported if it failed, or took so long that
+    `--durations` shows it."""
     for plugin in session.config.pluginmanager.get_plugins():
         if type(plugin).__name__ == "WorkerInteractor":
             cast(Any, plugin).sendevent = _telling(cast(Any, plugin).sendevent)
@@ -192,15 +192,15 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
 
 @pytest.fixture
 def as_shipped(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Start every program of this test as a new Python process that imports it, as a systemd unit or a shell does.
-    Other tests fork."""
+    """Start every program of this test as a new Python process, as a systemd unit or a shell does. In other tests the
+    programs are forked from the test's process, which is faster."""
     monkeypatch.setattr(forks, "on", False)
 
 
 @pytest.fixture(scope="session")
 def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    """The browser window that all tests of this worker share. Its size, page and error messages are those that the last
-    test left."""
+    """The browser window that all tests of this worker share. The window has the size, the page and the error messages
+    that the previous test left."""
     from tests.screen.browser import chromium  # takes a tenth of a second
 
     with chromium(tmp_path_factory.mktemp("pictures")) as opened:
@@ -214,8 +214,8 @@ def figure(request: pytest.FixtureRequest) -> Callable[[str], None]:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Write into proof/FIGURES.md what the passed tests measured, and which tests failed. The lines of tests that did
-    not run stay as they are."""
+    """Write into proof/FIGURES.md what the passed tests measured, and which tests failed. The lines about tests that
+    did not run stay as they are."""
     if not config.getoption("--proof") or _COMMIT not in config.stash:
         return
     page, measured = read(), dict[str, Figure]()
@@ -243,7 +243,7 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
 
 @pytest.hookimpl(wrapper=True)
 def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
-    """Let a test module fail on CI that skips itself while it is collected."""
+    """Let a test module that skips itself while it is collected fail on CI."""
     return _no_skip((yield))
 
 

@@ -1,4 +1,5 @@
-"""Checks that a forked program behaves as a started one, and that a program that cannot be forked is started."""
+"""Checks that a program which a test forks behaves like a program that is started anew, and that a program which cannot
+be forked is started."""
 
 from __future__ import annotations
 

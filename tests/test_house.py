@@ -26,10 +26,10 @@ TYPES = ("msgspec",)
 
 
 class Room(NamedTuple):
-    """What the modules of a room (a folder of the project) may import besides the standard library. ``never`` is
-    stronger than ``may``.
+    """The import rule of a room (a folder of the project): `may` lists what its modules may import besides the standard
+    library, and `never` what they must not import, even if `may` allows it.
 
-    ``third_party`` are the packages of others that may be imported, or True or False for all or none.
+    `third_party` lists the packages of others that may be imported; True means all, and False none.
     """
 
     may: tuple[str, ...]
@@ -232,12 +232,12 @@ _Looked = (
 
 @cache
 def _nodes(module: str) -> list[_Looked]:
-    """Return every node of the module's syntax tree at which any test in this file looks."""
+    """Return those nodes of the module's syntax tree that the tests in this file look at."""
     return [node for node in ast.walk(ast.parse(MODULES[module].read_text("utf-8"))) if isinstance(node, _Looked)]
 
 
 def _imports(module: str) -> set[str]:
-    """Return the full name of every module that is imported anywhere in the file."""
+    """Return the full name of every module that `module` imports anywhere in its file."""
     package = module if MODULES[module].name == "__init__.py" else module.rpartition(".")[0]
     found: set[str] = set()
     for node in _nodes(module):
@@ -370,8 +370,8 @@ def test_every_folder_of_tests_says_what_it_proves() -> None:
 
 
 def test_no_two_files_of_tests_have_one_name() -> None:
-    """No two test files have the same name. The folders are no packages, so pytest would take the second file for the
-    first, and stop."""
+    """No two test files have the same name. The folders of tests are no Python packages, so pytest would take the
+    second file for the first, and stop."""
     names = Counter(path.name for path in (ROOT / "tests").rglob("test_*.py"))
     assert {name for name, count in names.items() if count > 1} == set()
 
@@ -445,8 +445,8 @@ def says(status: Status, line: bytes) -> tuple[str, int | None]:
 
 @pytest.mark.proof
 def test_a_type_checker_reads_a_status_and_a_feed_from_outside(tmp_path: Path) -> None:
-    """A type checker in another repository, which has installed this package, sees the types of a status and a feed.
-    One wrong name gives one error."""
+    """A type checker in another repository, which has installed this package, sees the types of a table's status and
+    feed. A wrong field name gives exactly one error."""
     (tmp_path / "right.py").write_text(CONSUMER, "utf-8")
     (tmp_path / "wrong.py").write_text(CONSUMER.replace("face.phase", "face.phrase"), "utf-8")
     assert all((ROOT / package / "py.typed").exists() for package in ("controller", "drivers"))

@@ -1,4 +1,4 @@
-"""Checks that results which the tests cache, to save time, are the same as freshly computed ones."""
+"""Checks that results which the tests cache to save time are equal to freshly computed results."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Checks the promises of the systemd units: the table is started again for ever, a stuck table is killed, and the lamps
-go dark after any end."""
+"""Checks the promises of the systemd units: the table is restarted without limit, a stuck table is killed, and the
+lamps go dark however the table ends."""
 
 from __future__ import annotations
 
@@ -154,8 +154,8 @@ def test_the_kiosk_reaches_the_page_and_the_monitor_and_nothing_of_the_table(uni
 
 
 def test_a_kiosk_that_is_started_again_knows_which_hits_it_has_shown() -> None:
-    """The unit of the kiosk keeps the browser's profile across restarts, because the page stores in it which hits it
-    has shown. Otherwise systemd would empty the runtime directory."""
+    """The unit of the kiosk (the browser on the table's monitor) keeps the browser's profile across restarts, because
+    the page stores in it which hits it has shown. Otherwise systemd would empty the runtime directory."""
     kiosk = read_unit(KIOSK)["Service"]
     profile = re.findall(r"--user-data-dir=(\S+)", kiosk["ExecStart"])
     assert [Path(each).parent for each in profile] == [Path("/run", kiosk["RuntimeDirectory"])]
@@ -163,8 +163,9 @@ def test_a_kiosk_that_is_started_again_knows_which_hits_it_has_shown() -> None:
 
 
 def test_a_kiosk_that_was_killed_starts_again_under_another_name_of_its_machine(tmp_path: Path) -> None:
-    """The kiosk starts again after a kill, although the machine has another name. A killed Chromium leaves a lock that
-    names its machine, and refuses a profile that another machine has locked."""
+    """The kiosk (the browser on the table's monitor) starts again after it was killed, even if the machine got another
+    name meanwhile. A killed Chromium leaves a lock that names its machine, and refuses a profile that another machine
+    has locked."""
     kiosk = read_unit(KIOSK)["Service"]
     profile = Path(kiosk["RuntimeDirectory"], *re.findall(r"--user-data-dir=/run/[^/]+/(\S+)", kiosk["ExecStart"]))
     lock = tmp_path / profile / "SingletonLock"
@@ -251,7 +252,7 @@ def _environment(lines: str) -> dict[str, str]:
 def _asked(
     unit: Path, parser: Callable[[], ArgumentParser], more: Mapping[str, str] = MappingProxyType({})
 ) -> Namespace:
-    """Return the options with which a unit of the pit starts its program. `more` holds variables of the unit's
+    """Return the options with which a systemd unit of the pit starts its program. `more` holds variables of the unit's
     environment file."""
     service = read_unit(unit)["Service"]
     given = dict(word.split("=", 1) for word in service["Environment"].split()) | {"CREDENTIALS_DIRECTORY": "/run"}
@@ -261,8 +262,8 @@ def _asked(
 
 
 def _complaints(unit: str, folder: Path, name: str = UNIT.name) -> list[str]:
-    """Return what systemd complains of in this unit. Complaints about the machine's other units, which it reads too,
-    are left out."""
+    """Return what systemd complains about in this unit. Complaints about the machine's other units, which systemd reads
+    too, are left out."""
     copy = folder / name
     copy.write_text(
         unit.replace(TABLECTL, "/bin/true").replace(PYTHON, "/bin/true"), "utf-8"

@@ -1,5 +1,5 @@
-"""`make bench`: measure on this machine what a table costs, compared with the floor (the least that any table must do).
-The figures go into bench/FIGURES.md.
+"""`make bench`: measure on this machine how much time, memory and disk a table uses, compared with the floor (the least
+that any table must do). The figures go into bench/FIGURES.md.
 
 `python -m tests.bench --quick` takes small samples, and `--only latency,scale` measures only a part; both only print.
 Temporary files, the journals among them, lie in TMPDIR: set that variable to measure another disk.
@@ -26,7 +26,7 @@ _SLOW_SYNC_MS = 5.0
 
 @dataclass(frozen=True)
 class Samples:
-    """How many samples of each thing are measured."""
+    """How many samples `make bench` takes of each thing that it measures."""
 
     rounds: int
     starts: int
@@ -49,7 +49,7 @@ _Measure = Callable[[Path, Samples], Iterator[Section]]
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Measure and report. Returns the exit code."""
+    """Measure what the command line names, and report the figures. Returns the exit code."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description="What a table costs.")
     parser.add_argument("--quick", action="store_true", help="small samples, within two minutes")
     parser.add_argument("--seconds", type=float, help="how long the last step of `cell` lasts, with 1,000 tables")
@@ -142,7 +142,7 @@ _MEASURES: dict[str, _Measure] = {
 
 
 def _disk(folder: Path) -> str:
-    """Return the kind of file system below the folder, and the device that it is on."""
+    """Return the type of the file system that holds the folder, and the device on which it is, as text."""
     told = subprocess.run(["df", "--output=fstype,source", str(folder)], capture_output=True, text=True, check=False)
     kind, _, source = told.stdout.strip().rpartition("\n")[2].partition(" ")
     return f"{kind or 'unknown'} on {source.strip() or 'unknown'}"

@@ -1,4 +1,4 @@
-"""Measures how fast waiting events reach the pit: a daemon starts on a journal with many events that nobody has
+"""Measures how fast waiting events reach the pit: a daemon starts on a journal with many events that the pit has not
 acknowledged."""
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _PATIENCE_S = 600.0
 
 
 def measure(house: House, events: int) -> Iterator[Section]:
-    """Measure how long `events` waiting events take to reach the pit after the daemon starts."""
+    """Measure how long `events` waiting events take to reach the pit after the table's daemon starts."""
     config = load(house.table)
     file = config.file
     _fill(Path(file.journal.path), Path(file.journal.signing_key), config.rules, events)
@@ -60,8 +60,7 @@ def measure(house: House, events: int) -> Iterator[Section]:
 
 
 def _fill(path: Path, key_file: Path, rules: TableRules, events: int) -> None:
-    """Fill a journal with this number of events: the locks and rounds of shoe after shoe, and the opening of a last
-    shoe.
+    """Fill a journal with `events` events: the locks and rounds of shoe after shoe, and the opening of a last shoe.
 
     A replay begins at that opening, so the daemon starts with an open shoe and nothing dealt.
     """

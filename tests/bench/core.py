@@ -1,5 +1,5 @@
-"""Measures the pure core, without journal and lamps: how long one fact and one whole round take, at a table of each of
-the five rule sheets."""
+"""Measures the pure core of the program, without journal and lamps: how long one fact and one complete round take, at a
+table of each of the five rule sheets."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ _SHOE_ROUNDS = 80
 
 @dataclass(frozen=True)
 class PlannedRound:
-    """A planned round at a table of `config/tables`: the requests before its lock, the seats with Royal 9 wagers, the
-    cards and the calls."""
+    """A planned round at one of the tables in `config/tables`: the requests before its lock, the seats with Royal 9
+    wagers, the cards and the calls."""
 
     table: str
     requests: tuple[Request, ...]
@@ -59,7 +59,7 @@ ROUNDS = (
 
 
 def measure(times: int) -> Iterator[Section]:
-    """Measure a round of each game, `times` times."""
+    """Measure how long a round of each game takes in the pure core. Each round is played `times` times."""
     yield Section(
         "The core",
         "One round from its first wager to its round event, folded by `step` alone: no journal, no lamps. Median of "
@@ -93,7 +93,8 @@ def _roads_row(times: int) -> tuple[str, ...]:
 
 
 def played(dealt: PlannedRound) -> tuple[Table, list[Fact], list[Event]]:
-    """Play the round. Returns the table before the round, the round's facts, and the events that they made."""
+    """Play the planned round `dealt`. Returns the table before the round, the round's facts, and the events that they
+    made."""
     table = TableUnderTest(load(TABLES / f"{dealt.table}.toml").rules).open_shoe("2H 3H 4H")
     before, first = table.table, len(table.entries)
     table.do(*dealt.requests).lock(*dealt.sensed_seats)
@@ -106,7 +107,7 @@ def played(dealt: PlannedRound) -> tuple[Table, list[Fact], list[Event]]:
 
 
 def numbered(shoe: int, round_: int, template: Sequence[Event]) -> list[Event]:
-    """Return copies of a round's events, with the numbers of another shoe and round."""
+    """Return copies of a round's events that carry the numbers of another shoe and round."""
     return [replace(event, shoe=shoe, round=round_) for event in template]
 
 

@@ -1,8 +1,8 @@
-"""The floor: a bare table and a bare pit that do what no table can do without, and nothing more. `python -m
-tests.bench.floor table|pit FOLDER PORT`.
+"""The floor of the measurements: a bare table and a bare pit that do what no table can do without, and nothing more.
+`python -m tests.bench.floor table|pit FOLDER PORT`.
 
-The bare table reads from a line. For each read it commits one row with synchronous=FULL and writes one lamp. Where the
-read begins with H, the row has a message, which is then published at QoS 1. The bare pit commits each message and
+The bare table reads from a serial line. For each read it commits one row with synchronous=FULL and writes one lamp. If
+the read begins with H, the row has a message, which is then published at QoS 1. The bare pit commits each message and
 acknowledges it. Both use what the real programs use: SQLite in WAL mode, paho, and the file of simulated pins.
 """
 
@@ -32,13 +32,13 @@ _FACT_BYTES, _MESSAGE_BYTES = 300, 1100  # about what a card's row and a round's
 
 
 def at_once(_client: Client, _data: Any, connection: Any) -> None:
-    """Set TCP_NODELAY on the connection, so that each packet is sent as it is written, without a wait for the packet
-    before. For paho's `on_socket_open`."""
+    """Set TCP_NODELAY on the connection, so that each packet is sent as soon as it is written. This is a callback for
+    paho's `on_socket_open`."""
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
 
 def main() -> int:
-    """Run as the bare table or the bare pit, as the command line says, until the process is ended."""
+    """Run as the bare table or the bare pit, whichever the command line names, until the process is ended."""
     role, folder, port = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
     client = Client(CallbackAPIVersion.VERSION2, protocol=MQTTProtocolVersion.MQTTv5)
     client.on_socket_open = at_once

@@ -1,4 +1,4 @@
-"""Measures how smoothly the players' page moves: while a meter rolls up, and while a hit is celebrated."""
+"""Measures how smoothly the players' page moves while a meter's amount rolls up, and while a hit is celebrated."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ requestAnimationFrame(function next() {
 
 
 def measure(folder: Path, spell_s: float) -> Iterator[Section]:
-    """Count the frames per second in Chromium. Yields nothing where Chromium is not installed."""
+    """Count the frames per second of the players' page in Chromium. Yields nothing if Chromium is not installed."""
     if not (PROGRAM and DRIVER):
         return
     with served() as url, chromium(folder) as browser:

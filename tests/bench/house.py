@@ -1,4 +1,4 @@
-"""The processes that are measured (a broker, a pit, a table's daemon), and what the kernel says of each."""
+"""Starts the processes that are measured (a broker, a pit, a table's daemon), and asks the kernel how much each uses."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 class House:
-    """A running broker and reference pit, and the files of one table that uses them."""
+    """A running broker and reference pit, and the files of one table that is connected to them."""
 
     def __init__(
         self,
@@ -48,15 +48,15 @@ class House:
 
     @contextmanager
     def daemon(self, environment: Mapping[str, str] | None = None) -> Iterator[tuple[int, float]]:
-        """Run the table's daemon for the length of a `with` block. Yields its process id, and the milliseconds from
-        exec to READY=1."""
+        """Run the table's daemon for the length of a `with` block. Yields its process id, and how many milliseconds
+        passed from its start until it reported READY=1."""
         command = programs.python("-m", "controller.people.cli.main", "run", str(self.table))
         with ready(command, self.folder, "daemon", environment) as started:
             yield started
 
     @contextmanager
     def another_pit(self) -> Iterator[None]:
-        """Start the same pit again after it was killed, for the length of a `with` block."""
+        """Start the pit again, on the same ledger, after it was killed. It runs for the length of a `with` block."""
         with programs.started(self._pit_command, self.folder / "pit.log") as pit:
             self.pit = pit.pid
             yield
@@ -77,7 +77,8 @@ class House:
 
 @contextmanager
 def house(folder: Path) -> Iterator[House]:
-    """Run a house with a new broker and a new ledger for the length of a `with` block. The folder is created."""
+    """Run a broker and a pit with a new ledger for the length of a `with` block. All files lie in `folder`, which is
+    created."""
     folder.mkdir()
     port = programs.free_port()
     command = [
@@ -100,8 +101,8 @@ def house(folder: Path) -> Iterator[House]:
 
 @contextmanager
 def cell(folder: Path) -> Iterator[House]:
-    """Run a house whose ledger is in PostgreSQL with a synchronous standby. After its pit is killed, another pit can
-    take over.
+    """Run a broker and a pit whose ledger is in PostgreSQL with a synchronous standby (a second database that has every
+    commit). After the pit is killed, another pit can take over.
 
     Both databases lie on the disk of TMPDIR.
     """
@@ -127,8 +128,8 @@ def cell(folder: Path) -> Iterator[House]:
 def ready(
     command: list[str], folder: Path, name: str, environment: Mapping[str, str] | None = None
 ) -> Iterator[tuple[int, float]]:
-    """Run a process that says READY=1, as systemd's services do, for the length of a `with` block. Yields its id, and
-    the milliseconds from exec to READY=1."""
+    """Run a process that reports READY=1, as systemd's services do, for the length of a `with` block. Yields its
+    process id, and how many milliseconds passed from its start until that report."""
     address = folder / f"{name}.notify"
     address.unlink(missing_ok=True)
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as channel, (folder / f"{name}.log").open("ab") as log:
@@ -161,12 +162,13 @@ def _is_ready(channel: socket.socket) -> bool:
 
 
 def kill(pid: int) -> None:
-    """End a process as a power cut does, between two instructions."""
+    """Kill a process without a warning, so that it ends between two instructions, as in a power cut."""
     os.kill(pid, signal.SIGKILL)
 
 
 def until(holds: Callable[[], object], what: str, patience_s: float = _PATIENCE_S) -> None:
-    """Wait until `holds()` is true. Raises TableError `bench` where it does not become true in time."""
+    """Wait until `holds()` is true. Raises TableError `bench`, which names `what`, if that takes longer than
+    `patience_s` seconds."""
     deadline = time.monotonic() + patience_s
     while True:
         try:
@@ -181,7 +183,8 @@ def until(holds: Callable[[], object], what: str, patience_s: float = _PATIENCE_
 
 
 def cpu_ms(pid: int) -> float:
-    """Return the CPU time that a process has used so far, user and system, all threads, in milliseconds."""
+    """Return the CPU time that a process has used so far, in milliseconds. All its threads count, and both user and
+    system time."""
     clock = ctypes.c_int()
     if failed := _libc.clock_getcpuclockid(pid, ctypes.byref(clock)):
         raise OSError(failed, os.strerror(failed))
@@ -189,7 +192,7 @@ def cpu_ms(pid: int) -> float:
 
 
 def tree(pid: int) -> list[int]:
-    """Return the ids of a process and its children."""
+    """Return the process ids of a process and its children."""
     every = [path.name for path in Path("/proc").iterdir() if path.name.isdecimal()]
     return [pid, *(int(one) for one in every if _parent(int(one)) == pid)]
 

@@ -27,8 +27,8 @@ _COLUMNS = ("rounds", "at the beginning MiB", "the most MiB", "at the end MiB", 
 
 
 def measure(house: House, rounds: int, quiet_s: float) -> Iterator[Section]:
-    """Measure the command of the kiosk's systemd unit, on a virtual monitor. Where a program is not installed, the
-    section says so."""
+    """Measure the memory that the kiosk's browser needs, by running the command of the kiosk's systemd unit on a
+    virtual monitor. If a program is not installed, the section of figures says so."""
     if LACKING:
         lacking = f"not measured: {', '.join(LACKING)} is not installed"
         yield Section(_TITLE, "Nothing was measured.", _COLUMNS, [(lacking, *("-",) * 4)])
@@ -73,7 +73,7 @@ def _is_on_monitor(at: str) -> bool:
 
 
 def _while_dealt(house: House, look: Callable[[], float], rounds: int) -> Iterator[float]:
-    """Yield what `look` returns, once a second until `rounds` rounds are dealt."""
+    """Call `look` once a second until `rounds` rounds are dealt, and yield what it returns each time."""
     people = ["-m", "drivers.sim", str(house.table), "--account", str(house.folder / "account"), "--seed", "2"]
     with subprocess.Popen(programs.python(*people, "--speed", str(_SPEED), "--rounds", str(rounds))) as dealt:
         while dealt.poll() is None:
@@ -84,8 +84,8 @@ def _while_dealt(house: House, look: Callable[[], float], rounds: int) -> Iterat
 
 
 def _pss_mib(kiosk: int, profile: Path) -> float:
-    """Return the memory (PSS) of all processes that the kiosk's program has started, in MiB. The program itself is not
-    counted."""
+    """Return the memory (PSS) of all processes that the kiosk's program has started, in MiB. The kiosk's program itself
+    is not counted."""
     kib = 0
     for process in _started_by(kiosk, profile):
         with suppress(ProcessLookupError, FileNotFoundError):  # one that has ended since
@@ -95,8 +95,8 @@ def _pss_mib(kiosk: int, profile: Path) -> float:
 
 
 def _started_by(kiosk: int, profile: Path) -> Iterator[int]:
-    """Yield the processes in the session that the kiosk's program opens for the browser. Processes with the browser's
-    profile in their command line are included, because Chromium's crash handler has a session of its own."""
+    """Yield the ids of the processes in the session that the kiosk's program opens for the browser. Processes with the
+    browser's profile in their command line are included, because Chromium's crash handler has a session of its own."""
     told = {}
     for path in Path("/proc").glob("[0-9]*"):
         with suppress(ProcessLookupError, FileNotFoundError):

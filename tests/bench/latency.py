@@ -1,5 +1,5 @@
-"""Measures how long it takes from a card to the lamp, and from a round to the pit's acknowledgement, compared with the
-floor (floor.py).
+"""Measures how long it takes from a card to its lamp, and from a round to the pit's acknowledgement. Both are compared
+with the floor (floor.py), a bare table that does only what is indispensable.
 
 Table and floor run at the same time and take turns, round by round, on the same disk and broker, so that whatever else
 the machine does affects both. Everything is measured from outside: the moment before the confirming copy of a card's
@@ -54,8 +54,8 @@ _GUIDANCE_AND_OUTCOME = ("player", "tie", "banker", "draw_player", "draw_banker"
 
 @dataclass
 class Times:
-    """The measured times of the table or of the floor, in milliseconds. The times of a card count from the confirming
-    copy of its report."""
+    """The measured times of the table or of the floor (the bare table), in milliseconds. The times of a card count from
+    the moment when the second, confirming copy of the shoe's report is written."""
 
     durable: list[float] = field(default_factory=list)
     lamp: list[float] = field(default_factory=list)
@@ -66,7 +66,7 @@ class Times:
 
 
 class Ears:
-    """A subscriber at the broker that notes what it received and when, by topic."""
+    """An MQTT subscriber that stores what it received and when, by topic."""
 
     def __init__(self, port: int, *topics: str) -> None:
         self._heard: dict[str, list[tuple[int, bytes]]] = {topic: [] for topic in topics}
@@ -77,13 +77,13 @@ class Ears:
         self._client.loop_start()
 
     def close(self) -> None:
-        """Disconnect from the broker."""
+        """Disconnect the subscriber from the broker."""
         self._client.disconnect()
         await_thread(self._client)
 
     def first(self, topic: str, fits: Callable[[bytes], bool], since_ns: int) -> tuple[int, bytes]:
-        """Wait for the first message on the topic that `fits` and arrived after `since_ns`. Returns when it arrived,
-        and its payload."""
+        """Wait for the first message on the topic that arrived after `since_ns` and for which `fits` returns True.
+        Returns the time of its arrival in nanoseconds, and its payload."""
         found: list[tuple[int, bytes]] = []
 
         def heard() -> bool:
@@ -99,18 +99,18 @@ class Ears:
 
 
 class NotedLine(PtyLine):
-    """A pty that notes when it was last written to."""
+    """A simulated serial line (pty) that stores when it was last written to."""
 
     wrote_ns = 0
 
     def write(self, data: bytes) -> None:
-        """Write the data, and note the moment before the write."""
+        """Store the present time, and then write the data to the line."""
         self.wrote_ns = time.monotonic_ns()
         super().write(data)
 
 
 class Lamps:
-    """Some simulated lamps, watched for a change."""
+    """Some simulated lamps of a table, whose changes are measured."""
 
     def __init__(self, page: Path, bcms: Sequence[int]) -> None:
         self._page = PinsPage(page)
@@ -121,8 +121,8 @@ class Lamps:
         return [self._page.output(bcm) for bcm in self._bcms]
 
     def changed_ns(self, before: list[int], within_s: float) -> int | None:
-        """Return when the lamps are first seen to differ from `before`, or None where they do not differ within this
-        time."""
+        """Return the time in nanoseconds at which the lamps first differ from the levels `before`. Returns None if they
+        do not change within `within_s` seconds."""
         end_ns = time.monotonic_ns() + int(1e9 * within_s)
         while (now_ns := time.monotonic_ns()) < end_ns:
             if self.now() != before:
@@ -132,7 +132,7 @@ class Lamps:
 
 
 class BareTable:
-    """The floor's bare table, played round by round."""
+    """The bare table, with which the real table is compared. It is played round by round."""
 
     def __init__(self, ends: ExitStack, house: House, syncs: Syncs) -> None:
         arguments = (str(house.folder), str(house.port))
@@ -150,7 +150,7 @@ class BareTable:
         time.sleep(0.2)  # its subscription
 
     def play(self, cards: int) -> None:
-        """Play one round with this number of cards, and measure it."""
+        """Play one round with this number of cards at the bare table, and measure it."""
         for number in range(1, cards + 1):
             last = number == cards
             cpu = cpu_ms(self._process)
@@ -177,7 +177,7 @@ class BareTable:
 
 
 class PlayedTable:
-    """The real daemon, with its shoe on a pty, its simulated pins and its pit."""
+    """The real daemon of a table, which is measured. It has its shoe on a pty, simulated pins and a pit."""
 
     def __init__(self, ends: ExitStack, house: House, syncs: Syncs) -> None:
         values = tomllib.loads(house.table.read_text("utf-8"))
@@ -212,7 +212,7 @@ class PlayedTable:
             self._pins.press(f"seat_{seat}")
 
     def play(self) -> int:
-        """Play one round and measure it. Returns how many cards it had."""
+        """Play one round at the real table and measure it. Returns how many cards the round had."""
         if not self._rounds_left:
             self._deck = self._open_shoe(next(self._decks))
         assert self._deck is not None
@@ -231,7 +231,7 @@ class PlayedTable:
 
     @property
     def idle_share(self) -> float:
-        """The part of one core that the table uses while nothing happens except the sampling of its pins."""
+        """The fraction of one core that the table's daemon uses while nothing happens except the sampling of its pins."""
         return self._idle_share
 
     def _open_shoe(self, deck: Deck) -> Deck:
@@ -256,7 +256,8 @@ class PlayedTable:
         return len(hand.cards)
 
     def _measure_card(self, card: str, lamp_changes: bool, last: bool) -> None:
-        """Draw a card and measure what follows. Where the card changes no lamp, no time of a lamp is measured."""
+        """Draw a card, and measure how long the table takes to store it and to change a lamp. If the card changes no
+        lamp, only the storing is measured."""
         cpu, begun_s = cpu_ms(self._process), time.monotonic()
         changed_ns = self._draw(card, lamp_changes)
         confirmed_ns = self._copies_ns[1]
@@ -272,7 +273,8 @@ class PlayedTable:
         (self.times.round_cpu if last else self.times.card_cpu).append(cpu_ms(self._process) - cpu - idle_ms)
 
     def _draw(self, card: str, lamp_changes: bool) -> int | None:
-        """Draw a card, and return when its lamp was seen to change, or None for a card that changes no lamp."""
+        """Draw a card. Returns the time in nanoseconds at which a lamp changed, or None for a card that changes no
+        lamp."""
         self._copies_ns.clear()
         self._before, self._changed_ns = self._lamps.now(), None
         self._shoe.draw(card)  # which looks at the lamps while a copy takes its time on the wire
@@ -291,7 +293,7 @@ class PlayedTable:
         self.times.acknowledged.append((acked_ns - confirmed_ns) / 1e6)
 
     def _look(self, seconds: float) -> None:
-        """Wait while the shoe sends a copy of its report, and meanwhile watch the lamps for a change."""
+        """Wait while the shoe sends a second copy of its report, and watch the lamps for a change meanwhile."""
         self._copies_ns.append(self._line.wrote_ns)
         ends_s = time.monotonic() + seconds
         if self._changed_ns is None and len(self._copies_ns) > 1:
@@ -311,7 +313,8 @@ class PlayedTable:
 
 
 def measure(house: House, library: Path, rounds: int, added_ms: float) -> Iterator[Section]:
-    """Measure `rounds` rounds on the table and on the floor. Each sync of the disk is made `added_ms` slower."""
+    """Measure `rounds` rounds on the real table and on the floor (the bare table). Each sync of the disk is made
+    `added_ms` milliseconds slower."""
     disk = f"each sync {added_ms:g} ms longer" if added_ms else "the disk as it is"
     with ExitStack() as ends:
         played = PlayedTable(ends, house, Syncs(library, house.folder / "syncs", added_ms))

@@ -1,4 +1,5 @@
-"""A light table: only the part of a table that the pit and the broker see, over the real wire.
+"""A light table: a small simulation of only that part of a table that the pit and the broker see, over the real network
+protocol.
 
 It signs and chains real events of Royal 9 rounds. After its events it sends its state, as a table does.
 """
@@ -25,8 +26,9 @@ _ROUNDS_A_SHOE = 80
 
 
 class LightTable(LightWire):
-    """The light table with this number. `round_events` are the events of one round, which every round sends with its
-    own number.
+    """A simulated table that sends events to the pit like a real one, but has no shoe, no journal and no lamps.
+    `number` distinguishes it. `round_events` are the events of one round, which every round sends again with its own
+    number.
 
     `delays_s` are the times from the publishing of events to the pit's acknowledgement.
     """
@@ -72,15 +74,16 @@ class LightTable(LightWire):
         return self.delivery.acked_seq
 
     def levels_since(self, since_s: float) -> bool:
-        """Tell whether the pit has sent the levels of its meters since this moment."""
+        """Tell whether the pit has sent the levels of its meters after the time `since_s`."""
         return self._levels_s is not None and self._levels_s >= since_s
 
     def bets(self, now_s: float) -> bool:
-        """Tell whether progressive wagers can be made: the pit sent its levels lately, and keeps up with the events."""
+        """Tell whether the table may take progressive wagers at the time `now_s`. Return True if the pit sent its
+        meters' levels lately and keeps up with the events."""
         return self.levels_since(now_s - STALE_AFTER_S) and self.delivery.fresh(now_s)
 
     def play(self, events: int) -> None:
-        """Send the pit the next `events` events, and then the table's state."""
+        """Send the pit the table's next `events` events, and then the table's state."""
         for _ in range(events):
             round_, place = divmod(self.delivery.head_seq, len(self._round_events))
             shoe, of_shoe = divmod(round_, _ROUNDS_A_SHOE)
@@ -95,7 +98,7 @@ class LightTable(LightWire):
         self.say_state()
 
     def state(self) -> bytes:
-        """Return those fields of a table's state at which a pit looks."""
+        """Return a state message of the table, with only those fields that a pit reads."""
         return canonical(
             {
                 "online": True,
@@ -110,7 +113,8 @@ class LightTable(LightWire):
         )
 
     def heard(self, kind: str, payload: bytes, retained: bool) -> None:
-        """Handle a message of the pit: follow its acknowledgements, and note when it sends its levels."""
+        """Handle a message of the pit. An acknowledgement removes events from the waiting ones; for the meters' levels,
+        the time is stored."""
         super().heard(kind, payload, retained)
         if kind == "meters" and not retained:
             self._levels_s = time.monotonic()

@@ -33,7 +33,8 @@ _MOST_OF_CHOICES_MS = 1000
 
 
 def measure(times: int) -> Iterator[Section]:
-    """Measure each table `times` times: counted from nothing, and counted again after cards have left the shoe."""
+    """Measure how long counting the odds of each table takes, first from nothing, and then after cards have left the
+    shoe. Each is measured `times` times."""
     yield Section(
         "The odds",
         "Every bet of a table counted exactly, Royal 9 at each of its seats: from nothing, which asks the rules for "
@@ -45,7 +46,8 @@ def measure(times: int) -> Iterator[Section]:
 
 
 def measure_worst() -> Iterator[Section]:
-    """Measure the bets that take longest, and the rest of each table's `check`. Each is measured once."""
+    """Measure the bets whose odds take longest to count, and the rest of `tablectl check` for each table. Each is
+    measured once."""
     house = subject(TABLES / "ez_baccarat.toml")
     cases = {spot: replace(house, bets=(*house.bets, bet)) for spot, bet in _WORST.items()}
     cases |= {table: subject(TABLES / f"{table}.toml") for table in _TABLES}
@@ -123,7 +125,7 @@ def _from_nothing(of: Subject) -> None:
 
 
 def _later(of: Subject) -> Shoe:
-    """Return the shoe after sixty cards have left it, more of some ranks than of others."""
+    """Return the cards of a shoe after sixty cards have left it, more of some ranks than of others."""
     left = dict(fresh(of.shoe.decks))
     for card in DECK[:30]:
         left[card] -= 2

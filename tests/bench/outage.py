@@ -1,5 +1,5 @@
-"""Measures what an outage of the pit does to many tables: when the levels are back, when wagers are taken again, and
-when all waiting events are acknowledged."""
+"""Measures what an outage of the pit does to many tables: how long it takes until the meters' levels are back, until
+wagers are taken again, and until all waiting events are acknowledged."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LEVELS_AIM_S = 3.0
 
 
 class _Marks:
-    """For each table, when it was first seen to have what it waits for, in seconds after the pit's restart."""
+    """Stores for each table when the condition `has` first held for it, in seconds after the pit's restart."""
 
     def __init__(self, tables: list[LightTable], has: Callable[[LightTable], bool]) -> None:
         self._waiting = tables
@@ -31,20 +31,22 @@ class _Marks:
         self.at_s: list[float] = []
 
     def look(self, since_s: float) -> int:
-        """Look at the tables that still wait, and return how many still do."""
+        """Check the condition for every table that has not met it yet. Returns how many tables still do not meet it.
+        `since_s` is the time of the pit's restart."""
         still = [table for table in self._waiting if not self._has(table)]
         self.at_s += [time.monotonic() - since_s] * (len(self._waiting) - len(still))
         self._waiting = still
         return len(still)
 
     def last_s(self) -> float:
-        """Return when the last of the tables had what it waits for; infinity where one still waits."""
+        """Return when the last of the tables met the condition, in seconds after the pit's restart; infinity if one
+        does not meet it yet."""
         return math.inf if self._waiting else max(self.at_s)
 
 
 def measure(folder: Path, number: int, outage_s: float) -> Iterator[Section]:
-    """Let this number of tables play ten times faster than real ones, without a pit for `outage_s` seconds. Measure
-    what follows once the pit is back."""
+    """Let `number` tables play ten times faster than real ones, without a pit for `outage_s` seconds. Measure how long
+    they take to recover once the pit is back."""
     with cell(folder / "outage") as house:
         tables = Tables(number, house.port, play=1)
         play = tables.pace(CELL_PACE_S)

@@ -1,4 +1,4 @@
-"""The bench's figures as tables: each is printed when it is ready, and all are written to a page."""
+"""Prints the figures of `make bench` as tables. Each table is printed when it is ready, and all are written to a page."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PAGE = Path(__file__).resolve().parents[2] / "bench" / "FIGURES.md"
 
 @dataclass(frozen=True)
 class Section:
-    """One table of figures. `note` says how they were measured."""
+    """One table of measured figures. `note` says how they were measured."""
 
     title: str
     note: str
@@ -25,7 +25,7 @@ class Section:
     rows: Sequence[tuple[str, ...]]
 
     def printed(self) -> str:
-        """Return the section as text for a terminal."""
+        """Return this table of figures as text for a terminal."""
         widths = [max(map(len, column)) for column in zip(self.columns, *self.rows, strict=True)]
         lines = [
             "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
@@ -34,14 +34,14 @@ class Section:
         return "\n".join((f"\n{self.title}", *(f"  {line}" for line in lines)))
 
     def page(self) -> str:
-        """Return the section in Markdown, for the page."""
+        """Return this table of figures in Markdown, for the page bench/FIGURES.md."""
         rows = (self.columns, ("---",) * len(self.columns), *self.rows)
         return "\n".join((f"## {self.title}", "", self.note, "", *(f"| {' | '.join(row)} |" for row in rows), ""))
 
 
 class Report:
-    """The sections measured so far. Each section is printed as soon as it is added. The page is written at the end of a
-    whole run."""
+    """The tables of figures measured so far. Each table is printed as soon as it is added. The page is written at the
+    end of a complete run."""
 
     def __init__(self, whole: bool, disk: str) -> None:
         self._sections: list[Section] = []
@@ -63,24 +63,24 @@ class Report:
         print(f"{self._head}\n{self._load}", flush=True)
 
     def add(self, section: Section) -> None:
-        """Add a section, and print it."""
+        """Add a table of figures to the report, and print it."""
         self._sections.append(section)
         print(section.printed(), flush=True)
 
     def keep(self) -> None:
-        """Write the page bench/FIGURES.md."""
+        """Write all tables of figures to the page bench/FIGURES.md."""
         PAGE.parent.mkdir(exist_ok=True)
         loads = f"{self._load}\n{_load('at the end, the bench itself included')}"
         PAGE.write_text("\n".join((self._head, loads, "", *(one.page() for one in self._sections))), "utf-8")
 
 
 def spread(times: Sequence[float]) -> tuple[float, float]:
-    """Return the median and the 99th percentile."""
+    """Return the median and the 99th percentile of the times."""
     return statistics.median(times), sorted(times)[math.ceil(0.99 * len(times)) - 1]
 
 
 def judged(figure: float, aim: float, unit: str = "") -> str:
-    """Return the aim in words, and whether the figure meets it."""
+    """Return a text that names the aim and says whether the figure meets it."""
     return f"{aim:g} {unit}".rstrip() + (": met" if figure <= aim else ": missed")
 
 

@@ -1,4 +1,4 @@
-"""Measures what a running table costs in CPU and memory, and how soon it is ready again after a power cut."""
+"""Measures how much CPU time and memory a running table uses, and how soon it is ready again after a power cut."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ _READY = (
 
 
 def measure(house: House, starts: int, quiet_s: float) -> Iterator[Section]:
-    """Measure a table that starts without a journal, plays most of a shoe, is left idle, and starts again in that shoe
-    after a power cut."""
+    """Measure a table through its life: it starts without a journal, plays most of a shoe, is left idle, and starts
+    again in that shoe after a power cut."""
     first_ms, first_floor_ms = _starts(house, starts, forget=True)
     with house.daemon() as (daemon, _):
         fresh_kib = resident_kib(daemon)
@@ -64,7 +64,8 @@ def measure(house: House, starts: int, quiet_s: float) -> Iterator[Section]:
 
 
 def _shares(daemon: int, quiet_s: float) -> tuple[float, float]:
-    """Return the CPU use of the daemon and of a program that only sleeps, each as a median in % of one core."""
+    """Return how much CPU two processes use, each as a median in % of one core: the table's daemon, and a program that
+    only sleeps."""
     with subprocess.Popen([sys.executable, "-c", _SLEEPS]) as sleeper:
         try:
             shares = [_spell((daemon, sleeper.pid), quiet_s) for _ in range(_SPELLS)]
@@ -87,8 +88,8 @@ def _started(what: str, table_ms: float, floor_ms: float) -> tuple[str, ...]:
 
 
 def _starts(house: House, times: int, forget: bool) -> tuple[float, float]:
-    """Return the median start time of the table and of a Python that only imports its libraries, in ms. With `forget`
-    each start begins without a journal."""
+    """Return two median start times in ms: that of the table, and that of a Python process that only imports the
+    table's libraries. With `forget` each start begins without a journal."""
     starts_ms, floors_ms = [], []
     for _ in range(times):
         with ready(programs.python("-c", f"import {_IMPORTS}; {_READY}"), house.folder, "imports") as (_, floor_ms):
@@ -104,14 +105,14 @@ def _starts(house: House, times: int, forget: bool) -> tuple[float, float]:
 
 
 def _play(house: House) -> None:
-    """Let the simulated people play most of a shoe, as fast as they can."""
+    """Let the simulated dealer and players play most of a shoe, as fast as they can."""
     command = ["-m", "drivers.sim", str(house.table), "--account", str(house.folder / "account"), "--seed", "1"]
     subprocess.run(programs.python(*command, "--speed", "0", "--rounds", str(ROUNDS)), check=True)
     until(house.all_is_acknowledged, "the pit")
 
 
 def _open_rows(house: House) -> int:
-    """Return how many facts a replay of the open shoe must process."""
+    """Return how many facts (rows of the journal) the daemon must process again when it starts in the open shoe."""
     opened = rows = 0
     for row in read_rows(house.folder / "table.journal"):
         rows = row.number

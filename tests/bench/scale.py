@@ -1,5 +1,5 @@
 """Measures one to two hundred tables on one Mosquitto and one reference pit, first at a fixed pace, then as fast as
-they can go. It also measures a cell, whose ledger is replicated."""
+they can play. It also measures a cell, which is a pit with a replicated ledger."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _KEEP_EVERY_S = 0.25
 
 @dataclass(frozen=True)
 class Spell:
-    """What was measured over some time: rounds per second, delays in ms, and how much of a core each process used."""
+    """The measurements of one period: rounds per second, delays in ms, and how much of a core each process used."""
 
     rounds_s: float
     delays_ms: list[float]
@@ -49,7 +49,7 @@ class Spell:
 
     @property
     def delay(self) -> str:
-        """Return the median and the 99th percentile of the delays, as text."""
+        """Return the median and the 99th percentile of the measured delays, as text."""
         if not self.delays_ms:
             return "-"
         median, p99 = spread(self.delays_ms)
@@ -58,7 +58,7 @@ class Spell:
 
 @dataclass(frozen=True)
 class Step:
-    """What was measured with this number of tables."""
+    """The measurements with one number of tables."""
 
     tables: int
     paced: Spell
@@ -68,10 +68,10 @@ class Step:
 
 
 class Tables:
-    """Many light tables in this process, driven by calls of `turn`. A round has two events, of which `play` are sent at
-    a time.
+    """Many simulated tables (`LightTable`) in this process, which make progress when `turn` is called. A round has two
+    events, of which `play` are sent at a time.
 
-    Raises TableError `bench` where some table cannot send its events in time.
+    Raises TableError `bench` if some table cannot begin to send its events in time.
     """
 
     def __init__(self, number: int, port: int, play: int = 2) -> None:
@@ -92,12 +92,13 @@ class Tables:
             self.turn(0.1)
 
     def paced(self, house: House, for_s: float, pace_s: float) -> Spell:
-        """Let each table play a round every `pace_s` seconds, evenly spread, and measure that."""
+        """Let each table play a round every `pace_s` seconds, evenly spread, for `for_s` seconds, and return the
+        measurements."""
         return self._spell(house, for_s, self.pace(pace_s))
 
     def pace(self, pace_s: float) -> Callable[[], float]:
-        """Return a function that plays every round that is due and returns how many seconds remain until the next. Each
-        table has a round every `pace_s` seconds."""
+        """Return a function that plays every round that is due and returns how many seconds remain until the next
+        round. Each table has a round every `pace_s` seconds."""
         begun_s, every_s = time.monotonic(), pace_s / self._plays_a_round
         due = [(begun_s + every_s * place / len(self.all), place) for place in range(len(self.all))]
 
@@ -112,7 +113,8 @@ class Tables:
         return play_what_is_due
 
     def flat_out(self, house: House, for_s: float) -> Spell:
-        """Let each table play its next round as soon as the pit has acknowledged the last, and measure that."""
+        """Let each table play its next round as soon as the pit has acknowledged the previous one, for `for_s` seconds,
+        and return the measurements."""
         for table in self.all:
             table.when_done = partial(table.play, self._play)
             table.when_done()
@@ -122,7 +124,8 @@ class Tables:
         return spell
 
     def unacknowledged(self) -> int:
-        """Wait until the pit has acknowledged everything, or the time is over. Returns how many events wait."""
+        """Wait until the pit has acknowledged every event of the tables, but only for a limited time. Returns how many
+        events still wait."""
         deadline_s = time.monotonic() + _DRAIN_S
         while (waiting := sum(table.unacknowledged for table in self.all)) and time.monotonic() < deadline_s:
             self.turn(0.1)
@@ -136,7 +139,8 @@ class Tables:
         self._selector.close()
 
     def _spell(self, house: House, for_s: float, play: Callable[[], float]) -> Spell:
-        """Measure for `for_s` seconds. Meanwhile `play` plays what is due, and returns how long nothing more is due."""
+        """Measure the tables for `for_s` seconds. The function `play` plays the rounds that are due, and returns how
+        many seconds remain until the next round."""
         for table in self.all:
             table.delays_s.clear()
         begun_s, before = time.monotonic(), _cpu_ms(house)
@@ -151,7 +155,7 @@ class Tables:
         return Spell(len(delays_ms) / self._plays_a_round / took_s, delays_ms, pit, broker, tables, databases)
 
     def turn(self, wait_s: float) -> None:
-        """Handle what arrives within `wait_s` seconds, and send what is due again."""
+        """Handle the messages that arrive at the tables within `wait_s` seconds, and send messages again that are due."""
         for key, _ in self._selector.select(max(0.0, min(wait_s, _KEEP_EVERY_S))):
             key.data.turn()
         if time.monotonic() - self._kept_s > _KEEP_EVERY_S:
@@ -161,15 +165,15 @@ class Tables:
 
 
 def _cpu_ms(house: House) -> tuple[float, ...]:
-    """Return the CPU time of pit, broker, tables and databases so far, in ms. All these processes last as long as the
-    measurement."""
+    """Return the CPU time that pit, broker, tables and databases have used so far, in ms each. All these processes last
+    as long as the measurement."""
     of_databases = sum(cpu_ms(pid) for server in house.databases for pid in tree(server))
     return cpu_ms(house.pit), cpu_ms(house.broker), 1000 * time.process_time(), of_databases
 
 
 @dataclass(frozen=True)
 class CellStep:
-    """What was measured with this number of tables at a cell (a pit with a replicated ledger). `amiss` lists what was
+    """The measurements with one number of tables at a cell (a pit with a replicated ledger). `amiss` lists what was
     wrong at the end."""
 
     tables: int
@@ -180,8 +184,8 @@ class CellStep:
 
 
 def measure_cell(folder: Path, numbers: Sequence[int], spell_s: float, longest_s: float) -> Iterator[Section]:
-    """Measure each of these numbers of tables on one pit with a replicated ledger, at a fixed pace. The last number
-    runs for `longest_s` seconds."""
+    """Measure a pit with a replicated ledger at a fixed pace, with each of these numbers of tables in turn. With the
+    last number the measurement lasts `longest_s` seconds, with the others `spell_s`."""
     steps: list[CellStep] = []
     rows: list[tuple[str, ...]] = []
     for number in numbers:
@@ -271,7 +275,8 @@ def _cell_row(step: CellStep) -> tuple[str, ...]:
 
 
 def _bare_commits(house: House) -> str:
-    """Return how long a bare commit of one event's bytes takes: median / p99 in ms, as text."""
+    """Return how long the database takes to commit the bytes of one event and nothing else, as text: median / p99 in
+    ms."""
     assert isinstance(house.ledger, str)
     took_ms: list[float] = []
     with psycopg.connect(house.ledger, autocommit=True) as database:
@@ -285,9 +290,9 @@ def _bare_commits(house: House) -> str:
 
 
 def measure(folder: Path, numbers: Sequence[int], spell_s: float, rounds: int) -> Iterator[Section]:
-    """Measure each number of tables with a new broker and ledger: for `spell_s` seconds at a fixed pace, then for
-    `spell_s` seconds as fast as they can go. Where there are few tables, the fixed pace lasts until `rounds` rounds are
-    played."""
+    """Measure a new broker and pit with each of these numbers of tables: for `spell_s` seconds at a fixed pace, then
+    for `spell_s` seconds as fast as the tables can play. If there are few tables, the fixed pace lasts until `rounds`
+    rounds are played."""
     steps = [_step(folder / f"scale-{number}", number, spell_s, rounds) for number in numbers]
     yield Section(
         "Scale",
@@ -370,5 +375,5 @@ def _growth(
 
 
 def _slope(steps: Sequence[_S], figure: Callable[[_S], float]) -> float:
-    """Return how much each further table adds to this figure, by least squares."""
+    """Return how much each additional table adds to this figure of the measurements, by least squares."""
     return statistics.linear_regression([step.tables for step in steps], [figure(step) for step in steps]).slope

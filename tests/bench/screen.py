@@ -1,5 +1,5 @@
-"""Measures the screen: the time from a round's last card at the table to its mark on the page, and what browsers cost
-the table."""
+"""Measures the players' page: the time from a round's last card at the table to the round's mark on the page, and how
+much CPU browsers cost the table."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ while True:
 
 
 def measure(house: House, rounds: int, quiet_s: float) -> Iterator[Section]:
-    """Measure a page in Chromium at a table that is dealt at, alone and with 99 other readers. Yields nothing where
-    Chromium is not installed."""
+    """Measure the players' page in Chromium while a table is dealt at, alone and with 99 other readers. Yields nothing
+    if Chromium is not installed."""
     if not (PROGRAM and DRIVER):
         return
     at = f"127.0.0.1:{programs.free_port()}"
@@ -88,7 +88,7 @@ def measure(house: House, rounds: int, quiet_s: float) -> Iterator[Section]:
 
 
 def _let_read(house: House, at: str, stack: ExitStack) -> None:
-    """Let `_MANY` more browsers read the page, until `stack` is closed."""
+    """Let `_MANY` more browsers read the page at the address `at`, until `stack` is closed."""
     said = house.folder / "readers.log"
     readers = programs.python("-c", _READERS, *at.split(":"), str(_MANY))
     stack.enter_context(programs.started(readers, said))

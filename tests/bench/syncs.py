@@ -1,4 +1,4 @@
-"""Watches the disk syncs of a process from outside, and slows them down where that is wanted. syncs.c says how."""
+"""Counts the disk syncs of a process from outside the process, and makes them slower on request. syncs.c says how."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SLOT = struct.Struct("<QQ")
 
 
 def build(folder: Path) -> Path:
-    """Compile the library into `folder`, and return its path, which is meant for LD_PRELOAD. Raises TableError
+    """Compile the library syncs.c into `folder`, and return its path, which is meant for LD_PRELOAD. Raises TableError
     `no_compiler`."""
     compiler = shutil.which("cc")
     if compiler is None:
@@ -33,7 +33,8 @@ def build(folder: Path) -> Path:
 
 
 class Syncs:
-    """The disk syncs of one process, which must be started with `environment`. Each sync is made `added_ms` slower."""
+    """The disk syncs of one process, which must be started with the variables in `environment`. Each sync is made
+    `added_ms` milliseconds slower."""
 
     def __init__(self, library: Path, page: Path, added_ms: float) -> None:
         page.write_bytes(bytes(_PAGE_BYTES))
@@ -47,12 +48,12 @@ class Syncs:
 
     @property
     def count(self) -> int:
-        """Return how many syncs there were so far."""
+        """Return how many times the process has synced a file to the disk so far."""
         return int.from_bytes(self._bytes[:8], "little")
 
     def first_ended_ns(self, after_ns: int) -> int | None:
-        """Return when the first sync ended that began after this moment, in ns of the monotonic clock; None where there
-        is none."""
+        """Return when the first disk sync ended that began after the time `after_ns`, in ns of the monotonic clock;
+        None if no such sync has ended."""
         count = self.count
         slots = (_SLOT.unpack_from(self._bytes, 16 + 16 * (number % _SLOTS)) for number in range(count)[-_SLOTS:])
         return min((ended_ns for begun_ns, ended_ns in slots if begun_ns > after_ns), default=None)

@@ -1,5 +1,5 @@
-"""A clean Debian with systemd as its init, in a container without network: a table's machine before anything is
-installed.
+"""A container without network that boots a clean Debian with systemd as its init, like a table's machine before
+anything is installed.
 
 mmdebstrap makes the system once, in `build/roots`. Each test gets a layer of its own on top of it.
 """
@@ -25,7 +25,7 @@ _POLL_S = 0.2
 
 
 def lacking() -> str:
-    """Return what this machine lacks for such a container; empty where it lacks nothing."""
+    """Return what this machine lacks for booting a Debian container, in words; empty if it lacks nothing."""
     programs = [
         name for name in ("mmdebstrap", "systemd-nspawn", "nsenter", "apt-ftparchive") if shutil.which(name) is None
     ]
@@ -34,7 +34,7 @@ def lacking() -> str:
 
 @contextmanager
 def alone(file: Path) -> Iterator[None]:
-    """Hold the lock file for the length of a `with` block, so that only one process at a time is inside."""
+    """Hold a lock on the file for the length of a `with` block, so that only one process at a time runs the block."""
     file.parent.mkdir(parents=True, exist_ok=True)
     with file.open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -42,12 +42,14 @@ def alone(file: Path) -> Iterator[None]:
 
 
 def build_root(release: str) -> Path:
-    """Return the folder of the Debian in which a package of this release is built. `make_package` makes that folder."""
+    """Return the folder of the Debian system in which the package for this release is built. `make_package` makes that
+    folder."""
     return ROOT / "build" / "roots" / release
 
 
 def make_package(folder: Path, architecture: str = "amd64", release: str = "bookworm") -> Path:
-    """Return the package of this working copy for this release of Debian. The first caller builds it, in `folder`."""
+    """Return the Debian package of this working copy for a release of Debian. The first caller builds it, in `folder`;
+    later callers get the same file."""
     cache = str(ROOT / "build" / "cache")  # the tools keep what they fetch; the tests' own cache cannot be written to
     environment = os.environ | {"ARCHITECTURES": architecture, "DIST": str(folder), "XDG_CACHE_HOME": cache}
     with alone(folder / "lock"):
@@ -58,7 +60,7 @@ def make_package(folder: Path, architecture: str = "amd64", release: str = "book
 
 
 def clean_root(release: str) -> Path:
-    """Return the folder of a clean Debian of this release. The first caller makes it."""
+    """Return the folder of a clean Debian system of this release. The first caller makes it."""
     root = ROOT / "build" / "roots" / f"clean-{release}-{zlib.crc32(CLEAN.encode()):08x}"  # other packages, another one
     with alone(root.with_name(f"{root.name}.lock")):
         if not root.is_dir():
@@ -71,7 +73,7 @@ def clean_root(release: str) -> Path:
 
 
 class Machine:
-    """A booted container."""
+    """A running container with a booted Debian, which stands for a table's machine."""
 
     def __init__(self, root: Path, leader: int) -> None:
         self.root = root
@@ -80,24 +82,25 @@ class Machine:
         self._enter = [*self.on_its_network, "--mount", "--uts", "--ipc", "--pid", "--cgroup"]
 
     def command(self, *words: str) -> list[str]:
-        """Return the command that runs these words in the container, as root."""
+        """Return the command line that runs these words inside the container, as root."""
         return [*self._enter, "env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root", "LC_ALL=C.UTF-8", *words]
 
     def run(self, *words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
-        """Run these words in the container as root, and return the result. With `check` the command must succeed."""
+        """Run these words as a command inside the container, as root, and return the result. With `check` the command
+        must succeed."""
         done = subprocess.run(self.command(*words), capture_output=True, text=True, check=False, cwd="/", timeout=300)
         assert not check or done.returncode == 0, f"{' '.join(words)}\n{done.stdout}\n{done.stderr}\n{self.log()}"
         return done
 
     def log(self) -> str:
-        """Return the last lines of the machine's log."""
+        """Return the last lines of the container's system log."""
         return self.run("journalctl", "--lines", "40", "--output", "short-monotonic", "--no-pager", check=False).stdout
 
 
 @contextmanager
 def layer(lower: Sequence[Path], folder: Path) -> Iterator[Path]:
-    """Yield a folder that shows the content of the folders `lower`, with the uppermost first. Whatever is written to it
-    goes to `folder`."""
+    """Yield a folder that shows the content of the folders `lower`, of which the first hides files of the later ones.
+    Whatever is written to the yielded folder goes to `folder`."""
     for name in ("root", "over", "work"):
         (folder / name).mkdir(parents=True, exist_ok=True)
     options = f"lowerdir={':'.join(map(str, lower))},upperdir={folder / 'over'},workdir={folder / 'work'}"
@@ -110,8 +113,8 @@ def layer(lower: Sequence[Path], folder: Path) -> Iterator[Path]:
 
 @contextmanager
 def booted(root: Path, name: str, state: Path) -> Iterator[Machine]:
-    """Boot the container of this root for the length of a `with` block. At its end, kill the container as a power cut
-    does.
+    """Boot a container from the Debian system in `root`, for the length of a `with` block. At the block's end the
+    container is killed, as by a power cut.
 
     `state` becomes its /var/lib/table-controller, and lies apart from the system.
     """

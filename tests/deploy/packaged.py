@@ -1,4 +1,5 @@
-"""A table on a clean Debian: installed from the package, run, and dealt at as people do."""
+"""A table's machine with a clean Debian. A test installs the package on it, runs the table and deals at it as people
+do."""
 
 from __future__ import annotations
 
@@ -37,18 +38,18 @@ class Table:
         self.shoe: subprocess.Popen[str] | None = None
 
     def install(self, package: Path) -> str:
-        """Install the package with `apt install ./FILE`, and return what apt printed."""
+        """Install the Debian package with `apt install ./FILE`, and return what apt printed."""
         shutil.copy(package, self.machine.root / "root" / package.name)
         return self.machine.run("apt-get", "install", "-y", "-q", "--allow-downgrades", f"/root/{package.name}").stdout
 
     def set_up(self) -> None:
-        """Run `tablectl setup` with simulated wires, and start the table."""
+        """Run `tablectl setup` for a table with simulated hardware, and start the table."""
         self.asked("setup.start = 'no'")
         self.plug_in()
         self.machine.run("systemctl", "enable", "--now", "table-controller")
 
     def asked(self, more: str) -> str:
-        """Run `tablectl setup` with the usual answers and the answers `more`, and return what it printed."""
+        """Run `tablectl setup` with the usual answers and those in the text `more`. Returns what the command printed."""
         file = self.machine.root / "root" / "answers"
         file.write_text(_ANSWERS + more, "utf-8")
         told = self.machine.run("tablectl", "setup", "--answers", "/root/answers", check=False)  # 1: not ready yet
@@ -56,14 +57,14 @@ class Table:
         return told.stdout
 
     def plug_in(self) -> None:
-        """Connect a simulated shoe to the table's port."""
+        """Connect a simulated shoe to the table's serial port."""
         deal = "exec /opt/table-controller/current/bin/tablectl sim shoe --pty /var/lib/table-controller/shoe --verbs"
         command = self.machine.command("runuser", "-u", "table-controller", "--", "sh", "-c", deal)
         self.shoe = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, cwd="/")
         eventually_now(lambda: (self.state / "shoe").is_symlink())
 
     def says(self, *verbs: str) -> None:
-        """Let the simulated shoe do what these verbs say, in the form that `tablectl sim shoe --verbs` takes."""
+        """Send these commands to the simulated shoe, in the form that `tablectl sim shoe --verbs` takes."""
         assert self.shoe is not None
         assert self.shoe.stdin is not None
         self.shoe.stdin.write("".join(f"{verb}\n" for verb in verbs))
@@ -86,7 +87,8 @@ class Table:
         return self.machine.run("tablectl", "status", "--json", check=False).stdout
 
     def runs(self, unit: str = "table-controller") -> str:
-        """Return the version of the unit's running process, as the kernel shows it; empty where none runs."""
+        """Return which version of the program the systemd unit's process runs, as the kernel shows it; empty if no
+        process runs."""
         pid = self.machine.run("systemctl", "show", "-P", "MainPID", unit).stdout.strip()
         maps = self.machine.run("cat", f"/proc/{pid}/maps", check=False).stdout if pid != "0" else ""
         return maps.partition("/opt/table-controller/.")[2].partition("/")[0].rpartition(".")[0]
@@ -97,8 +99,8 @@ class Table:
 
 @contextmanager
 def clean_table(folder: Path, name: str, state: Path, release: str = "bookworm") -> Iterator[Table]:
-    """Boot a machine of this name from a clean Debian. `state` holds the table's files; it lies apart from the
-    machine's system, and outlives it."""
+    """Boot a machine called `name` with a clean Debian of this release. `state` is the folder of the table's own files;
+    it lies apart from the machine's system, and outlives it."""
     with layer([clean_root(release)], folder / name) as root, booted(root, name, state) as machine:
         table = Table(machine, state)
         yield table
@@ -108,7 +110,7 @@ def clean_table(folder: Path, name: str, state: Path, release: str = "bookworm")
 
 
 def another(package: Path, version: str, folder: Path, change: Callable[[Path], None] = lambda _program: None) -> Path:
-    """Return a copy of the package that claims to be another version, with a change of its program."""
+    """Return a copy of the Debian package that claims to be version `version`. `change` may alter the program in it."""
     tree = folder / version
     subprocess.run(["dpkg-deb", "-R", str(package), str(tree)], check=True)
     versions = tree / "usr" / "lib" / "table-controller"

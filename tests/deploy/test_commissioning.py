@@ -1,5 +1,5 @@
-"""Checks that a technician can make a clean machine a table: at the machine's terminal, with the broker and the pit of
-a house."""
+"""Checks that a technician can turn a clean machine into a table, at the machine's terminal, with the broker and the
+pit of a house."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ _INPUTS = {"seat_1": 4, "seat_2": 6, "seat_3": 5, "deal": 27, "new_shoe": 11, "k
 
 @contextmanager
 def _house(table: Table, folder: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """Run the house's broker, as shipped, with certificates of a test CA, and its pit. The table's machine can reach
-    both."""
+    """Run the broker of a house, as shipped, with certificates of a test CA, and the house's pit. The table's machine
+    can reach both."""
     machine = table.machine
     machine.run("tablectl", "certs", "/root/tls", "broker.pit", "royal9-01", "pit", "bets")
     tls = machine.root / "root" / "tls"

@@ -1,5 +1,5 @@
-"""Installs the Debian package in a clean Debian, updates it, rolls it back, removes it and restores it. One journal
-lasts through it all."""
+"""Installs the Debian package in a clean Debian, updates it, rolls it back, removes it and restores it. The table's
+journal survives all of that."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _cannot_start(program: Path) -> None:
 
 
 def _kept_on_disk(table: Table, words: str) -> str:
-    """Let a program log these words, and return what the system's log on the disk has of them."""
+    """Let a program log these words, and return the lines of the system's log on the disk that contain them."""
     table.machine.run("logger", "--tag", "probe", words)
     table.machine.run("journalctl", "--sync")
     of_disk = ("journalctl", "--directory=/var/log/journal", "--output=cat", f"--grep={words}")
@@ -188,7 +188,7 @@ def test_a_version_that_does_not_become_ready_is_left_by_itself(table: Table, pa
 
 
 def _another_cell(program: Path) -> None:
-    """Change one cell of the tableau in the program: Banker stands on six where Player drew a six."""
+    """Change one cell of the tableau in the installed program: Banker stands on six if Player drew a six."""
     game = program / "rules" / "game" / "baccarat.py"
     text = game.read_text("utf-8")
     cell = "    player, banker = hands(tableau, dealt)\n    hand = _next_hand(tableau, player, banker)\n"

@@ -1,4 +1,5 @@
-"""Checks the pit from the Debian package: its service with a ledger in a file and in PostgreSQL, and its update."""
+"""Checks the pit from the Debian package: its service with a ledger in a file and in PostgreSQL, and the update of the
+service."""
 
 from __future__ import annotations
 
@@ -33,13 +34,14 @@ def _without_its_pit(program: Path) -> None:
 
 
 def _running(pit: Table) -> tuple[str, str, str]:
-    """Return the versions that run of the pit, of its page (whose readiness nobody waits for), and of a table."""
+    """Return which version of the program three processes run: the pit, the pit's page (for whose start nobody waits),
+    and a table."""
     return pit.runs("table-pit"), pit.runs("table-pit-page"), pit.runs()
 
 
 @pytest.fixture
 def pit(table: Table, package: Path) -> Table:
-    """A machine on which the pit's service is prepared as the pit's page says. No table is set up on it."""
+    """A machine on which the pit's service is prepared as the documentation of the pit says. No table is set up on it."""
     table.install(package)
     for line in _PREPARED.strip().splitlines():
         table.machine.run(*line.split())

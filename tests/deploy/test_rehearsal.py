@@ -1,5 +1,5 @@
-"""Checks that a new version must make a table's past events again before it may run there. Where one event differs, the
-switch is refused.
+"""Checks that a new version of the program must compute a table's past events again before it may run there. If one
+event differs, the switch is refused.
 
 The new version is the adversary: it changes a rule, crashes, hangs, answers nonsense, writes where it should not, or
 declares more than a change.
@@ -64,7 +64,7 @@ def shoe(number: int, *rounds: tuple[str, ...]) -> list[Fact]:
 
 @pytest.fixture(scope="module")
 def past(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A journal of three shoes, two of which are in archives."""
+    """The path of a journal with three shoes, of which two are in archives."""
     path = tmp_path_factory.mktemp("past") / "table.journal"
     facts = [*shoe(1, NATURAL, NATURAL), *shoe(2, NATURAL, CELL, NATURAL), *shoe(3, CELL), ShoeClosed("A. Nguyen")]
     with closing(opened(path)) as journal:
@@ -76,7 +76,7 @@ def past(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def program(folder: Path, text: str, shebang: str = sys.executable) -> Path:
-    """Make a version of the program in this folder, whose `tablectl` has this text."""
+    """Make a version of the program in `folder`, whose `tablectl` is a script with this text. Returns the folder."""
     (folder / "bin").mkdir(parents=True)
     (folder / "bin" / "tablectl").write_text(f"#!{shebang}\n{text}", "utf-8")
     (folder / "bin" / "tablectl").chmod(0o755)
@@ -126,8 +126,8 @@ def test_a_changed_cell_of_drawing_is_refused_at_the_first_round_that_it_decides
 
 
 class New:
-    """A new version at the far end of the pipes. It makes the events honestly, and then answers what `says` makes of
-    its answer."""
+    """A new version of the program that takes part in a rehearsal through pipes. It computes the events honestly, but
+    then sends what the function `says` makes of its answer."""
 
     def __init__(self, says: Callable[[dict[str, Any]], object] = dict, declares: object = ()) -> None:
         self._says = says
@@ -157,7 +157,8 @@ def judged(past: Path, new: New, most: int | None = None, archives: Path | None 
 
 
 def changing(type_: str, change: Callable[[dict[str, Any]], object]) -> Callable[[dict[str, Any]], object]:
-    """Return a change of an answer: `change` is applied to each event of this type."""
+    """Return a function that alters an answer of the new version: it applies `change` to each event of the type `type_`
+    in the answer."""
 
     def says(answer: dict[str, Any]) -> object:
         for event in answer["events"]:
@@ -169,7 +170,8 @@ def changing(type_: str, change: Callable[[dict[str, Any]], object]) -> Callable
 
 
 def spelt(spell: Callable[[str], str]) -> Callable[[dict[str, Any]], object]:
-    """Return a change of an answer: `spell` is applied to the bytes of each event."""
+    """Return a function that alters an answer of the new version: it applies `spell` to the text of each event in the
+    answer."""
 
     def says(answer: dict[str, Any]) -> object:
         bodies = [spell(canonical(event).decode()) for event in answer["events"]]

@@ -1,4 +1,4 @@
-"""Checks what a stranger can do at a table's own machine: with an account outside of the table's group, and as root."""
+"""Checks what a stranger can do at a table's machine: with an account outside of the table's group, and as root."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _FAULT_LAMP = 26
 
 
 def _found(table: Table) -> dict[str, str]:
-    """Return the warnings and faults that the doctor finds, by their codes."""
+    """Return the warnings and faults that `tablectl doctor` finds on the table's machine, by their codes."""
     rows = json.loads(table.machine.run("tablectl", "doctor", "--json", check=False).stdout)
     return {row["code"]: row["verdict"] for row in rows if row["verdict"] in ("warning", "fault")}
 
 
 @pytest.fixture
 def played(table: Table, package: Path) -> Table:
-    """An installed table with an open shoe."""
+    """A machine with an installed table, at which a shoe is open."""
     table.install(package)
     table.set_up()
     table.open_a_shoe()

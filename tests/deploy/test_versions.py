@@ -1,5 +1,5 @@
-"""Checks which version runs after an update, after a rollback, after a version that does not start, and after a power
-cut at each step.
+"""Checks which version of the program runs after an update, after a rollback, after a version that does not start, and
+after a power cut at each step.
 
 The systemd in these tests is a few lines of Python. test_package.py does the same with the package and the real
 systemd.
@@ -32,8 +32,8 @@ class PowerCut(BaseException):
 
 
 class Machine:
-    """A machine with pretended services, which knows the version that each service runs. `broken` versions do not
-    become ready."""
+    """A machine with pretended systemd services, which stores the version of the program that each service runs. The
+    versions in `broken` do not become ready."""
 
     def __init__(
         self,
@@ -79,12 +79,14 @@ class Machine:
 
     @property
     def runs(self) -> str | None:
-        """The version that every enabled service of the machine runs; None where none runs."""
+        """The version of the program that every enabled service of the machine runs; None if none runs."""
         (version,) = {self.ran[unit] for unit in self.enabled}
         return version
 
     def switch(self, shoe: list[bool] | None = None, unfit: str | None = None) -> bool:
-        """Switch to the requested version. `shoe` says, for each time that this is asked, whether a shoe is open."""
+        """Switch to the requested version of the program, and return whether it runs. `shoe` holds the answers to the
+        question whether a shoe is open, one for each time that it is asked. `unfit` is the reason why the version
+        cannot run, or None."""
         opens = iter(shoe or [])
         return self.versions.switch(lambda: next(opens, False), lambda _version: unfit)
 
@@ -134,7 +136,7 @@ def test_a_shoe_is_open_in_every_phase_but_before_and_after_one(phase: str, monk
 
 
 def _stopped(monkeypatch: pytest.MonkeyPatch, folder: Path, facts: Sequence[Fact]) -> Path:
-    """Make a table that does not run, with a journal of these facts, and return the journal's path."""
+    """Make a table that does not run, whose journal holds these facts. Returns the journal's path."""
     table = stopped_table(folder, facts)
     monkeypatch.setattr(versions, "default_table", lambda _: table)
     monkeypatch.setattr(versions, "_ACCOUNT", None)
@@ -165,8 +167,8 @@ PATH=$REAL exec {} "$@"
 
 
 def _installs(tmp_path: Path, cut_at: int) -> tuple[bool, Path]:
-    """Run the package's postinst script for another build of the same version, with a power cut before command
-    `cut_at`. Returns whether the power was cut, and the folder of the versions."""
+    """Run the package's postinst script for another build of the same version, with a power cut before the command with
+    the number `cut_at`. Returns whether the power was cut, and the folder of the versions."""
     kept, own, fakes = tmp_path / "opt", tmp_path / "own", tmp_path / "fakes"
     for folder in (kept, own / "9.1.0" / "bin", fakes):
         folder.mkdir(parents=True)

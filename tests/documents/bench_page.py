@@ -1,5 +1,5 @@
-"""Makes `docs/bench-api.md` from the bench's own code: its fixtures and their methods, the verbs of each simulated
-shoe, and the values of the lamps."""
+"""Makes the page `docs/bench-api.md` from the code of the test bench: its fixtures and their methods, the verbs of each
+simulated shoe, and the values of the lamps."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ _CLASSES: dict[type, str] = {
 
 
 def bench_page() -> Iterator[str]:
-    """Yield the lines of the page."""
+    """Yield the lines of the page `docs/bench-api.md`."""
     yield _INTRODUCTION
     yield from ("## Fixtures", "", "| fixture | type | what it is |", "|---|---|---|")
     for name, type_, says in _fixtures():
@@ -122,7 +122,8 @@ def _members(type_: type) -> Iterator[str]:
 
 
 def _public(type_: type) -> Iterator[tuple[str, Any]]:
-    """Yield the public members of a type by name, in the order of the source. Members of its base classes come last."""
+    """Yield the name and value of each public member of a type, in the order of the source. Members of its base classes
+    come last."""
     seen: set[str] = set()
     for each in type_.__mro__:
         if each.__module__.startswith(("controller.", "drivers.")):

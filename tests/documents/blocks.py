@@ -1,4 +1,4 @@
-"""Reads the fenced blocks of the documents: which of them are commands, and whether a test runs them."""
+"""Reads the fenced code blocks of the documents: which of them are commands, and whether a test runs them."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ NOTES = {"not run": "not_run", "run by": "run_by", "machine": "machine"}
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A fenced block of a document. `kind` is "sh" for commands, "practice" for lines typed at the practice table,
+    """A fenced code block of a document. `kind` is "sh" for commands, "practice" for lines typed at the practice table,
     "text" for the output of the commands before it, or the language of an example.
 
-    `not_run` is the reason why no test runs the commands. `run_by` is the test that runs them instead of the common
-    one. `machine` is the block's name among those that are typed at a pretended machine (`machine.py`). `proof` means
-    that the commands are run only with `--proof`.
+    `not_run` is the reason why no test runs the commands. `run_by` names the test that runs them, if the common test of
+    all pages does not. `machine` is the block's name among those that are typed at a pretended machine (`machine.py`).
+    `proof` means that the commands are run only with `--proof`.
     """
 
     kind: str
@@ -46,12 +46,12 @@ class Block:
 
     @property
     def elsewhere(self) -> bool:
-        """Return whether the common test of the commands leaves the block out."""
+        """Return True if the common test of all pages' commands leaves this block out."""
         return bool(self.not_run or self.run_by or self.machine)
 
 
 def blocks(document: Path) -> list[Block]:
-    """Return the fenced blocks of a document, in their order."""
+    """Return the fenced code blocks of a document, in the document's order."""
     text = document.read_text("utf-8")
     found = []
     for match in _FENCE.finditer(text):
@@ -64,5 +64,5 @@ def blocks(document: Path) -> list[Block]:
 
 
 def without_code(text: str) -> str:
-    """Return the document's text with an empty line in place of each line of a fenced block."""
+    """Return a document's text with an empty line in place of each line of a fenced code block."""
     return re.sub(r"^```.*?^```$", lambda block: "\n" * block[0].count("\n"), text, flags=re.MULTILINE | re.DOTALL)

@@ -1,4 +1,4 @@
-"""Makes the page of regulators' clauses from `tests/lab/clauses.toml`."""
+"""Makes the page of regulators' clauses (rules that a table must satisfy) from `tests/lab/clauses.toml`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _GROUPS = {
 
 
 def clauses_page() -> Iterator[str]:
-    """Yield the lines of the page."""
+    """Yield the lines of the page of regulators' clauses."""
     every = clauses()
     counts = Counter(clause.verdict for clause in every)
     yield from _HEADING.splitlines()

@@ -1,5 +1,5 @@
-"""Makes `docs/configuration.md` from the types into which a table's file, a game's file and the pit's settings are
-read.
+"""Makes the page `docs/configuration.md` from the types into which a table's file, a game's file and the pit's settings
+are read.
 
 The meaning of a key is the text below its field in the type. The examples are the values in the files in `config`.
 """
@@ -74,7 +74,7 @@ _PIT_LEFT_OUT = {"reserve": "no reserve", "reseed_at_most_cents": "the seed", "l
 
 
 def configuration_page() -> Iterable[str]:
-    """Return the lines of the page."""
+    """Return the lines of the page `docs/configuration.md`."""
     table = tomllib.loads(example_table("royal9").read_text("utf-8"))
     game = tomllib.loads(example_game("royal9").read_text("utf-8"))
     royal = tomllib.loads(example_game("baccarat_royal").read_text("utf-8"))["baccarat_royal"]
@@ -123,7 +123,7 @@ def _section(
 
 
 def _said(type_: type) -> str:
-    """Return the first sentence of the type's docstring, without the section's name at its beginning."""
+    """Return the first sentence of the type's docstring. The name of the file's section at its beginning is left out."""
     sentence = " ".join((inspect.getdoc(type_) or "").partition("\n\n")[0].split())
     _, _, rest = sentence.partition(": ") if sentence.startswith("`[") else ("", "", sentence)
     return f"{rest[0].upper()}{rest[1:]}"
@@ -153,7 +153,8 @@ def _left_out(field: FieldInfo) -> str:
 
 
 def _written(kind: Any, example: Any) -> str:
-    """Say which values a key may have. Where the key is no choice among words, name the value in an example too."""
+    """Return in words which values a key of a configuration file may have. Unless the key is a choice among words, name
+    the value `example` too."""
     if NoneType in get_args(kind):
         (kind,) = set(get_args(kind)) - {NoneType}
     such_as = "" if example is None or isinstance(example, (dict, list)) else f", such as `{_toml(example)}`"
@@ -182,7 +183,7 @@ def _toml(value: object) -> str:
 
 @cache
 def field_texts(type_: type) -> dict[str, str]:
-    """Return the text below each field of a type, by the field's name."""
+    """Return the text that stands below each field in the source of a type, by the field's name."""
     (told,) = ast.parse(textwrap.dedent(inspect.getsource(type_))).body
     assert isinstance(told, ast.ClassDef)
     texts: dict[str, str] = {}

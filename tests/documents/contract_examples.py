@@ -1,5 +1,5 @@
-"""Makes the examples in the contract's document: messages that a table, the reference pit and bet recognition really
-send.
+"""Makes the examples in the document of the contract between table and pit: messages that a table, the reference pit
+and bet recognition really send.
 
 Three tables play, and the pit commits the events of the first. Keys, epochs and times are fixed, so that the examples
 come out the same every time.
@@ -62,7 +62,8 @@ _DIGEST = hashlib.sha256(b"royal9-01.toml").hexdigest()
 
 
 class SpeakingTable(TableUnderTest):
-    """A table whose events are signed and chained as a journal would do. `bodies` holds the bytes of the events."""
+    """A table for examples, whose events are signed and chained as a real table's journal would do. `bodies` holds the
+    bytes of the events."""
 
     def __init__(self, rules: TableRules, epoch: str, levels: Mapping[str, int] | None = None) -> None:
         self._levels = dict(levels or {})
@@ -93,7 +94,7 @@ class SpeakingTable(TableUnderTest):
 
 @cache
 def examples() -> dict[str, tuple[dict[str, Any], ...]]:
-    """Return the example payloads of each message, by the message's name in the document."""
+    """Return the example payloads of each message of the contract, by the message's name in the AsyncAPI document."""
     royal9, state, pit = _evening()
     known, wager, refused = _hand_with_known_wagers()
     of_seats = _hand_of_seats()
@@ -114,8 +115,8 @@ def examples() -> dict[str, tuple[dict[str, Any], ...]]:
 
 
 def _evening() -> tuple[SpeakingTable, dict[str, Any], dict[str, tuple[dict[str, Any], ...]]]:
-    """Play a shoe in which much happens. Returns the table, its state in the middle of the shoe, and the messages of
-    the reference pit."""
+    """Play a shoe in which much happens. Returns three values: the table, its state message in the middle of the shoe,
+    and the messages of the reference pit by name."""
     with TemporaryDirectory() as folder, closing(Ledger(Path(folder) / "pit.ledger")) as ledger:
         ledger.set_terms(default().meters)
         ledger.serve()
@@ -158,7 +159,7 @@ def _evening() -> tuple[SpeakingTable, dict[str, Any], dict[str, tuple[dict[str,
 
 
 def _commit(ledger: Ledger, table: SpeakingTable) -> dict[str, Any]:
-    """Send the pit all events of the table, and return the pit's acknowledgement."""
+    """Let the pit commit all events of the table, and return the pit's acknowledgement."""
     received = ledger.receive([(ROYAL9.table, body) for body in table.bodies])
     assert not received.refused
     ack: dict[str, Any] = json.loads(received.acks[ROYAL9.table].payload(ROYAL9.table, _PIT_AT, PIT_KEY))
@@ -166,8 +167,8 @@ def _commit(ledger: Ledger, table: SpeakingTable) -> dict[str, Any]:
 
 
 def _witnessed(ledger: Ledger, table: SpeakingTable) -> dict[str, tuple[dict[str, Any], ...]]:
-    """Show the pit two checkpoints of the table's journal. Returns the second checkpoint, and the pit's signature of
-    it."""
+    """Show the pit two checkpoints (signed summaries of the journal) of the table. Returns the second checkpoint, and
+    the pit's signature of it."""
     log = Log(f"{ROYAL9.table}/{_EPOCH}", KEY, table.facts)
     said: dict[str, tuple[dict[str, Any], ...]] = {}
     for shown in (log.shown(21), log.shown(table.facts, 21)):
@@ -181,7 +182,8 @@ def _witnessed(ledger: Ledger, table: SpeakingTable) -> dict[str, tuple[dict[str
 
 
 def _state(table: SpeakingTable) -> dict[str, Any]:
-    """Return the table's state message as the daemon would send it. A test compares it with that of a running table."""
+    """Return the table's state message as the daemon would send it. A test compares this message with the state message
+    of a running table."""
     face, (*_, last) = table.face, table.events
     return {
         "online": True,
@@ -210,8 +212,8 @@ def _state(table: SpeakingTable) -> dict[str, Any]:
 
 
 def _hand_with_known_wagers() -> tuple[SpeakingTable, dict[str, Any], dict[str, Any]]:
-    """Play a round whose wagers bet recognition reports. One wager is refused when it arrives and one at the lock;
-    Banker wins on commission."""
+    """Play a round whose wagers bet recognition reports. One wager is refused when it arrives and one at the lock.
+    Banker wins, and owes commission."""
     table = SpeakingTable(SUGARHOUSE, "41d86ab0c3").open_shoe()
     good, alone, odd = Wager(2, "banker", 2000), Wager(3, "dragon_banker", 500), Wager(5, "player", 2050)
     code = table.ask(PlaceWager(odd, "bet recognition"))
@@ -223,8 +225,8 @@ def _hand_with_known_wagers() -> tuple[SpeakingTable, dict[str, Any], dict[str, 
 
 
 def _hand_of_seats() -> SpeakingTable:
-    """Play a round of Lucky 9 in which a seat splits its eights. A card of the seat's second hand was misread, and is
-    corrected."""
+    """Play a round of Lucky 9 in which a seat splits its eights. A card of the seat's second hand is misread at first,
+    and then corrected."""
     table = SpeakingTable(LUCKY9, "c95502e7d1").open_shoe()
     table.do(PlaceWager(Wager(3, "hand", 2000), "dealer"), LockWagers()).draw("8S 2H 8D 9C")
     table.do(MakeCall(Call.SPLIT, "dealer")).draw("KS QS").do(MakeCall(Call.REVEAL, "dealer")).draw("TC")

@@ -1,4 +1,4 @@
-"""Makes `docs/contract.md` from the AsyncAPI document and the JSON Schemas that it names.
+"""Makes the page `docs/contract.md` from the AsyncAPI document and the JSON Schemas that the document names.
 
 The AsyncAPI document is written by hand, except for its examples, which `make pages` makes from the code.
 """
@@ -30,7 +30,7 @@ def fresh_document() -> str:
 
 
 def contract_page() -> Iterator[str]:
-    """Yield the lines of the page."""
+    """Yield the lines of the page `docs/contract.md`."""
     document = json.loads(DOCUMENT.read_text("utf-8"))
     info, server = document["info"], document["servers"]["pit"]
     yield "# The contract between a table and its pit"
@@ -82,7 +82,7 @@ def contract_page() -> Iterator[str]:
 
 
 def _operation(document: dict[str, Any], channel: str) -> dict[str, Any]:
-    """Return the one operation on a channel."""
+    """Return the only operation that the AsyncAPI document has on this channel."""
     (operation,) = (o for o in document["operations"].values() if o["channel"]["$ref"] == f"#/channels/{channel}")
     found: dict[str, Any] = operation
     return found
@@ -104,7 +104,7 @@ def _channel(document: dict[str, Any], key: str) -> Iterator[str]:
 
 
 def _said(schema: dict[str, Any]) -> dict[str, str]:
-    """Return the description of each field that has one, by the field's name."""
+    """Return the descriptions in a JSON Schema, by the name of the field that is described."""
     return {name: rule["description"] for name, rule in schema["properties"].items() if "description" in rule}
 
 
@@ -124,7 +124,8 @@ def _message(message: dict[str, Any], words: dict[str, str]) -> Iterator[str]:
 
 
 def event_definition(type_: str, payload: dict[str, Any]) -> dict[str, Any]:
-    """Return that part of the events' schema which describes the fields of one message besides the envelope."""
+    """Return the part of the events' JSON Schema that describes the fields of one event, without the envelope (the
+    fields that every event has). `type_` is the event's type, and `payload` an example."""
     definitions = _schema("event.schema.json")["$defs"]
     if type_ in _OF_TWO_FORMS:
         type_ = f"seats_{type_}" if payload["required"] == ["dealer"] else f"two_hands_{type_}"
@@ -133,7 +134,8 @@ def event_definition(type_: str, payload: dict[str, Any]) -> dict[str, Any]:
 
 
 def _example(payload: dict[str, Any], own: set[str]) -> Iterator[str]:
-    """Yield the example as JSON, a line for each field. The event's own fields come first."""
+    """Yield an example event as JSON, a line for each field. The fields in `own`, which only this type of event has,
+    come first."""
     ordered = sorted(payload.items(), key=lambda item: item[0] not in own)
     yield "```json"
     yield "{"
@@ -168,7 +170,8 @@ def _shapes(document: dict[str, Any]) -> Iterator[str]:
 
 
 def _named_shapes() -> set[str]:
-    """Return the definitions to which a type's fields refer, directly or through one another."""
+    """Return the names of those definitions in the events' JSON Schema that other definitions refer to, and that need a
+    section of their own on the page."""
     definitions = _schema("event.schema.json")["$defs"]
     text = json.dumps(definitions)
     types = set(_schema("event.schema.json")["properties"]["type"]["enum"])
@@ -177,7 +180,8 @@ def _named_shapes() -> set[str]:
 
 
 def _fields(schema: dict[str, Any], meanings: dict[str, str]) -> Iterator[str]:
-    """Yield a table of an object's fields. The fields of objects inside it stand below them."""
+    """Yield the lines of a Markdown table with the fields of an object. The fields of an object inside another stand
+    below it. `meanings` holds the text for each field."""
     yield "| field | form | meaning |"
     yield "|---|---|---|"
     yield from _rows(schema, "", meanings)
@@ -196,7 +200,8 @@ def _rows(schema: dict[str, Any], path: str, meanings: dict[str, str]) -> Iterat
 
 
 def _inner(rule: dict[str, Any]) -> tuple[dict[str, Any] | None, str]:
-    """Return the object that a field's rule contains, or None, and the text that joins the two names."""
+    """Return the schema of the object that a field contains (None if it contains none), and the text that joins the two
+    names: "[]" if the field is a list of such objects, otherwise ""."""
     for choice in rule.get("anyOf", rule.get("oneOf", [rule])):
         if "properties" in choice:
             return choice, ""
@@ -206,7 +211,7 @@ def _inner(rule: dict[str, Any]) -> tuple[dict[str, Any] | None, str]:
 
 
 def _form(rule: dict[str, Any]) -> str:
-    """Describe the form of a field in words."""
+    """Describe in words what values a JSON Schema rule allows for a field."""
     match rule:
         case {"$ref": str(ref)}:
             name = ref.rpartition("/")[2]

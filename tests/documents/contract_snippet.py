@@ -1,5 +1,5 @@
-"""The code that a pit needs to check a table's events, and an auditor to check the chain. It is printed in
-`docs/contract.md`."""
+"""The Python code that `docs/contract.md` prints: a pit needs it to check a table's events, and an auditor to check the
+chain of hashes through them."""
 
 # --8<--
 import base64
@@ -11,7 +11,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 
 def read_event(body: bytes, public_key: str) -> dict[str, Any]:
-    """Return the event, if the table signed exactly these bytes. Raises an exception otherwise."""
+    """Return the event in `body`, if the table signed exactly these bytes with the key `public_key`. Raises an
+    exception otherwise."""
     event: dict[str, Any] = json.loads(body)
     unsigned = {name: value for name, value in event.items() if name != "signature"}
     key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(public_key))
@@ -26,7 +27,7 @@ def canonical(value: dict[str, Any]) -> bytes:
 
 
 def next_head(head: bytes, salt: bytes, fact: bytes, messages: list[bytes]) -> bytes:
-    """Return the chain's head after a journal row, which is the `chain` of the events of the next row. `head` is the
-    head before the row."""
+    """Return the head of the hash chain after one more journal row. The events of the next row carry this head as
+    `chain`. `head` is the head before the row."""
     parts = (salt, fact, *messages)
     return hashlib.sha256(head + b"".join(len(part).to_bytes(8, "big") + part for part in parts)).digest()

@@ -1,5 +1,5 @@
-"""Makes `docs/face.md` and the JSON Schema of the face (what a table tells of itself on the control socket and the
-feed) from its types.
+"""Makes the page `docs/face.md` and the JSON Schema of the face (what a table tells of itself on the control socket and
+the feed) from the face's types.
 
 The meaning of a field is the text below the field in its type.
 """
@@ -93,7 +93,7 @@ def face_schema() -> str:
 
 
 def face_page() -> Iterator[str]:
-    """Yield the lines of the page."""
+    """Yield the lines of the page `docs/face.md`."""
     types: dict[str, dict[str, Any]] = json.loads(face_schema())["$defs"]
     yield from (_INTRODUCTION, "")
     whole = [type_.__name__ for type_ in _WHOLE]
@@ -105,7 +105,7 @@ def face_page() -> Iterator[str]:
 
 
 def table_of(type_: dict[str, Any]) -> Iterator[str]:
-    """Yield the lines of a table with each key of a type's schema."""
+    """Yield the lines of a Markdown table that has a row for each key in a JSON Schema."""
     yield from ("| key | value | meaning |", "|---|---|---|")
     for key, field in type_["properties"].items():
         absent = "" if key in type_["required"] else " It may be absent."
@@ -114,7 +114,7 @@ def table_of(type_: dict[str, Any]) -> Iterator[str]:
 
 
 def with_meanings(of: type[msgspec.Struct], type_: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema of a type, with the meaning of each field added."""
+    """Return the JSON Schema `type_` of the type `of`, with the meaning of each field added as a description."""
     meanings = _meanings(of)
     fields = {
         key: field | ({"description": meanings[key]} if key in meanings else {})
@@ -137,13 +137,13 @@ def _types() -> dict[str, type[msgspec.Struct]]:
 
 
 def _meanings(type_: type[msgspec.Struct]) -> dict[str, str]:
-    """Return the text below each field in the type or in its base types, by the field's name."""
+    """Return the text that stands below each field in the source of the type or of its base types, by the field's name."""
     made_of = [each for each in type_.__mro__ if each.__module__.startswith("controller.")]
     return {name: text for each in reversed(made_of) for name, text in field_texts(each).items()}
 
 
 def _value(field: dict[str, Any]) -> str:
-    """Describe a JSON value in words."""
+    """Describe in words what value a field has, from its JSON Schema."""
     match field:
         case {"$ref": str(ref)}:
             name = ref.rpartition("/")[2]

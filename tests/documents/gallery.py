@@ -56,7 +56,8 @@ _SEAT_ROUNDS = 12
 
 
 def dealt(rules: TableRules, seed: int, rounds: int) -> tuple[TableUnderTest, Iterator[str]]:
-    """Return a table of this house after so many rounds, and the cards that are left."""
+    """Return two values: a table with these rules at which `rounds` rounds have been dealt, and the cards that are left
+    in its shoe."""
     left = shoe(random.Random(seed), rules.shoe.decks)
     table = TableUnderTest(rules).open_shoe("2H 3H 4H")
     for _ in range(rounds):
@@ -67,7 +68,7 @@ def dealt(rules: TableRules, seed: int, rounds: int) -> tuple[TableUnderTest, It
 
 
 def shoe(rng: random.Random, decks: int) -> Iterator[str]:
-    """Return shuffled cards, without those that were burned."""
+    """Yield the cards of a shuffled shoe, without the three that were burned."""
     cards = [rank + suit for rank in "A23456789TJQK" for suit in "SHDC"] * decks
     for burned in ("2H", "3H", "4H"):
         cards.remove(burned)
@@ -89,7 +90,7 @@ def lock(table: TableUnderTest) -> None:
 
 
 def go_on(table: TableUnderTest, left: Iterator[str]) -> None:
-    """Do the next thing in a round: draw a card, or make a call."""
+    """Do the next thing that a round needs: make a call, or draw a card from `left`."""
     face = table.face
     assert face.fault is None, face.fault
     if face.reveal:
@@ -104,7 +105,7 @@ def go_on(table: TableUnderTest, left: Iterator[str]) -> None:
 
 
 def told(rules: TableRules, state: str, seed: int) -> dict[str, Any]:
-    """Return what the page receives from a table in this state."""
+    """Return the JSON that the players' page receives from a table in this state, such as "playing" or "hit"."""
     table, left = dealt(rules, seed, _SEAT_ROUNDS if rules.play.seats_play else _ROUNDS)
     if state in ("playing", "stopped"):
         lock(table)
@@ -150,14 +151,15 @@ def _row(rules: TableRules, award: str) -> Row:
 
 
 def moment(rules: TableRules, state: str) -> str:
-    """Return this state, or another one where the house lacks the bets for it."""
+    """Return the state in which to show the house's page: `state`, or another state if the house does not sell the bets
+    for it."""
     state = state if _progressives(rules) else _NO_METERS.get(state, state)
     return "over" if state == "tie" and rules.play.seats_play else state
 
 
 def each(houses: list[str]) -> Iterator[tuple[str, str, tuple[str, ...], str, str]]:
-    """Yield house, size, languages, state and currency of each picture. At each size each script is shown; states and
-    currencies take turns."""
+    """Yield five values for each picture: house, size, languages, state and currency. At each size each script is
+    shown; states and currencies take turns."""
     codes = cycle(CURRENCIES)
     for first, house in enumerate(houses):
         states = islice(cycle(STATES), 2 * first, None)
@@ -166,7 +168,7 @@ def each(houses: list[str]) -> Iterator[tuple[str, str, tuple[str, ...], str, st
 
 
 def main(folder: Path, houses: list[str]) -> None:
-    """Write the pictures into this folder, and print what does not fit on a page."""
+    """Write the pictures of these houses' pages into a folder, and print what does not fit on a page."""
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="currencies-") as currencies, chromium(folder) as browser:
         for code in CURRENCIES:

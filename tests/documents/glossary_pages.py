@@ -1,4 +1,5 @@
-"""Makes a page for each language: the terms of the trade as the table's pages use them, with the source of each."""
+"""Makes a glossary page for each language: the terms of the trade as the table's pages use them, with the source of
+each term."""
 
 from __future__ import annotations
 
@@ -40,12 +41,12 @@ TERMS = (
 
 
 def sources() -> dict[str, dict[str, str]]:
-    """Return where each term was found, by language and key."""
+    """Return the source of each term in the glossaries, by language and then by the term's key."""
     return tomllib.loads(_SOURCES.read_text("utf-8"))
 
 
 def glossaries() -> dict[str, Callable[[], Iterable[str]]]:
-    """Return, by the name of each language's page, the function that makes its lines."""
+    """Return, for the name of each glossary page, the function that makes the lines of the page."""
     return {f"words-{name.lower()}.md": partial(_page, name) for name in LANGUAGES if name != "en"}
 
 

@@ -1,4 +1,4 @@
-"""Draws `docs/wiring.svg`: the header of a Raspberry Pi from above, with what the example table has on each pin."""
+"""Draws `docs/wiring.svg`: the pin header of a Raspberry Pi from above, with what the example table has on each pin."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ _FORM = """\
 
 
 def header_picture(wired: Mapping[int, str]) -> str:
-    """Draw the header as SVG. `wired` says what is connected to a BCM number, such as "lamp seat_1"."""
+    """Draw the pin header of a Raspberry Pi as SVG. `wired` says what is connected to each BCM number, such as "lamp
+    seat_1"."""
     at = {place: bcm for bcm, place in PHYSICAL.items()}
     height = 20 * _ROW + 2 * _TOP
     return _FORM.format(
@@ -34,7 +35,8 @@ def header_picture(wired: Mapping[int, str]) -> str:
 
 
 def _has(place: int, bcm: int | None, wired: Mapping[int, str]) -> tuple[str, str]:
-    """Return what is on the pin at this place: its kind, and a text for people."""
+    """Return two texts for the pin at this place of the header: the kind of thing that is on it, and a description for
+    people."""
     if place in GROUNDS:
         return "ground", "ground"
     if bcm is None:

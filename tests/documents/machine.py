@@ -1,4 +1,5 @@
-"""A pretended machine of a table and its pit. A test types the documents' commands for such a machine at it.
+"""A pretended machine of a table and its pit, at which a test types the commands that the documents give for such a
+machine.
 
 The table's program, the pit, the broker, `tablectl` and `pitctl` are the real ones. What a copy of the project cannot
 have is pretended. The folders `/etc`, `/var`, `/run`, `/srv`, `/media` and `/root` lie below a folder of the machine's
@@ -80,7 +81,8 @@ esac""",
 
 
 class Machine:
-    """A pretended machine with a table's simulated hardware. `do` plays the people at the table."""
+    """A pretended machine for the documents' commands, with a table whose hardware is simulated. `do` plays the people
+    at the table."""
 
     def __init__(self, root: Path, stack: ExitStack) -> None:
         self.root = root
@@ -124,7 +126,7 @@ class Machine:
         self._pit = stack.enter_context(ExitStack())
 
     def switch_on(self) -> None:
-        """Start broker and pit, and connect the simulated shoe and header."""
+        """Start the broker and the pit, and connect the simulated shoe and pin header."""
         config = load(self.table)
         self._stack.enter_context(programs.mosquitto(self.root, self._port))
         self.start_pit()
@@ -136,7 +138,7 @@ class Machine:
         self._stack.callback(self._end_table)
 
     def start_pit(self) -> None:
-        """Start the pit on its ledger."""
+        """Start the pit, with the ledger that it had before."""
         self._pit.enter_context(programs.pit(self.root, self._port, self.ledger))
 
     def stop_pit(self) -> None:
@@ -148,21 +150,22 @@ class Machine:
             os.kill(int((self.root / "table.pid").read_text()), signal.SIGKILL)
 
     def do(self, *lines: str) -> None:
-        """Do something at the table for each line: a verb of the simulated shoe or header, such as "tap deal"."""
+        """Do something at the table for each line. A line is a command to the simulated shoe or pin header, such as
+        "tap deal"."""
         for line in lines:
             name, *words = line.split()
             assert not (told := self._verbs[name].do(*words)), f"{line}: {told}"
 
     def becomes(self, phase: str) -> None:
-        """Wait until the table is in this phase."""
+        """Wait until the table is in this phase, such as "wagers_open"."""
         eventually_now(lambda: status_of(self.table).face.phase == phase)
 
     def events(self, type_: str) -> int:
-        """Return how many events of this type the pit has from the table."""
+        """Return how many events of this type the pit has received from the table."""
         return self.said("pitctl events royal9-01").count(f'"type":"{type_}"')
 
     def said(self, command: str) -> str:
-        """Run a command of the project, which must succeed, and return what it printed."""
+        """Run a command of the project, such as `pitctl`, and return what it printed. The command must succeed."""
         return self._run(command)
 
     # Blocks of documents.
@@ -176,17 +179,17 @@ class Machine:
         folder: str = ".",
         ends: int = 0,
     ) -> str:
-        """Type the block that the page calls `name`, and return what it printed. The test fails where the block ends
-        with another exit code than `ends`.
+        """Run the commands in the code block that the page calls `name`, and return what they printed. The test fails
+        if the commands end with another exit code than `ends`.
 
-        `where` maps words of the page to those to type instead, such as an award's number. `answers` are typed where a
-        command asks.
+        `where` maps words of the page to the words to type instead, such as an award's number. `answers` are typed when
+        a command asks for something.
         """
         return self._run(self._text(page, name, where), answers, folder, ends)
 
     def serve(self, page: str, name: str, until: str, where: Mapping[str, str] | None = None, times: int = 1) -> None:
-        """Type a block whose command runs until Ctrl-C. Wait until `times` of its lines contain `until`, then press
-        Ctrl-C.
+        """Run a code block of a page whose command runs until Ctrl-C. Press Ctrl-C once `until` has appeared `times`
+        times in the output.
 
         The command may end with 1, which means that it had nothing to report yet.
         """
@@ -242,7 +245,8 @@ class Machine:
         return run.stdout
 
     def _asked(self, command: list[str], text: str, answers: Sequence[str]) -> str:
-        """Run a command at a terminal of its own, and answer each time that it asks."""
+        """Run a command at a terminal of its own, and type the next of `answers` each time that the command asks for
+        something. Returns what the command printed."""
         pid, terminal = pty.fork()
         if pid == 0:
             os.chdir(self.root)
@@ -263,14 +267,15 @@ class Machine:
 
 
 def named(page: str, name: str) -> Block:
-    """Return the block of a page that is typed at the pretended machine under this name."""
+    """Return the code block of a page that has this name among the blocks for the pretended machine."""
     (found,) = (block for block in blocks(ROOT / "docs" / page) if block.machine == name)
     return found
 
 
 @contextmanager
 def machine() -> Iterator[Machine]:
-    """Yield a machine that is not switched on yet. The paths of its sockets are short enough for Linux."""
+    """Yield a pretended machine that is not switched on yet. Its folder has a short path, because Linux limits the
+    length of a socket's path."""
     root = Path(tempfile.mkdtemp(prefix="doc-", dir="/tmp"))
     try:
         with ExitStack() as stack:

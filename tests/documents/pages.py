@@ -1,8 +1,8 @@
-"""Makes the documents that are made from the code. `make pages` writes them, and a test names each document that is
-stale.
+"""Makes the documents that are generated from the code. `make pages` writes them, and a test names each document that
+is stale.
 
-Each thing that they say has one source: `legality.py`, `acts`, `faults.py`, `lamps.py`, `header_map.py`,
-`asyncapi.json` and, for the sentences, `controller/words`.
+Every statement in them has one source: `legality.py`, `acts`, `faults.py`, `lamps.py`, `header_map.py`, `asyncapi.json`
+and, for the sentences, `controller/words`.
 """
 
 from __future__ import annotations
@@ -141,7 +141,8 @@ A pin gives 3.3 V and at most 16 mA, all pins together 50 mA. So no lamp is join
 
 
 def _wired() -> dict[int, tuple[str, str]]:
-    """Return what the example table has on each BCM number, and how it is wired."""
+    """Return what the example table has on each pin of the header, as two texts: what is connected, and how. The keys
+    are BCM numbers."""
     pins = load(EXAMPLE_TABLE).file.pins
     lamps = {lamp.bcm: (f"lamp {name}", f"out, lit by {lamp.active}") for name, lamp in pins.lamps.items()}
     return lamps | {
@@ -151,7 +152,7 @@ def _wired() -> dict[int, tuple[str, str]]:
 
 
 def _wiring() -> str:
-    """Draw the header as the example table's file wires it."""
+    """Draw the Raspberry Pi's pin header, with the wiring in the example table's file, as SVG."""
     wired = _wired()
     pins = [
         f"| {bcm} | {PHYSICAL[bcm]} | {wired[bcm][0]} | {wired[bcm][1]} |"
@@ -223,8 +224,8 @@ def _legality() -> str:
 
 
 def _edges() -> Iterable[str]:
-    """Return an arrow for each move and each act, from each phase in which it may happen to each phase in which it may
-    end."""
+    """Return the arrows of the diagram of a table's phases. An arrow leads from each phase in which a move or an act
+    may happen to each phase in which it may end."""
     edges: dict[tuple[type[Phase], type[Phase]], set[str]] = {}
     for cells in LEGALITY.values():
         for start, cell in cells.items():
@@ -332,7 +333,7 @@ def _details(names: Iterable[str]) -> Iterable[str]:
 
 
 def _exit(exit_: Exit, kind: FaultKind) -> str:
-    """Describe one exit of a fault (an act that clears it): where people can take it, and what then becomes of the fact
+    """Describe one exit of a fault (an act that clears it): how people can do it, and what then happens to the fact
     that raised the fault."""
     if kind.two_people:
         by = "`tablectl`, and a second person: `tablectl witness`"
@@ -350,13 +351,13 @@ def _exit(exit_: Exit, kind: FaultKind) -> str:
 
 
 def _key(exit_: Exit) -> str:
-    """Say how people take an exit (an act that clears a fault) at the table, if they can."""
+    """Say how people can do this exit (an act that clears a fault) at the table. Returns an empty text if they cannot."""
     buttons = [press.button for press in _act(exit_).presses if press.key_turned]
     return f"key and `{buttons[0]}`" if buttons else ""
 
 
 def _shell(exit_: Exit) -> str:
-    """Say how people take an exit (an act that clears a fault) from a shell."""
+    """Say with which command people do this exit (an act that clears a fault) from a shell."""
     act = _act(exit_)
     return f"{act.name} TABLE.toml {act.example}"
 
@@ -455,8 +456,8 @@ def _pitctl() -> str:
 
 
 def _commands(program: Program, commands: Sequence[Command], who: Mapping[str, str]) -> Iterable[str]:
-    """Return a table for each group of commands, and one of the exit codes. `who` says who may run a command, where
-    that is known."""
+    """Return the lines of a table for each group of a program's commands, and of a table with the exit codes. `who`
+    says who may run a command, if that is known."""
     head = ("example", "who", "what it does") if who else ("example", "what it does")
     for group in program.groups:
         yield from (f"## {group}", "", f"| {' | '.join(head)} |", "|---" * len(head) + "|")
@@ -470,7 +471,7 @@ def _commands(program: Program, commands: Sequence[Command], who: Mapping[str, s
 
 
 def _code(text: str) -> str:
-    """Return the text as code for a table in Markdown, where a bar would end the cell."""
+    """Return the text as code for a cell of a Markdown table. A bar in the text would otherwise end the cell."""
     return f"<code>{escape(text).replace('|', '&#124;')}</code>" if "|" in text else f"`{text}`"
 
 
@@ -511,14 +512,16 @@ PAGES: Mapping[str, Callable[[], str]] = {
 
 
 def sentences() -> str:
-    """Return the text of the contract's file of sentences: the sentences of each language, by kind and code."""
+    """Return the text of the contract's file of sentences. It holds the sentences of each language by kind and code,
+    for example what the table says about each fault."""
     sections = {name: own_words(name, ".toml") for name in LANGUAGES}
     told = {name: {kind: of[kind] for kind in _OF_THE_CONTRACT if kind in of} for name, of in sections.items()}
     return json.dumps(told, indent=2, ensure_ascii=False) + "\n"
 
 
 def main() -> int:
-    """Write every document that is made from code, the examples in the contract's document, and the sentences."""
+    """Write every document that is generated from code, the examples in the contract's document, and the contract's
+    file of sentences."""
     DOCUMENT.write_text(fresh_document(), "utf-8")
     SENTENCES.write_text(sentences(), "utf-8")
     SCHEMA.write_text(face_schema(), "utf-8")

@@ -1,4 +1,4 @@
-"""Makes the documents' pictures of the screen from real tables: `make pictures`."""
+"""Makes the documents' pictures of the table's screen, from real tables. `make pictures` runs it."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ FACES = {"screen-harbour": (0, ("en", "vi")), "screen-lotus": (1, ("zh-Hant", "e
 
 
 def faces() -> None:
-    """Write the pictures of pages with a house's own look: in a round, and between two shoes."""
+    """Write pictures of pages that have a house's own look: one during a round, and one between two shoes."""
     table = TableUnderTest(ROYAL9).open_shoe("2H 3H 4H").lock().draw("KH 2C 9H 5D")
     for name, (place, languages) in FACES.items():
         with served(example_face(place)) as url, chromium(DOCS) as browser:
@@ -63,7 +63,7 @@ def faces() -> None:
 
 
 def main() -> None:
-    """Write every picture."""
+    """Write every picture of the screen that the documents show."""
     for name, (house, rounds, size) in PICTURES.items():
         with (
             tempfile.TemporaryDirectory(prefix="table-picture-") as folder,

@@ -1,7 +1,8 @@
-"""Makes `docs/reports.md` and the JSON Schemas of the reports that pitctl, the head office, the doctor and the par
-sheet print with `--json`.
+"""Makes the page `docs/reports.md` and the JSON Schemas of the reports that pitctl, the head office, the doctor and the
+par sheet print with `--json`.
 
-All are made from the types that the commands print. The meaning of a field is the text below the field in its type.
+The page and the schemas are made from the types that the commands print. The meaning of a field is the text below the
+field in its type.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ from tests.documents.face_page import table_of, with_meanings
 
 
 class Report(NamedTuple):
-    """The form of what a command prints: one value of a type or, with `many`, a list of values of these types."""
+    """The form of what a command prints with `--json`: one value of one of `types` or, with `many`, a list of such
+    values."""
 
     program: str
     command: str
@@ -47,7 +49,7 @@ class Report(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Return the name of the report in its schema."""
+        """Return the report's name in its JSON Schema."""
         return "houses" if "=" in self.command else self.command.replace("--", "").replace(" ", "-").lower()
 
 
@@ -104,8 +106,8 @@ key that it does not know. The exit code is that of the command without `--json`
 
 
 def held(report: Report, told: object) -> None:
-    """Check that a report keeps its schema. Raises an error where it does not, or where it has a key that the schema
-    lacks."""
+    """Check that a printed report fits its JSON Schema. Raises an error if it does not, or if it has a key that the
+    schema lacks."""
     schema = next(at for at, (_, reports) in SCHEMAS.items() if report in reports)
     whole = json.loads(schema.read_text("utf-8"))
     for type_ in whole["$defs"].values():
@@ -115,7 +117,7 @@ def held(report: Report, told: object) -> None:
 
 
 def schema_of(title: str, reports: Iterable[Report]) -> str:
-    """Return the JSON Schema of some reports, as the text of a file."""
+    """Return the JSON Schema of these reports, as the text of a file."""
     reports = (*reports,)
     every = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -126,7 +128,7 @@ def schema_of(title: str, reports: Iterable[Report]) -> str:
 
 
 def reports_page() -> Iterator[str]:
-    """Yield the lines of the page."""
+    """Yield the lines of the page `docs/reports.md`."""
     yield _INTRODUCTION
     every = [report for _, reports in SCHEMAS.values() for report in reports]
     for report in every:
@@ -149,7 +151,8 @@ def reports_page() -> Iterator[str]:
 
 
 def _types(reports: Iterable[Report]) -> dict[str, dict[str, Any]]:
-    """Return the schema of each type in the reports, with the fields' meanings, by the type's name."""
+    """Return the JSON Schema of every type that occurs in the reports, by the type's name. The meaning of each field is
+    added."""
     whole = [type_ for report in reports for type_ in report.types]
     _, types = msgspec.json.schema_components(whole, schema_hook=_fraction, ref_template="#/$defs/{name}")
     known = {found.__name__: found for type_ in whole for found in _structs(type_info(type_))}
@@ -166,7 +169,7 @@ def _value_of(report: Report) -> dict[str, Any]:
 
 
 def _structs(told: Type) -> Iterator[type[msgspec.Struct]]:
-    """Yield the struct types that occur in a type, itself included."""
+    """Yield every struct type that occurs in the type `told`, which may be a struct type too."""
     if isinstance(told, StructType):
         yield told.cls
         parts: Iterable[object] = (field.type for field in told.fields)

@@ -1,4 +1,4 @@
-"""Draws `docs/table.svg`: what `tablectl watch` shows of a Royal 9 hit, in a round that is played for the picture."""
+"""Draws `docs/table.svg`: what `tablectl watch` shows when a seat has won a Royal 9. A round is played for the picture."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _FORM = """\
 
 
 def table_picture() -> str:
-    """Draw the picture as SVG. Lamps that blink are drawn lit."""
+    """Draw what `tablectl watch` shows, as SVG. Lamps that blink are drawn lit."""
     table = TableUnderTest(levels=LEVELS).open_shoe("3H 8C KD 2S").lock(2, 5).draw("KH 2C 9H 5D")
     console = Console(record=True, width=_COLUMNS, file=StringIO())
     picture = Picture("Royal 9, table 1", table.rules, language())

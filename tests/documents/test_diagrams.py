@@ -1,5 +1,5 @@
-"""Checks that the Mermaid diagrams of the pages become pictures in the site. Each must be drawn completely, and a
-diagram that cannot be drawn is an error."""
+"""Checks that the Mermaid diagrams of the pages become pictures in the documentation site. Every diagram must be drawn
+completely. A diagram that cannot be drawn must raise an error."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _DIAGRAMS = [found for text in _PAGES.values() for found in re.findall(r"```merm
 
 
 def _shown(picture: str) -> list[str]:
-    """Return the texts in a picture, which must be well-formed SVG."""
+    """Return the texts in an SVG picture, which must be well-formed XML."""
     return [str(each.text) for each in ElementTree.fromstring(picture).iter("{http://www.w3.org/2000/svg}text")]
 
 

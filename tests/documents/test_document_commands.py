@@ -1,5 +1,5 @@
-"""Runs every command in every document in a scratch copy of the project. A command that cannot be run there is read by
-its own parser."""
+"""Runs every command in every document, in a scratch copy of the project. A command that cannot be run in such a copy
+is only parsed by its own parser."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _name(page: Path) -> str:
 
 
 def _commands(text: str) -> Iterator[list[str]]:
-    """Yield the words of each simple command in a block, without what stands before it (`sudo`, variables)."""
+    """Yield the words of each simple command in a code block. `sudo` and variables before the command are left out."""
     joined = re.sub(r"<<'(\w+)'(.*?)^\1$", "", text.replace("\\\n", " "), flags=re.MULTILINE | re.DOTALL)
     for line in joined.splitlines():
         lexer = shlex.shlex(line, posix=True, punctuation_chars="&|;<>")
@@ -131,7 +131,7 @@ _MODULES = {"controller.people.pit_page": cache(pit_page_parser)}
 
 
 def _wrong_with(words: list[str]) -> str:
-    """Return why these words cannot be a command; "" where they can."""
+    """Return the reason why these words cannot be a command, or "" if they can."""
     match words:
         case [program, *arguments] if Path(program).name == "tablectl":
             return _as_typed(arguments)
@@ -160,7 +160,8 @@ def _parses(parser: ArgumentParser, arguments: list[str]) -> str:
 
 
 def _as_typed(arguments: list[str]) -> str:
-    """Return why `tablectl` refuses these words, on a machine with a default table; "" where it takes them."""
+    """Return the reason why `tablectl` refuses these arguments on a machine with a default table, or "" if it takes
+    them."""
     try:
         parsed(arguments)
     except SystemExit as told:
@@ -170,12 +171,12 @@ def _as_typed(arguments: list[str]) -> str:
 
 @pytest.fixture(autouse=True)
 def _own_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make the example table the machine's default table."""
+    """Make the example table the default table of this machine for every test."""
     monkeypatch.setenv(VARIABLE, str(EXAMPLE_TABLE))
 
 
 def _wrong_with_make(target: str, variables: list[str]) -> str:
-    """Return what make complains of in a target and its variables; "" where make would run it."""
+    """Return what make complains about in a target and its variables, or "" if make would run it."""
     if not re.search(rf"^{re.escape(target)}:", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE):
         return f"there is no target {target}"
     plain = [f"{name}=1" for name, _, _ in (variable.partition("=") for variable in variables)]
@@ -219,8 +220,8 @@ def test_each_command_in_a_sentence_has_a_name_and_options_that_there_are(page: 
 
 
 def test_each_target_of_make_inside_a_sentence_has_its_variables() -> None:
-    """A make target that a sentence names knows the variables in that sentence. A page once named `make pictures
-    EACH=FOLDER`, and make knew no variable EACH."""
+    """Each make target that a sentence in the documents names has the variables that the sentence gives. A page once
+    named `make pictures EACH=FOLDER`, and make knew no variable EACH."""
     said = {
         (target, *re.findall(r"[A-Z]+(?==)", variables))
         for page in DOCUMENTS
@@ -262,7 +263,8 @@ def test_a_command_that_cannot_be_one_is_found(words: str, told: str) -> None:
 
 
 class _Scratch:
-    """A scratch copy of the project, in which a page's commands are run in the page's order and in one environment."""
+    """A scratch copy of the project, in which the commands of one page are run in the page's order and in one
+    environment."""
 
     def __init__(self, stack: ExitStack) -> None:
         self._stack = stack
@@ -276,7 +278,8 @@ class _Scratch:
         self._table: _PracticeTable | None = None
 
     def do(self, block: Block, printed: str | None) -> None:
-        """Run a block of commands, whose output must be `printed`, or type a block at the practice table."""
+        """Run the commands in a code block, whose output must be `printed` (None: any output). A block of kind
+        "practice" is typed at the practice table."""
         if block.kind == "practice":
             assert self._table is not None, f"line {block.line}: no practice table runs"
             self._table.type(block)
@@ -308,7 +311,8 @@ class _Scratch:
 
 
 class _PracticeTable:
-    """`tablectl practice` with a person at its prompt, who waits for each answer that the page promises."""
+    """A running `tablectl practice`, with the part of the person at its prompt. The person waits for each answer that
+    the page promises."""
 
     def __init__(self, command: list[str], folder: Path, env: dict[str, str]) -> None:
         self._started = command, folder, env
@@ -339,7 +343,7 @@ class _PracticeTable:
         assert ended == 0
 
     def type(self, block: Block) -> None:
-        """Type each line, and wait until the table prints what the line's comment says."""
+        """Type each line of the code block, and wait until the table prints what the comment in the line says."""
         for line in block.text.splitlines():
             verb, _, comment = line.partition("#")
             with self._more:

@@ -1,4 +1,4 @@
-"""Checks that every link in the documents leads to a file that exists, and to a heading in it."""
+"""Checks that every link in the documents leads to an existing file, and to an existing heading in it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 
 @cache
 def _anchors(page: Path) -> frozenset[str]:
-    """Return the anchors of a page's headings, as GitHub and the site make them."""
+    """Return the anchors of a page's headings, as GitHub and the documentation site make them."""
     seen: dict[str, int] = {}
     anchors = set()
     for heading in re.findall(r"^#+ (.+)$", without_code(page.read_text("utf-8")), re.MULTILINE):

@@ -1,5 +1,5 @@
-"""Types the documents' commands for the machine of a table or a pit at a pretended machine, in the order of a machine's
-life."""
+"""Types the documents' commands for the machine of a table or a pit at a pretended machine. The order is that of a
+machine's life, from the installation on."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.support.waiting import eventually_now
 
 
 def test_a_house_makes_its_ca_and_puts_its_files_in_place() -> None:
-    """The commands that need neither a running table nor a running pit work."""
+    """The documents' commands that need neither a running table nor a running pit work."""
     with machine() as at:
         (at.root / "config").symlink_to(ROOT / "config")
         _certificates(at)
@@ -111,7 +111,7 @@ def _first_start(at: Machine) -> None:
 
 
 def _hit(at: Machine, number: int) -> None:
-    """Deal one more hit of seat 2, and wait until the pit has it."""
+    """Deal one more hit of seat 2, and wait until the pit has `number` hits."""
     at.do("cover 2")
     eventually_now(lambda: status_of(at.table).pit.fresh and 2 in status_of(at.table).sensors)
     at.do("tap deal")
@@ -152,8 +152,8 @@ def _the_pits_record(at: Machine) -> None:
 
 
 def _two_houses(at: Machine) -> None:
-    """Make the logs of two houses for the head office. South's log is a copy of north's in two files, so that the two
-    houses have everything alike."""
+    """Make the logs of two houses, north and south, for the head office. The log of south is a copy of the log of
+    north, split into two files."""
     lines = (at.root / "north.log").read_text("utf-8").splitlines(keepends=True)
     (at.root / "south-1.log").write_text("".join(lines[:3]), "utf-8")
     (at.root / "south-2.log").write_text("".join(lines[3:]), "utf-8")

@@ -1,4 +1,4 @@
-"""Checks that the documents made from the code are fresh, and that the code keeps what the documents rely on."""
+"""Checks that the documents generated from the code are up to date, and that the code keeps what the documents rely on."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def test_the_schema_of_reports_is_that_of_their_types(at: Path) -> None:
 
 
 def test_whatever_prints_json_has_a_schema() -> None:
-    """Every command with `--json` has a schema, so that a new one cannot be forgotten. The events of the pit are the
-    exception, because tables signed them."""
+    """Every command with `--json` has a JSON Schema for what it prints, so that no new command can be forgotten. The
+    pit's events are the exception, because tables signed them."""
     by_name = parsers(pit_parser())
     of_pit = {command.name for command in COMMANDS if "--json" in by_name[command.name].format_help()}
     assert of_pit == {report.command.partition(" --")[0] for report in PIT_REPORTS} | {"events"}
@@ -48,8 +48,8 @@ def test_whatever_prints_json_has_a_schema() -> None:
 
 
 def test_no_list_and_no_cell_is_shown_otherwise_than_it_is_written() -> None:
-    """No list follows directly on an indented paragraph, and no code has an escaped bar. The site would show the list's
-    item inside the paragraph, and the bar's backslash in the code."""
+    """No list in a document follows directly on an indented paragraph, and no code has an escaped bar. The
+    documentation site would show the list's item inside the paragraph, and the bar's backslash in the code."""
     swallowed, escaped = re.compile(r"^    \S.*\n(?:\d+\.|-) ", re.M), re.compile(r"`[^`\n]*\\\|[^`\n]*`")
     for page in DOCS.glob("*.md"):
         text = re.sub(r"^ *```.*?^ *```", "```", page.read_text("utf-8"), flags=re.M | re.S)

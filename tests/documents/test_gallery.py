@@ -1,4 +1,4 @@
-"""Checks that the gallery of pictures leaves nothing out: it shows each house in each state."""
+"""Checks that the gallery of pictures leaves nothing out: it shows the page of each house in each state."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Checks that each source in a glossary belongs to an existing term and language, and that the pages say how many terms
-have a source."""
+"""Checks that each source in a glossary belongs to an existing term and language, and that the glossary pages say how
+many terms have a source."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_each_term_and_each_source_is_of_a_key_that_there_is() -> None:
 
 
 def test_each_source_can_be_looked_up() -> None:
-    """Each source has a web address, or the number of a government's order."""
+    """Each source of a glossary's term has a web address, or the number of a government's order."""
     looked_up = re.compile(r"https?://[\w-]+\.\w|(Order|Orden Ministerial|Ordem Executiva|Despacho) .*\d")
     told = {said for found in sources().values() for said in found.values()}
     assert [said for said in told if not looked_up.search(said)] == []

@@ -1,4 +1,4 @@
-"""Checks what others need in order to continue the repository: one licence, the licences of the libraries that it is
+"""Checks what other people need in order to continue the project: one licence, the licences of the libraries that it is
 built on, and releases."""
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ def _licences() -> dict[str, str]:
 
 
 def _passed_on() -> set[str]:
-    """Return every library that the package contains. `tools/package.sh` takes them from these lock files."""
+    """Return the name of every library that the Debian package contains. `tools/package.sh` takes them from these lock
+    files."""
     text = "".join(
         (ROOT / f"requirements/{name}.lock").read_text("utf-8") for name in ("demo", "postgresql", "pi", "pi5")
     )
@@ -115,8 +116,8 @@ def test_the_changelog_begins_with_what_is_unreleased_or_with_this_version() -> 
 
 
 def test_each_promise_has_a_command_that_checks_it_by_tests_that_there_are() -> None:
-    """Each promise has commands that check it by existing tests, and says how long each takes. The check that the
-    promise names is among these commands."""
+    """Each promise of the project has commands that check it by existing tests, and says how long each command takes.
+    The check that the promise names is among these commands."""
     text = (ROOT / "docs" / "promises.md").read_text("utf-8")
     promised, checked = (part.partition("|---|---|---|\n")[2].partition("\n\n")[0] for part in text.split("## ", 2)[:2])
     rows = [row.removeprefix("| ").removesuffix(" |").split(" | ") for row in checked.splitlines()]

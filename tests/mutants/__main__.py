@@ -1,4 +1,5 @@
-"""`python -m tests.mutants`: plant each defect in turn, let the simulation look for it, and print what it found."""
+"""`python -m tests.mutants`: plant each known defect (mutant) in the program in turn, let the simulation look for it,
+and print what the simulation found."""
 
 from __future__ import annotations
 
@@ -20,8 +21,8 @@ SEEDS = 300
 
 @dataclass(frozen=True)
 class Found:
-    """What the simulation found with a mutant planted: the seed that failed, and the promise that was broken. `mutant`
-    is None for the unchanged program."""
+    """What the simulation found with one defect (mutant) planted in the program: the seed that failed, and the promise
+    that was broken. `mutant` is None for the unchanged program."""
 
     mutant: str | None
     seed: int | None
@@ -29,7 +30,8 @@ class Found:
 
 
 def hunt(mutant: str | None, seeds: int = SEEDS) -> Found:
-    """Play seeds until one fails, in a process of its own with this mutant planted."""
+    """Play the simulation with one seed after another until a seed fails, in a process in which this defect (mutant) is
+    planted. Returns what was found."""
     environment = {name: value for name, value in os.environ.items() if name != "TABLE_MUTANT"}
     if mutant is not None:
         environment["TABLE_MUTANT"] = mutant
@@ -50,14 +52,15 @@ def hunt(mutant: str | None, seeds: int = SEEDS) -> Found:
 
 
 def hunt_all(seeds: int) -> Iterator[Found]:
-    """Look for every mutant, and also play the unchanged program, in which nothing may be found."""
+    """Let the simulation look for every planted defect (mutant), and yield what it found. The unchanged program is
+    played too; nothing may be found in it."""
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         yield from pool.map(lambda name: hunt(name, seeds), [None, *(mutant.name for mutant in MUTANTS)])
 
 
 def main() -> int:
-    """Look for every mutant, and print what was found. Returns 1 where a mutant was not found, or something was found
-    in the unchanged program."""
+    """Let the simulation look for every planted defect (mutant), and print what it found. Returns 1 if a defect was not
+    found, or if something was found in the unchanged program."""
     parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__)
     parser.add_argument("--seeds", type=int, default=SEEDS, help="seeds to look for each")
     bad = False

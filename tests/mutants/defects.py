@@ -1,4 +1,5 @@
-"""The defects (mutants) to plant. Each replaces a few words in the program's source, in memory only.
+"""The defects (mutants) that are planted in the program to test the simulation. Each replaces a few words in the
+program's source, in memory only.
 
 A patch names a module, the text to replace and the new text. The text must stand exactly once in the module; otherwise
 the mutant is out of date.
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Patch:
-    """A replacement in the source of `module`: `old` becomes `new`."""
+    """One replacement in the source text of `module`: `old` becomes `new`."""
 
     module: str
     old: str
@@ -20,7 +21,7 @@ class Patch:
 
 @dataclass(frozen=True)
 class Mutant:
-    """A defect to plant: its name, what it does, and its replacements in the source."""
+    """A defect to plant in the program: its name, what it does, and its replacements in the source text."""
 
     name: str
     what: str

@@ -1,7 +1,7 @@
-"""`python -m tests.mutants.hunt SEEDS [FIRST]`: play seeds of the simulation until one fails, in a process in which a
-mutant may be planted.
+"""`python -m tests.mutants.hunt SEEDS [FIRST]`: play seeds of the simulation until one fails. A defect (mutant) may be
+planted in the process.
 
-Prints the seed and the broken promise with a tab between them, or nothing where no seed failed.
+Prints the seed and the broken promise with a tab between them, or nothing if no seed failed.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from tests.simulation.run import play_seed
 
 
 def main(seeds: int, first: int = 0) -> None:
-    """Play these seeds of the simulation, and print the first failure."""
+    """Play the simulation with `seeds` seeds, beginning with `first`, and print the first failure."""
     for seed in range(first, first + seeds):
         failure = play_seed(seed)
         if failure is not None:

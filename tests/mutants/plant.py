@@ -1,5 +1,5 @@
-"""Plants a mutant in this process: the modules of the mutant are compiled from changed source. Nothing is written to
-the disk.
+"""Plants a defect (mutant) in this process: the modules in question are compiled from changed source text. Nothing is
+written to the disk.
 
 `plant` must be called before the program is imported. `pytest -p tests.mutants.plant` plants the mutant that
 TABLE_MUTANT names.
@@ -18,7 +18,7 @@ from tests.mutants.defects import MUTANTS, Mutant, Patch
 
 
 class _Changed(SourceFileLoader):
-    """A module loader that compiles a module from its changed source, and ignores cached bytecode."""
+    """A module loader that compiles a module from changed source text, and ignores cached bytecode."""
 
     patches: tuple[Patch, ...] = ()
 
@@ -46,7 +46,7 @@ class _Finder(MetaPathFinder):
 
 
 def plant(name: str) -> None:
-    """Plant the mutant of this name."""
+    """Plant the defect (mutant) of this name in this process, before the program is imported."""
     mutant = next(mutant for mutant in MUTANTS if mutant.name == name)
     too_late = [patch.module for patch in mutant.patches if patch.module in sys.modules]
     assert not too_late, f"already imported: {too_late}"

@@ -1,4 +1,4 @@
-"""Checks that the simulation finds each planted defect."""
+"""Checks that the simulation finds each defect that is planted in the program."""
 
 from __future__ import annotations
 

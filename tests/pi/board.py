@@ -1,5 +1,5 @@
-"""Makes what an emulated Raspberry Pi 3B boots: Debian's arm64 kernel, its device tree, and a clean Debian on a memory
-card.
+"""Makes the files that an emulated Raspberry Pi 3B boots: Debian's arm64 kernel, the board's device tree, and a clean
+Debian on a memory card.
 
 All of it is made once, in `build/roots`, and changes nothing on this machine: packages come through an apt with folders
 of its own, and arm64 programs run in a user namespace of their own.
@@ -55,7 +55,7 @@ _BINFMT = Path("/usr/lib/binfmt.d/qemu-aarch64.conf")
 
 
 def lacking() -> str:
-    """Return what this machine lacks for an emulated Pi; empty where it lacks nothing."""
+    """Return what this machine lacks for an emulated Pi, in words; empty if it lacks nothing."""
     search = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
     packages = [package for program, package in _PROGRAMS.items() if shutil.which(program, path=search) is None]
     release = tuple(int(part) for part in os.uname().release.split(".")[:2])
@@ -65,7 +65,8 @@ def lacking() -> str:
 
 @dataclass(frozen=True)
 class Board:
-    """A folder with what a Pi boots before it reads its card, and with the kernel's modules for the card."""
+    """A folder with the files that the emulated Pi boots before it reads its memory card, and with the kernel's modules
+    for the card."""
 
     folder: Path
 
@@ -84,12 +85,13 @@ class Board:
 
     @property
     def modules(self) -> Path:
-        """Return the folder with the kernel's modules, which is laid over a Debian's files on the card."""
+        """Return the folder with the kernel's modules, which is laid over the files of a Debian on the memory card."""
         return self.folder / "modules"
 
 
 def board() -> Board:
-    """Return the board's folder. It is made anew where this file or gpiomem.c has changed since."""
+    """Return the folder with the files that the emulated Pi boots. The folder is made anew if this Python file or
+    gpiomem.c has changed since."""
     recipe = sha256(b"".join(path.read_bytes() for path in (Path(__file__), _HERE / "gpiomem.c"))).hexdigest()[:12]
     folder = ROOT / "build" / "roots" / f"pi-{recipe}"
     with alone(folder.with_name("pi.lock")):
@@ -125,7 +127,8 @@ def _make(new: Board) -> None:
 
 
 def _unpack_kernel(folder: Path, kernel: Path) -> str:
-    """Unpack Debian's arm64 kernel, and the files needed to compile a module for it. Returns the kernel's release."""
+    """Unpack Debian's arm64 kernel into `folder`, and the files needed to compile a module for it. Returns the kernel's
+    release."""
     apt = folder / "apt"
     (apt / "lists" / "partial").mkdir(parents=True)
     (apt / "archives" / "partial").mkdir(parents=True)
@@ -155,7 +158,8 @@ def _unpack_kernel(folder: Path, kernel: Path) -> str:
 
 
 def _edit_device_tree(shipped: Path, new: Board) -> None:
-    """Make the device tree: a copy of the shipped tree, with what a Pi's firmware adds, and without what QEMU lacks."""
+    """Write the device tree for the emulated Pi: a copy of the tree `shipped`, with what a Pi's firmware adds, and
+    without what QEMU lacks."""
     shutil.copy(shipped, new.device_tree)
 
     def fdtput(*words: str) -> None:
@@ -173,7 +177,7 @@ def _edit_device_tree(shipped: Path, new: Board) -> None:
 
 
 def arm64_root(release: str) -> Path:
-    """Return the folder of a clean Debian of this release for arm64. It is made where there is none."""
+    """Return the folder of a clean Debian of this release for arm64. If there is no such folder yet, make it."""
     root = ROOT / "build" / "roots" / f"arm64-{release}"
     with alone(root.with_name(f"{root.name}.lock")):
         if not root.is_dir():
@@ -185,7 +189,7 @@ def arm64_root(release: str) -> Path:
 
 
 def _make_root(root: Path, release: str) -> None:
-    """Make the files of a Debian with mmdebstrap, in a user namespace that runs arm64 programs through QEMU."""
+    """Make the files of a Debian for arm64 with mmdebstrap, in a user namespace that runs arm64 programs through QEMU."""
     script = f"""
         read -r namespace_is_ready
         mount -t binfmt_misc binfmt_misc /proc/sys/fs/binfmt_misc
@@ -204,7 +208,8 @@ def _make_root(root: Path, release: str) -> None:
 
 
 def _compile_gpiomem(folder: Path, release: str) -> Path:
-    """Compile the kernel module gpiomem in the Debian in which the package is built, which has the compiler."""
+    """Compile the kernel module gpiomem, with the compiler of the Debian in which the package is built. Returns the
+    module's path."""
     headers = folder / "headers"
     shutil.rmtree(headers / "lib")
     source = headers / "gpiomem"
@@ -221,21 +226,22 @@ def _compile_gpiomem(folder: Path, release: str) -> Path:
 
 
 def _depmod(root: Path, release: str) -> None:
-    """Write down what each kernel module below `root` needs, with the tool of a clean Debian."""
+    """Write the list of what each kernel module below `root` depends on, with the tool `depmod` of a clean Debian."""
     tools = arm64_root("bookworm")
     command = ["qemu-aarch64-static", "-L", str(tools), "-0", "depmod", str(tools / "usr" / "bin" / "kmod")]
     subprocess.run([*command, "-b", str(root), release], check=True)
 
 
 def _with_what_they_need(modules: Path, names: tuple[str, ...]) -> list[Path]:
-    """Return these kernel modules and those that they need. Each comes after those that it needs."""
+    """Return these kernel modules and the modules on which they depend. Each module comes after those that it needs."""
     lines = [line.partition(":") for line in (modules / "modules.dep").read_text().splitlines()]
     needs = {Path(name).stem: [*reversed(needed.split()), name] for name, _, needed in lines}
     return [modules / path for path in dict.fromkeys(path for name in names for path in needs[name])]
 
 
 def _cpio(files: dict[str, bytes]) -> bytes:
-    """Return an archive in the form that the kernel unpacks when it starts. Every file in it may be executed."""
+    """Return an archive of these files in the cpio form that the kernel unpacks when it starts. Every file in it may be
+    executed."""
     folders = dict.fromkeys(["dev", "root", "bin"], 0o40755)
     entries = [(name, mode, b"") for name, mode in folders.items()]
     entries += [(name, 0o100755, content) for name, content in files.items()]

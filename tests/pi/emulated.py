@@ -1,4 +1,4 @@
-"""An emulated Raspberry Pi 3B as seen from outside: its power, its header, its serial line, and a root shell in it."""
+"""An emulated Raspberry Pi 3B as seen from outside: its power, its pin header, its serial line, and a root shell in it."""
 
 from __future__ import annotations
 
@@ -60,7 +60,8 @@ _ENABLED = {
 
 
 def fresh_card_root(root: Path, package: Path) -> None:
-    """Put into a clean Debian what its emulation needs, and the package, which is not installed yet."""
+    """Add to a clean Debian in `root` what its emulation needs, and the file of the table's package, which is not
+    installed yet."""
     for name, text in _SHELL.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text)
@@ -73,7 +74,8 @@ def fresh_card_root(root: Path, package: Path) -> None:
 
 
 class Registers:
-    """The board's memory, registers and outputs, reached by QEMU's qtest. QEMU reports each change of an output."""
+    """The memory, registers and outputs of the emulated board, which are read and written by QEMU's qtest protocol.
+    QEMU reports each change of an output."""
 
     def __init__(self, channel: Path) -> None:
         self.outputs: dict[int, bool] = {}
@@ -92,7 +94,8 @@ class Registers:
         self._say(f"writel {address:#x} {value:#x}")
 
     def _say(self, words: str) -> str:
-        """Send a command to QEMU and return its answer. Raises ConnectionError where the board has no power."""
+        """Send a qtest command to QEMU and return the answer. Raises ConnectionError if the emulated board has no
+        power."""
         with self._lock:
             self._socket.sendall(f"{words}\n".encode())
             ok, _, answer = self._answers.get(timeout=PATIENCE_S).partition(" ")
@@ -102,7 +105,7 @@ class Registers:
         return answer
 
     def _hear(self) -> None:
-        """Read everything that QEMU writes, in a thread. QEMU stops where nobody reads."""
+        """Read everything that QEMU writes, in a thread, because QEMU stops when nobody reads."""
         with suppress(OSError):
             for line in self._socket.makefile():
                 if change := re.match(r"IRQ (raise|lower) (\d+)", line):
@@ -114,7 +117,8 @@ class Registers:
 
 
 class Header:
-    """The header's pins as people reach them: inputs to press and lamps to look at, by name as in a table's file."""
+    """The pin header of the emulated Pi as people use it: inputs to press and lamps to look at, with the names in a
+    table's file."""
 
     def __init__(self, registers: Registers, lamps: Mapping[str, Mapping[str, Any]], inputs: Mapping[str, Any]) -> None:
         self._lamps = {name: (int(lamp["bcm"]), lamp["active"] == "high") for name, lamp in lamps.items()}
@@ -136,7 +140,7 @@ class Header:
         return {name: outputs.get(bcm, False) == high for name, (bcm, high) in self._lamps.items()}
 
     def changes(self) -> dict[str, int]:
-        """Return how often each lamp has gone on or out, by name."""
+        """Return how often each lamp has gone on or out so far, by the lamp's name."""
         return {name: self._registers.changes[bcm] for name, (bcm, _) in self._lamps.items()}
 
     def _drive(self, bcm: int, level: bool) -> None:
@@ -144,8 +148,8 @@ class Header:
 
 
 class Watchdog:
-    """The chip's watchdog, played from outside. `bitten` is set when it would reset the board. The kernel may be silent
-    for `limit_s` seconds.
+    """The chip's watchdog timer, played from outside the emulated Pi. `bitten` is set when it would reset the board.
+    The kernel may be silent for `limit_s` seconds.
 
     As in the chip, each write of the kernel's driver to the counter starts the count anew. But this watchdog counts
     four times slower, because the emulated Pi is slower too.
@@ -171,7 +175,8 @@ class Watchdog:
 
 
 class Serial:
-    """The shoe's end of the serial line: at the header's own port (`/dev/ttyAMA0`), or at an adapter on USB.
+    """The shoe's end of the emulated Pi's serial line, either at the header's own port (`/dev/ttyAMA0`) or at an
+    adapter on USB.
 
     The adapter is plugged in for as long as the line is.
     """
@@ -198,7 +203,7 @@ class Serial:
             self._line.write(data)
 
     def listen(self, heard: Callable[[bytes], None]) -> None:
-        """Call `heard` with whatever the table sends, in a thread."""
+        """Call `heard` with the bytes that the table sends to the shoe, in a thread."""
 
         def hear() -> None:
             while True:
@@ -215,8 +220,8 @@ class Serial:
 
 
 class Pi:
-    """A running Pi with this memory card. `pins` is the section of the table's file. The shoe is on the header's port
-    or, with `on_usb`, on a USB adapter."""
+    """A running emulated Raspberry Pi with this memory card. `pins` is the section of the table's file. The shoe is on
+    the header's port or, with `on_usb`, on a USB adapter."""
 
     def __init__(
         self, board: Board, card: Path, pins: Mapping[str, Any], kernel_words: str = "", on_usb: bool = False
@@ -246,15 +251,15 @@ class Pi:
         self.line = Serial(adapter if on_usb else header)
 
     def cut_power(self) -> None:
-        """Cut the Pi's power, so that nothing more is written."""
+        """Cut the emulated Pi's power, so that nothing more is written to its memory card."""
         self.line.unplug()
         self._qemu.send_signal(signal.SIGKILL)
         self._qemu.wait()
         self.said.close()
 
     def is_reached(self) -> bool:
-        """Wait until the Pi asks for a login, and tell whether its network works. QEMU's USB, which carries the
-        network, sometimes fails."""
+        """Wait until the emulated Pi asks for a login, and tell whether its network works. QEMU's USB, which carries
+        the network, sometimes fails."""
         eventually_now(lambda: b"login:" in self.console.read_bytes(), "for the Pi to ask for a login", PATIENCE_S)
         deadline_s = time.monotonic() + _NETWORK_S
         while not (reached := self._once("") != "") and time.monotonic() < deadline_s:
@@ -262,8 +267,8 @@ class Pi:
         return reached
 
     def run(self, script: str, check: bool = True) -> tuple[int, str]:
-        """Run this shell script in the Pi as root. Returns its exit code and what it printed. With `check` the code
-        must be 0."""
+        """Run this shell script in the emulated Pi as root. Returns the exit code and what the script printed. With
+        `check` the exit code must be 0."""
         said = self._once(script)
         ended = re.fullmatch(r"begun\n(.*)ended (\d+)\n", said, re.DOTALL)
         assert ended is not None, f"{script} was cut: {said}"

@@ -1,10 +1,10 @@
-"""Installs the package on an emulated Raspberry Pi 3B, and plays at it. Shoe, people, broker and pit are outside the
-Pi.
+"""Installs the package on an emulated Raspberry Pi 3B, and plays at the table there. Shoe, people, broker and pit are
+outside the Pi.
 
 The package, dpkg, systemd with the shipped units, the Pi's pin library, pyserial and the chip's registers are real.
 
-QEMU 7.2 ends itself where an adapter on USB vanishes while the Pi's driver reads. The Pi's kernel is therefore told
-first to take the adapter out, which does to the table what a pulled adapter does.
+QEMU 7.2 crashes if an adapter on USB vanishes while the Pi's driver reads. The Pi's kernel is therefore told first to
+take the adapter out, which does to the table what a pulled adapter does.
 
 QEMU 7.2 does not emulate the chip's watchdog: the kernel starts it, and QEMU resets the board at once. The kernel's
 driver is therefore shown memory in place of the watchdog, and `Watchdog` counts there from outside, as the chip does.
@@ -87,8 +87,8 @@ _KEPT = 20
 
 
 class _Certs(BrokerCerts, frozen=True):
-    """The certificates of the pit's own client. It runs on the broker's machine and reaches the broker by an address,
-    so the host name in the certificate is not checked."""
+    """The certificates of the pit's own MQTT client. The client runs on the broker's machine and reaches the broker by
+    an address, so the host name in the broker's certificate is not checked."""
 
     def context(self, name: str) -> ssl.SSLContext:
         context = super().context(name)
@@ -97,7 +97,7 @@ class _Certs(BrokerCerts, frozen=True):
 
 
 class _OnPi(Table):
-    """The table that runs under its systemd unit in a Pi. Its control socket is reached over the network."""
+    """The table that runs under its systemd unit in an emulated Pi. Its control socket is reached over the network."""
 
     def __init__(self, pi: Pi) -> None:
         self.pi = pi
@@ -139,7 +139,7 @@ class _OnPi(Table):
 
 @dataclass(frozen=True)
 class _AtPi(Bench):
-    """A table in a Pi, and all that it is connected to: shoe, pins, pit and dealer."""
+    """A table in an emulated Pi, and everything around it: shoe, pins, pit and dealer."""
 
     table: _OnPi
 
@@ -149,7 +149,7 @@ class _AtPi(Bench):
 
 
 class Floor:
-    """The house around the table: its broker over TLS, and its pit."""
+    """The casino around the table in an emulated Pi: its broker over TLS, and its pit."""
 
     def __init__(self, folder: Path) -> None:
         self.tls = folder / "tls"
@@ -165,7 +165,8 @@ class Floor:
         self.broker = Broker(folder, text)
 
     def lay_into(self, root: Path) -> None:
-        """Put on the card what the technician brings: the table's certificate, and the answers for the setup."""
+        """Copy to the memory card's files below `root` what a technician brings: the table's certificate, and the
+        answers for the setup."""
         into = root / "etc" / "table-controller" / "tls"
         into.mkdir(parents=True)
         for name in ("ca.crt", f"{TABLE}.crt", f"{TABLE}.key"):
@@ -236,8 +237,8 @@ def _copy(card: Path, folder: Path) -> Path:
 
 @contextmanager
 def _switched_on(card: Path, kernel_words: str = "", on_usb: bool = False) -> Iterator[Pi]:
-    """Run a Pi with this card for the length of a `with` block. Only one Pi runs at a time, because each uses a whole
-    core."""
+    """Run an emulated Pi with this memory card for the length of a `with` block. Only one Pi runs at a time, because
+    each uses a complete core."""
     with alone(ROOT / "build" / "pi.lock"):
         for _ in range(_SWITCHED_ON_AT_MOST):
             pi = Pi(board(), card, _PINS, kernel_words, on_usb)
@@ -255,8 +256,8 @@ def _switched_on(card: Path, kernel_words: str = "", on_usb: bool = False) -> It
 def _at(
     card: Path, pit: FarPit, folder: Path, shoe: FarShoe | None = None, kernel_words: str = "", on_usb: bool = False
 ) -> Iterator[_AtPi]:
-    """Run a Pi with this card, with dealer, players and pit at its table, for the length of a `with` block. `shoe` is
-    the shoe of an earlier block, or None for a new one."""
+    """Run an emulated Pi with this memory card, with dealer, players and pit at its table, for the length of a `with`
+    block. `shoe` is the shoe of an earlier block, or None for a new one."""
     with _switched_on(card, kernel_words, on_usb) as pi:
         if shoe is None:
             shoe = FarShoe(pi.line)
@@ -272,7 +273,7 @@ def _at(
 
 
 def _install(at: _AtPi) -> None:
-    """Type a technician's two commands, and let the table trust the pit's key."""
+    """Type the two commands of a technician on the emulated Pi, and let the table trust the pit's key."""
     pi = at.pi
     pi.run("apt-get install -y -q /root/table-controller.deb")
     pi.run("tablectl setup --answers /root/answers")
@@ -296,8 +297,8 @@ def _deals_a_royal_9(at: _AtPi) -> None:
 
 
 def _fastest_lamp(pi: Pi) -> str:
-    """Return the lamp that blinks much faster than all others. A hit's lamp blinks eight times as fast as an
-    invitation's."""
+    """Return the name of the lamp that blinks much faster than all others. The lamp of a hit blinks eight times as fast
+    as a lamp that invites wagers."""
     before = Counter(pi.header.changes())
     changes: Counter[str] = Counter()
 
@@ -315,7 +316,7 @@ def _is_ended(at: _AtPi, how: str) -> float:
     """End the table's process inside a round with the command `how`. Check that no seat's lamp stays lit, and that the
     table comes back by itself.
 
-    Returns how many seconds later the lamps were dark.
+    Returns how many seconds after the command the lamps were dark.
     """
     stood = _deals_half(at)
     at.eventually(lambda: "seat_1" in at.pins.lit())
@@ -330,22 +331,23 @@ def _is_ended(at: _AtPi, how: str) -> float:
 
 
 class _Stood(NamedTuple):
-    """Where a table stands inside a round: its two hands, and how many rounds the pit has."""
+    """The state of a table in the middle of a round: its two hands, and how many rounds the pit has received."""
 
     hands: dict[str, list[str]]
     rounds: int
 
 
 def _deals_half(at: _AtPi, cards: str = "KS 2D") -> _Stood:
-    """Begin a round with a wager at seat 1, deal these cards, and return where the table stands."""
+    """Begin a round with a wager at seat 1, deal these cards, and return the state of the table, which is now inside
+    the round."""
     at.dealer.lock(1)
     at.dealer.deal(cards)
     return _Stood(at.table.hands, len(at.pit.rounds))
 
 
 def _goes_on(at: _AtPi, stood: _Stood, cards: str) -> None:
-    """Check that the table still has the hands that it had in `stood`. A person counts the cards in the shoe, and the
-    round is dealt to its end."""
+    """Check that the table still has the hands that it had in `stood`. Then let a person count the cards in the shoe,
+    and deal the round to its end with `cards`."""
     hands, rounds = stood
     at.eventually(at.table.links_up, PATIENCE_S)
     at.table.count()
@@ -359,7 +361,8 @@ def _goes_on(at: _AtPi, stood: _Stood, cards: str) -> None:
 
 
 def _deals_a_shoe(at: _AtPi) -> tuple[int, int]:
-    """Deal a shoe of shuffled cards, as many whole rounds as it has. The pit must have each round as it was dealt.
+    """Deal a shoe of shuffled cards, with as many complete rounds as it has. The pit must receive each round as it was
+    dealt.
 
     Returns how many rounds and cards were dealt.
     """
@@ -407,7 +410,7 @@ _TICK_S, _SECTOR_BYTES = 0.01, 512
 
 @dataclass(frozen=True)
 class _Used:
-    """What the table's process has used so far, as the Pi's kernel counts it."""
+    """The resources that the table's process has used so far, as the emulated Pi's kernel counts them."""
 
     cpu_s: float
     written_bytes: int
@@ -424,7 +427,8 @@ class _Used:
 
 
 def _figures(at: _AtPi) -> str:
-    """Return in words what the table costs on this Pi. Only the ratios of these figures apply to a real Pi."""
+    """Return in words how much CPU, memory and disk the table uses on this emulated Pi. Only the ratios of these
+    figures apply to a real Pi."""
     bare_s, bare_kib = at.pi.run(f"cd /; /opt/table-controller/current/bin/python3 -I -c '{_BARE_IMPORTS}'")[1].split()
     at.pi.run(f"systemctl restart {_UNIT}")
     started = _Used.so_far(at.pi)
@@ -474,7 +478,7 @@ def test_a_fresh_card_becomes_a_table_that_deals_on_after_kills_and_a_power_cut(
 
 
 def _libraries(at: _AtPi) -> str:
-    """Return the libraries that the table's process has loaded."""
+    """Return the shared libraries that the table's process has loaded, as text."""
     return at.pi.run(f"cat /proc/$(systemctl show -P MainPID {_UNIT})/maps")[1]
 
 
@@ -521,9 +525,9 @@ _SOON_S = 10
 
 
 def _stands_still(at: _AtPi, stop: str) -> tuple[_Stood, float]:
-    """Stop, inside a round, the process that pings the watchdog.
+    """Stop the process that pings the watchdog, in the middle of a round.
 
-    Returns where the table stood, and after how many seconds the watchdog resets the board.
+    Returns the state of the table, and after how many seconds without a ping the watchdog resets the board.
     """
     watchdog = Watchdog(at.pi.registers)
     stood = _deals_half(at)

@@ -22,7 +22,7 @@ MACHINE = f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}, P
 
 
 def main() -> int:
-    """Run the rooms that are due. Returns 1 where a room does not pass."""
+    """Run the rooms of the proof (folders of tests) that are due. Returns 1 if a room does not pass."""
     parser = argparse.ArgumentParser(prog="make proof", description=__doc__)
     parser.add_argument("part", nargs="?", choices=[*PARTS], help="run this part alone; if it stands, once more")
     parser.add_argument("--page", action="store_true", help="run nothing: say in the page what stands now")
@@ -46,14 +46,14 @@ def main() -> int:
 
 
 def due(page: Page, now: Version, part: str | None) -> list[str]:
-    """Return the rooms whose last run no longer proves anything, of `part` or of all parts. Where all rooms of a named
-    part stand, return all of them."""
+    """Return the rooms (folders of tests) whose last run no longer proves anything about the present code. If all rooms
+    of the named `part` are proved, return all of them, to run them once more."""
     rooms = [*(PARTS[part].rooms if part else ROOMS)]
     return [room for room in rooms if standing(room, page.runs.get(room), now) != "stands"] or (rooms if part else [])
 
 
 def ended(room: str, run: Run | None) -> str:
-    """Say in a sentence how the run of a room ended."""
+    """Say in a sentence how the run of a room (a folder of tests) ended. `run` is None if it was broken off."""
     if run is None:
         return f"{room}: the run was broken off, and is not noted"
     why = f" ({run.reasons})" if run.reasons else ""
@@ -62,8 +62,8 @@ def ended(room: str, run: Run | None) -> str:
 
 
 def run_room(room: str, now: Version) -> Run | None:
-    """Run all tests of a room with `--proof`, write the result down, and return it. Returns None for a run that was
-    broken off, and writes nothing."""
+    """Run all tests of a room (a folder of tests) with `--proof`, write the result into proof/FIGURES.md, and return
+    it. If the run was broken off, returns None and writes nothing."""
     report = ROOT / "build" / "proof" / f"{room}.xml"
     report.parent.mkdir(parents=True, exist_ok=True)
     report.unlink(missing_ok=True)
@@ -79,7 +79,8 @@ def run_room(room: str, now: Version) -> Run | None:
 
 
 def judged(report: ElementTree.Element, seconds: float, now: Version, room: str) -> tuple[Run, list[str]]:
-    """Return the result of a whole run, read from pytest's report in XML, and the names of its tests."""
+    """Read pytest's XML report of the run of a room (a folder of tests). Returns the result of the run, and the names
+    of its tests."""
     cases = [*report.iter("testcase")]
     failed = [case for case in cases if case.find("failure") is not None or case.find("error") is not None]
     skipped = [found for case in cases if (found := case.find("skipped")) is not None]

@@ -1,4 +1,5 @@
-"""Writes and reads proof/FIGURES.md, which says which rooms of the proof passed, and what their tests measured."""
+"""Writes and reads proof/FIGURES.md. That page says which rooms of the proof (folders of tests) passed, and what their
+tests measured."""
 
 from __future__ import annotations
 
@@ -17,8 +18,8 @@ FAILURE = "**failed**"
 
 
 class Run(Struct, frozen=True):
-    """A whole run of a room: how many of its tests passed, failed and were skipped on this machine, with the reasons;
-    on which `Version` it ran; and how many seconds it took."""
+    """The result of a complete run of a room (a folder of tests): how many tests passed, failed and were skipped on
+    this machine, with the reasons; which state of the code was tested; and how many seconds the run took."""
 
     passed: int
     failed: int
@@ -33,7 +34,7 @@ class Run(Struct, frozen=True):
 
 
 class Figure(Struct, frozen=True):
-    """What a test measured, how many seconds it took, when and at which commit."""
+    """A measurement by a test: what was measured, how many seconds the test took, and when and at which commit."""
 
     measured: str
     seconds: str
@@ -41,14 +42,16 @@ class Figure(Struct, frozen=True):
 
 
 class Page(Struct, frozen=True):
-    """All that proof/FIGURES.md holds: the last whole run of each room, and the figures by the names of the tests."""
+    """The content of proof/FIGURES.md: the last complete run of each room (a folder of tests), and the measured figures
+    by the names of the tests."""
 
     runs: dict[str, Run]
     figures: dict[str, Figure]
 
 
 def standing(room: str, run: Run | None, now: Version) -> str:
-    """Return "stands" where this run of the room still proves the present code, or else why it does not."""
+    """Return "stands" if this run of the room (a folder of tests) still proves the present code, or else the reason why
+    it does not."""
     if run is None:
         return "never run whole"
     if run.failed:
@@ -61,7 +64,7 @@ def standing(room: str, run: Run | None, now: Version) -> str:
 
 
 def whole(page: Page, now: Version) -> str:
-    """Say in a sentence whether every room has passed for the present code, or which rooms have not."""
+    """Say in a sentence whether every room (folder of tests) has passed for the present code, or which rooms have not."""
     said = {room: standing(room, page.runs.get(room), now) for room in ROOMS}
     amiss = {part: [room for room in PARTS[part].rooms if said[room] != "stands"] for part in PARTS}
     if any(amiss.values()):
@@ -78,7 +81,8 @@ def whole(page: Page, now: Version) -> str:
 
 
 def in_words(commit: str) -> str:
-    """Return the commit of a working copy in words. A + at its end becomes "and changes that are in no commit"."""
+    """Return a commit's name for people. A + at its end, which marks a changed working copy, becomes "and changes that
+    are in no commit"."""
     return commit.removesuffix("+") + " and changes that are in no commit" * commit.endswith("+")
 
 
@@ -119,7 +123,8 @@ def text(page: Page, now: Version) -> str:
 
 
 def _still(figure: Figure, room: str, run: Run | None, now: Version) -> str:
-    """Return "stands" where the room's run stands and measured this figure, or else why the figure is old."""
+    """Return "stands" if the measured figure belongs to the present code: the room's last run still proves the code,
+    and measured this figure. Otherwise return the reason why the figure is old."""
     if run is None:
         return "its room was never run whole"
     if run.failed:
@@ -166,22 +171,23 @@ def _run(passed: str, failed: str, skipped: str, minutes: str, *rest: str) -> Ru
 
 
 def write(page: Page, now: Version, path: Path = PAGE) -> None:
-    """Write proof/FIGURES.md, without figures of rooms that no longer exist."""
+    """Write proof/FIGURES.md. Figures of rooms (folders of tests) that no longer exist are left out."""
     kept = {test: figure for test, figure in page.figures.items() if room_of(test) in ROOMS}
     path.parent.mkdir(exist_ok=True)
     path.write_text(text(Page(page.runs, kept), now), "utf-8")
 
 
 def after(page: Page, passed: Iterable[str], measured: dict[str, Figure]) -> Page:
-    """Return the page after a run in which these tests passed and these figures were measured. A test that passed no
-    longer counts as failed. Where it measured nothing this time, its earlier figure stays."""
+    """Return the page proof/FIGURES.md as it is after a run in which the tests `passed` passed and the figures
+    `measured` were measured. A test that passed no longer counts as failed. If a test measured nothing this time, its
+    earlier figure stays."""
     again = {test for test in passed if test in page.figures and page.figures[test].measured == FAILURE}
     return Page(page.runs, {test: it for test, it in page.figures.items() if test not in again} | measured)
 
 
 def with_run(page: Page, room: str, run: Run, tests: Iterable[str]) -> Page:
-    """Return the page after a whole run of a room that has these tests. Figures of tests that no longer exist are
-    dropped."""
+    """Return the page proof/FIGURES.md as it is after a complete run of a room (a folder of tests). `tests` names the
+    room's present tests; figures of other tests of the room are dropped."""
     there = set(tests)
     kept = {test: figure for test, figure in page.figures.items() if room_of(test) != room or test in there}
     return Page(page.runs | {room: run}, kept)

@@ -1,4 +1,5 @@
-"""What `make proof` runs: its parts, each of which fits in an hour on two cores, and the rooms of each part.
+"""The list of what `make proof` runs: its parts, each of which takes at most an hour on two cores, and the rooms of
+each part.
 
 A room is a folder of tests, or a single file beside the folders. Each test is in one room, and each room in one part.
 """
@@ -16,9 +17,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 class Part(Struct, frozen=True):
-    """Rooms that run one after another, in about `minutes` minutes. `workers` is the number of processes for
-    pytest-xdist. An emulated or booted machine needs both cores for itself, a browser needs about one, and only few
-    fault-injecting tests can run at the same time."""
+    """A part of `make proof`: rooms (folders of tests) that run one after another, in about `minutes` minutes.
+    `workers` is the number of processes for pytest-xdist. An emulated or booted machine needs both cores for itself, a
+    browser needs about one, and only few fault-injecting tests can run at the same time."""
 
     rooms: tuple[str, ...]
     minutes: int
@@ -84,13 +85,15 @@ _IMPORT = re.compile(r"^\s*(?:from|import) tests\.([\w.]+)", re.MULTILINE)
 
 
 def room_of(test: str) -> str:
-    """Return the room of a test, from its name in a run, such as `tests/hil/test_kills.py::test_a_kill`."""
+    """Return the room (the folder below tests/) of a test, from the test's name in a run, such as
+    `tests/hil/test_kills.py::test_a_kill`."""
     return test.removeprefix("tests/").partition("::")[0].partition("/")[0]
 
 
 def own_paths(room: str) -> tuple[str, ...]:
-    """Return the files of which the tests of this room are made: the room itself, what all rooms share, and the modules
-    of other rooms that they import, directly or not. The code that only writes the proof down is not included."""
+    """Return the files on which the tests of this room (a folder of tests) depend: the room itself, what all rooms
+    share, and the modules of other rooms that they import, directly or not. The code that only writes the results of
+    the proof down is not included."""
     shared = {f"tests/{room}", "tests/support", "tests/conftest.py"}
     due = {module for path in shared for module in _modules(ROOT / path)}
     found: set[Path] = set()
@@ -105,7 +108,7 @@ def own_paths(room: str) -> tuple[str, ...]:
 
 @cache
 def _imported(module: Path) -> frozenset[Path]:
-    """Return the test modules that this module imports. Where it imports from a folder, all modules in the folder are
+    """Return the test modules that this module imports. If it imports from a folder, all modules in the folder are
     returned."""
     names = (ROOT / "tests" / name.replace(".", "/") for name in _IMPORT.findall(module.read_text("utf-8")))
     return frozenset(each for name in names for path in (name, name.with_suffix(".py")) for each in _modules(path))

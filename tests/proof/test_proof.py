@@ -1,4 +1,5 @@
-"""Checks that every test is in one part of the proof, and that proof/FIGURES.md says rightly which rooms stand."""
+"""Checks that every test is in exactly one part of `make proof`, and that proof/FIGURES.md correctly says which rooms
+(folders of tests) are proved."""
 
 from __future__ import annotations
 
@@ -95,8 +96,8 @@ FAILED = Figure(FAILURE, "3", "before, c0")
 
 
 def test_a_test_that_passes_without_a_figure_is_said_to_have_failed_no_more() -> None:
-    """A test that passes without a figure no longer counts as failed. Figures of an earlier run stay, and so does the
-    failure of a test that did not run again."""
+    """A test that passes without measuring a figure no longer counts as failed. Figures of an earlier run stay, and so
+    does the failure of a test that did not run again."""
     kept = {"tests/hil/test_a.py::test_b[c d]": ALL.figures["tests/hil/test_a.py::test_b[c d]"]}
     page = Page({}, {**kept, "tests/hil/test_a.py::passes": FAILED, "tests/hil/test_a.py::stays": FAILED})
     passed = ["tests/hil/test_a.py::passes", "tests/hil/test_a.py::test_b[c d]", "tests/hil/test_a.py::quick"]

@@ -1,4 +1,4 @@
-"""Identifies the working copy by git's own hashes, changes that are in no commit included."""
+"""Identifies the state of the working copy by git's own hashes. Changes that are in no commit count too."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ PAGE_FOLDER = "proof"
 
 
 class Version(Struct, frozen=True):
-    """The state of a working copy: its commit, with a + where files other than proof/FIGURES.md have changed since; a
-    digest of git's hashes of the product's files; and such a digest for the files of each room's tests."""
+    """The state of a working copy. It consists of its commit, with a + if files other than proof/FIGURES.md have
+    changed since; a digest of git's hashes of the product's files; and such a digest for the files of each room's tests
+    (a room is a folder of tests)."""
 
     commit: str
     product: str
@@ -27,7 +28,7 @@ class Version(Struct, frozen=True):
 
 
 def version() -> Version:
-    """Return the present state of this working copy.
+    """Return the present state of this working copy: its commit, and digests of its files.
 
     Raises:
         CalledProcessError, FileNotFoundError: without git, or outside of a repository.
@@ -43,13 +44,13 @@ def version() -> Version:
 
 
 def commit() -> str:
-    """Return the commit of this working copy, with a + where files other than proof/FIGURES.md have changed since."""
+    """Return the name of this working copy's commit, with a + if files other than proof/FIGURES.md have changed since."""
     changed = _git("status", "--porcelain", "--", ".", f":!{PAGE_FOLDER}")
     return _git("rev-parse", "--short=8", "HEAD") + "+" * bool(changed)
 
 
 def _tree() -> str:
-    """Return the hash of the git tree that a commit of all present files would have. Git's index is left as it is."""
+    """Return the hash of the git tree that a commit of all present files would have. Git's index is not changed."""
     with TemporaryDirectory() as folder:
         index = Path(folder) / "index"
         copyfile(ROOT / _git("rev-parse", "--git-path", "index"), index)

@@ -1,4 +1,5 @@
-"""Turns the outcome of a script into lines for a dealer to read: the events' essential fields, and what went wrong."""
+"""Turns the outcomes of a script (a table played from text) into lines for a dealer to read: the essential fields of
+each event, and what went wrong."""
 
 from __future__ import annotations
 
@@ -10,8 +11,8 @@ from tests.support.contract import check_event
 
 
 def line(outcome: bytes | Complaint) -> str:
-    """Return the line for one outcome of a script. An outcome is the bytes of an event, which must keep the contract,
-    or a refusal or fault."""
+    """Return the line of text for one outcome of a script (a table played from text). An outcome is the bytes of an
+    event, which must keep the contract, or a refusal or fault."""
     if isinstance(outcome, Complaint):
         assert outcome.what
         assert outcome.do
@@ -156,8 +157,8 @@ def _wager(wager: dict[str, Any]) -> str:
 
 
 def _settled(settlement: dict[str, Any] | None) -> list[str]:
-    """Return a text for the end of each wager, and for the commission that is owed from now on. The list is empty where
-    the table knows no wagers."""
+    """Return a text for the end of each wager of a round, and for the commission that is owed from now on. The list is
+    empty if the table does not know the wagers."""
     if settlement is None:
         return []
     owed = settlement["totals"]["commission_owed_cents"]

@@ -1,4 +1,4 @@
-"""Checks `tablectl deal` as a person runs it: what it prints on which output, and its exit code."""
+"""Checks `tablectl deal` as a person runs it: what it prints on standard output and standard error, and its exit code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plays the golden scripts: rounds that a dealer would recognise, each with what the table must say of it.
+"""Plays the golden scripts: rounds that a dealer would recognise, each with the events that the table must send.
 
 A `.script` file is a script as `tablectl deal` reads it. A line `#> …` is one outcome of the lines above it, since the
 last such line (`telling.py` has the form). A first line `# house: decks=1 …` changes the example table's rules, or with

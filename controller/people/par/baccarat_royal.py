@@ -304,7 +304,7 @@ def solved(game: BaccaratRoyal, bets: Sequence[Bet], shoe: Shoe) -> Solved:
 
 
 def play_lines(play: Play) -> Iterator[str]:
-    """Yield the play of the active seats in words, a line for each total with which a seat may choose whether to draw."""
+    """Yield the play of the active seats in words, a line for each total with which a seat may choose."""
     players: dict[int, dict[bool, list[str]]] = {}
     for points, draws in sorted(play.player.items()):
         players.setdefault(sum(points) % 10, {}).setdefault(draws, []).append(_cards(points))

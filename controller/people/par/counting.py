@@ -392,7 +392,7 @@ class _Fours:
 
 
 class _FourCards:
-    """Counts in how many ways the first four cards of a round can fall, from a shoe with `counts` cards of each kind."""
+    """Counts in how many ways the first four cards of a round can fall, from a shoe with `counts` cards by kind."""
 
     def __init__(self, of: Kinds, counts: Sequence[int]) -> None:
         self._of, self._counts = of, counts

@@ -1,4 +1,4 @@
-"""Shows a par sheet (the odds of every bet) to people: as lines for a terminal, as CSV, and as an HTML page to print."""
+"""Shows a par sheet (the odds of every bet) to people: as lines for a terminal, as CSV, and as an HTML page."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class Idle(Struct, frozen=True):
 
 
 def idle_rows(sheet: Par) -> tuple[Idle, ...]:
-    """Return the rows of all pay tables that can decide no round of the sheet's game, with the cards of a fresh shoe."""
+    """Return the rows of all pay tables that decide no round of the sheet's game, with the cards of a fresh shoe."""
     of = sheet.subject
     found = [
         idle

@@ -75,7 +75,7 @@ def _looks_too_far(bet: Bet) -> bool:
 
 
 def _joint(sights: Iterable[Sight]) -> Sight:
-    """Combine several sights (what a bet can tell apart) into one, which tells apart everything that any of them does."""
+    """Combine several sights (what a bet can tell apart) into one, which tells apart all that any of them does."""
     each = [*sights]
     return Sight(
         any(seen.totals for seen in each),
