@@ -1,4 +1,4 @@
-"""Starts the processes that are measured (a broker, a pit, a table's daemon), and asks the kernel how much each uses."""
+"""Starts the processes that are measured (a broker, a pit, a table's daemon), and asks the kernel what each uses."""
 
 from __future__ import annotations
 

@@ -231,7 +231,7 @@ class PlayedTable:
 
     @property
     def idle_share(self) -> float:
-        """The fraction of one core that the table's daemon uses while nothing happens except the sampling of its pins."""
+        """The fraction of one core that the table's daemon uses while nothing happens but the sampling of its pins."""
         return self._idle_share
 
     def _open_shoe(self, deck: Deck) -> Deck:
@@ -256,8 +256,9 @@ class PlayedTable:
         return len(hand.cards)
 
     def _measure_card(self, card: str, lamp_changes: bool, last: bool) -> None:
-        """Draw a card, and measure how long the table takes to store it and to change a lamp. If the card changes no
-        lamp, only the storing is measured."""
+        """Draw a card, and measure the daemon's CPU time and how long the table takes to store the card and to change a
+        lamp. If the card changes no lamp, no time of a lamp is measured. With the `last` card of a round, the round's
+        event is measured too."""
         cpu, begun_s = cpu_ms(self._process), time.monotonic()
         changed_ns = self._draw(card, lamp_changes)
         confirmed_ns = self._copies_ns[1]

@@ -26,9 +26,8 @@ _ROUNDS_A_SHOE = 80
 
 
 class LightTable(LightWire):
-    """A simulated table that sends events to the pit like a real one, but has no shoe, no journal and no lamps.
-    `number` distinguishes it. `round_events` are the events of one round, which every round sends again with its own
-    number.
+    """A simulated table, of which only those parts exist that the pit and the broker see. `number` distinguishes it.
+    `round_events` are the events of one round, which every round sends again with its own number.
 
     `delays_s` are the times from the publishing of events to the pit's acknowledgement.
     """

@@ -1,4 +1,4 @@
-"""Prints the figures of `make bench` as tables. Each table is printed when it is ready, and all are written to a page."""
+"""Prints the figures of `make bench` as tables. Each table is printed when it is ready; all are written to a page."""
 
 from __future__ import annotations
 

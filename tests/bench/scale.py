@@ -155,7 +155,7 @@ class Tables:
         return Spell(len(delays_ms) / self._plays_a_round / took_s, delays_ms, pit, broker, tables, databases)
 
     def turn(self, wait_s: float) -> None:
-        """Handle the messages that arrive at the tables within `wait_s` seconds, and send messages again that are due."""
+        """Handle the messages that arrive at the tables within `wait_s` seconds, and repeat messages that are due."""
         for key, _ in self._selector.select(max(0.0, min(wait_s, _KEEP_EVERY_S))):
             key.data.turn()
         if time.monotonic() - self._kept_s > _KEEP_EVERY_S:

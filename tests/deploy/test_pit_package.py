@@ -41,7 +41,7 @@ def _running(pit: Table) -> tuple[str, str, str]:
 
 @pytest.fixture
 def pit(table: Table, package: Path) -> Table:
-    """A machine on which the pit's service is prepared as the documentation of the pit says. No table is set up on it."""
+    """A machine on which the pit's service is prepared as the pit's page says. No table is set up on that machine."""
     table.install(package)
     for line in _PREPARED.strip().splitlines():
         table.machine.run(*line.split())

@@ -123,7 +123,7 @@ def _section(
 
 
 def _said(type_: type) -> str:
-    """Return the first sentence of the type's docstring. The name of the file's section at its beginning is left out."""
+    """Return the first sentence of the type's docstring, without the name of the file's section at its beginning."""
     sentence = " ".join((inspect.getdoc(type_) or "").partition("\n\n")[0].split())
     _, _, rest = sentence.partition(": ") if sentence.startswith("`[") else ("", "", sentence)
     return f"{rest[0].upper()}{rest[1:]}"

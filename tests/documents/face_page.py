@@ -137,7 +137,7 @@ def _types() -> dict[str, type[msgspec.Struct]]:
 
 
 def _meanings(type_: type[msgspec.Struct]) -> dict[str, str]:
-    """Return the text that stands below each field in the source of the type or of its base types, by the field's name."""
+    """Return the text below each field in the source of the type or of its base types, by the field's name."""
     made_of = [each for each in type_.__mro__ if each.__module__.startswith("controller.")]
     return {name: text for each in reversed(made_of) for name, text in field_texts(each).items()}
 

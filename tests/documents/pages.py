@@ -351,7 +351,8 @@ def _exit(exit_: Exit, kind: FaultKind) -> str:
 
 
 def _key(exit_: Exit) -> str:
-    """Say how people can do this exit (an act that clears a fault) at the table. Returns an empty text if they cannot."""
+    """Return how people can do this exit (an act that clears a fault) at the table: by the key and which button.
+    Returns an empty text if no button does it."""
     buttons = [press.button for press in _act(exit_).presses if press.key_turned]
     return f"key and `{buttons[0]}`" if buttons else ""
 

@@ -1,4 +1,4 @@
-"""Draws `docs/table.svg`: what `tablectl watch` shows when a seat has won a Royal 9. A round is played for the picture."""
+"""Draws `docs/table.svg`: what `tablectl watch` shows of a Royal 9 hit. A round is played for the picture."""
 
 from __future__ import annotations
 

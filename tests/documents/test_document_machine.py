@@ -111,7 +111,7 @@ def _first_start(at: Machine) -> None:
 
 
 def _hit(at: Machine, number: int) -> None:
-    """Deal one more hit of seat 2, and wait until the pit has `number` hits."""
+    """Deal one more hit of seat 2, and wait until the pit has the hit's award. `number` is the award's number."""
     at.do("cover 2")
     eventually_now(lambda: status_of(at.table).pit.fresh and 2 in status_of(at.table).sensors)
     at.do("tap deal")
@@ -153,7 +153,7 @@ def _the_pits_record(at: Machine) -> None:
 
 def _two_houses(at: Machine) -> None:
     """Make the logs of two houses, north and south, for the head office. The log of south is a copy of the log of
-    north, split into two files."""
+    north, split into two files, so that the two houses have everything alike."""
     lines = (at.root / "north.log").read_text("utf-8").splitlines(keepends=True)
     (at.root / "south-1.log").write_text("".join(lines[:3]), "utf-8")
     (at.root / "south-2.log").write_text("".join(lines[3:]), "utf-8")

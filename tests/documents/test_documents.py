@@ -1,4 +1,4 @@
-"""Checks that the documents generated from the code are up to date, and that the code keeps what the documents rely on."""
+"""Checks that the documents generated from the code are fresh, and that the code keeps what the documents rely on."""
 
 from __future__ import annotations
 

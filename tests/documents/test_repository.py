@@ -21,8 +21,8 @@ def _licences() -> dict[str, str]:
 
 
 def _passed_on() -> set[str]:
-    """Return the name of every library that the Debian package contains. `tools/package.sh` takes them from these lock
-    files."""
+    """Return the name of every library that the Debian package contains. `tools/package.sh` takes them from the lock
+    files that this function reads."""
     text = "".join(
         (ROOT / f"requirements/{name}.lock").read_text("utf-8") for name in ("demo", "postgresql", "pi", "pi5")
     )

@@ -189,7 +189,7 @@ def arm64_root(release: str) -> Path:
 
 
 def _make_root(root: Path, release: str) -> None:
-    """Make the files of a Debian for arm64 with mmdebstrap, in a user namespace that runs arm64 programs through QEMU."""
+    """Make the files of an arm64 Debian with mmdebstrap, in a user namespace that runs arm64 programs through QEMU."""
     script = f"""
         read -r namespace_is_ready
         mount -t binfmt_misc binfmt_misc /proc/sys/fs/binfmt_misc

@@ -1,4 +1,4 @@
-"""An emulated Raspberry Pi 3B as seen from outside: its power, its pin header, its serial line, and a root shell in it."""
+"""An emulated Raspberry Pi 3B as seen from outside: its power, its pin header, its serial line, and a root shell."""
 
 from __future__ import annotations
 

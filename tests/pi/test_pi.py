@@ -3,8 +3,8 @@ outside the Pi.
 
 The package, dpkg, systemd with the shipped units, the Pi's pin library, pyserial and the chip's registers are real.
 
-QEMU 7.2 crashes if an adapter on USB vanishes while the Pi's driver reads. The Pi's kernel is therefore told first to
-take the adapter out, which does to the table what a pulled adapter does.
+QEMU 7.2 ends by itself if an adapter on USB vanishes while the Pi's driver reads. The Pi's kernel is therefore told
+first to take the adapter out, which does to the table what a pulled adapter does.
 
 QEMU 7.2 does not emulate the chip's watchdog: the kernel starts it, and QEMU resets the board at once. The kernel's
 driver is therefore shown memory in place of the watchdog, and `Watchdog` counts there from outside, as the chip does.

@@ -64,7 +64,7 @@ def standing(room: str, run: Run | None, now: Version) -> str:
 
 
 def whole(page: Page, now: Version) -> str:
-    """Say in a sentence whether every room (folder of tests) has passed for the present code, or which rooms have not."""
+    """Say in a sentence whether every room (folder of tests) has passed for the present code, or which have not."""
     said = {room: standing(room, page.runs.get(room), now) for room in ROOMS}
     amiss = {part: [room for room in PARTS[part].rooms if said[room] != "stands"] for part in PARTS}
     if any(amiss.values()):

@@ -44,7 +44,7 @@ def version() -> Version:
 
 
 def commit() -> str:
-    """Return the name of this working copy's commit, with a + if files other than proof/FIGURES.md have changed since."""
+    """Return this working copy's commit, with a + if files other than proof/FIGURES.md have changed since then."""
     changed = _git("status", "--porcelain", "--", ".", f":!{PAGE_FOLDER}")
     return _git("rev-parse", "--short=8", "HEAD") + "+" * bool(changed)
 

@@ -1,4 +1,5 @@
-"""Checks `tablectl deal` as a person runs it: what it prints on standard output and standard error, and its exit code."""
+"""Checks `tablectl deal` as a person runs it: what it prints on which output (standard output or error), and its exit
+code."""
 
 from __future__ import annotations
 
