@@ -77,8 +77,8 @@ def shoe(rng: random.Random, decks: int) -> Iterator[str]:
 
 
 def lock(table: TableUnderTest) -> None:
-    """Begin a round. In a game with two active seats, all seats are taken. In a game where each seat has its own hand,
-    all seats but the third make a wager."""
+    """Begin a round: make wagers and lock them. In a game with two active seats, all seats are taken. In a game in
+    which each seat has its own hand, all seats but the third make a wager."""
     play = table.rules.play
     if play.roles_play:
         table.do(seats(*table.face.seats))

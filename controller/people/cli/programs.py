@@ -117,8 +117,8 @@ def take_seats_away(table: Path, most_seats: int) -> None:
 
 
 def mosquitto_program() -> str | None:
-    """Return the path of Mosquitto's program, or None where it is not installed. Debian keeps it in /usr/sbin, outside
-    most people's search path."""
+    """Return the path of Mosquitto's program, or None if it is not installed. Debian keeps the program in /usr/sbin,
+    outside most people's search path."""
     return shutil.which("mosquitto", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
 
 
