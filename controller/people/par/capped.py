@@ -16,8 +16,8 @@ from controller.rules.game.wagers import WagerRules
 
 
 class Capped(Struct, frozen=True):
-    """The house's limit on what it pays for one wager on a bet, and the house edge of the greatest wager under that
-    limit. Amounts are cents."""
+    """The house's limit on what it pays for one wager on a bet, and the house edge at the greatest wager that the table
+    takes. Amounts are cents."""
 
     pays_at_most_cents: int
     in_full_to_cents: int
@@ -29,8 +29,8 @@ class Capped(Struct, frozen=True):
 
 
 def capped(bet: Bet, odds: Odds, wagers: WagerRules) -> Capped | None:
-    """Return what a bet is worth for the greatest wager, if the house limits what it pays for one wager. Returns None
-    if the bet has no such limit, or if its outcomes are not counted."""
+    """Return what a bet is worth at the greatest wager that the table takes, if the house limits what it pays for one
+    wager. Returns None if the bet has no such limit, or if its outcomes are not counted."""
     pays = [row.pays for row in bet.rows if row.pays is not None]
     if bet.pays_at_most_cents is None or not pays or not odds.outcomes:
         return None
