@@ -1,4 +1,4 @@
-"""Plays a whole simulated table in front of a controller: `python -m drivers.sim TABLE.toml`."""
+"""Simulates all that is around a table's controller (shoe, buttons, lamps, people): `python -m drivers.sim TABLE.toml`."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from drivers.sim.run import Habits, run_table
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Play the table until its rounds or shoes are done or a signal ends it, and return 0. After an error, print it to
-    stderr and return 1."""
+    """Simulate the table that the table file names, until its rounds or shoes are all dealt or a signal ends it, and
+    return 0. After an error, print the error to stderr and return 1."""
     options = _parser().parse_args(arguments)
     for ending in (signal.SIGINT, signal.SIGTERM):  # a shell's background jobs ignore SIGINT
         signal.signal(ending, _interrupt)

@@ -1,5 +1,6 @@
-"""The simulated house's account of what really happened, in JSON lines: each lock of the wagers, each finished round,
-each payment of commission, each shoe's beginning and end. Tests compare what the controller says with this account."""
+"""The simulation's record (the account) of what really happened at the table, in JSON lines: each lock of the wagers,
+each finished round, each payment of commission, each shoe's beginning and end. Tests compare what the controller says
+with this record."""
 
 from __future__ import annotations
 
@@ -12,8 +13,8 @@ from drivers.sim.wagers import Bets
 
 
 class Account:
-    """Writes the simulated house's account to `out`. Each line is flushed, so that nothing is lost where the simulation
-    is killed."""
+    """Writes the simulation's record of what really happened at the table to `out`, in JSON lines. Each line is
+    flushed, so that nothing is lost if the simulation is killed."""
 
     def __init__(self, out: TextIO) -> None:
         self._out = out
@@ -22,16 +23,16 @@ class Account:
 
     @property
     def owed(self) -> dict[int, int]:
-        """The commission that each seat owes now, in cents, by seat."""
+        """The commission that each seat owes now: a dictionary from the seat's number to cents."""
         return dict(+self._owed)
 
     def shoe_opened(self, *, shoe: int, first_card: str, burned: int, cards_left: int) -> None:
-        """Write that a shoe is ready to play: its first card was shown, and `burned` more cards were burned."""
+        """Record that a shoe is ready to play: its first card was shown, and `burned` more cards were burned."""
         self._write("shoe_opened", shoe=shoe, first_card=first_card, burned=burned, cards_left=cards_left)
 
     def wagers_locked(self, *, shoe: int, round_: int, bets: Bets) -> None:
-        """Write that wagers are locked, with the wagers that stand and those that were refused. Nothing is written
-        where only sensors see wagers."""
+        """Record that the wagers of a round are locked: the accepted wagers and the refused ones. Nothing is recorded
+        at a table where only sensors see wagers."""
         self._shoe = shoe
         if bets.standing is None:
             return
@@ -47,8 +48,8 @@ class Account:
     def round(
         self, *, shoe: int, round_: int, simulated: bool, final_round: bool, cards_left: int, dealt: Dealt
     ) -> None:
-        """Write a complete round, and add the commission that seats owe for it. `round_` counts every round of the shoe
-        from 1."""
+        """Record a complete round, and add the commission that seats owe for it. `round_` is the round's number in the
+        shoe, from 1, in which rounds without wagers count too."""
         self._owed.update(dealt.owed)
         self._write(
             "round",
@@ -61,11 +62,11 @@ class Account:
         )
 
     def commission(self, seat: int) -> None:
-        """Write that a seat pays the commission that it owes."""
+        """Record that a seat pays all the commission that it owes."""
         self._write("commission", shoe=self._shoe, seat=seat, cents=self._owed.pop(seat))
 
     def shoe_closed(self, *, shoe: int, rounds: int, wagered_rounds: int, cards_left: int) -> None:
-        """Write that the shoe's last round is over, with the commission that each seat still owes."""
+        """Record that the shoe's last round is over, with the commission that each seat still owes."""
         self._write(
             "shoe_closed",
             shoe=shoe,

@@ -1,4 +1,4 @@
-"""The rules of Baccarat Royal (sheet 002) for the simulated house, written apart from the controller. The drawing
+"""The rules of Baccarat Royal (rule sheet 002) for the simulation, written without code of the controller. The drawing
 tables come from the game file."""
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ _MUST = {"draw": ("hit",), "stand": ("stand",), "choose": ("hit", "stand")}
 
 
 class BankerRow(Struct, frozen=True):
-    """One row of `[[baccarat_royal.banker]]` in a game file, as TOML gives it: when Banker draws."""
+    """One row of the table `[[baccarat_royal.banker]]` in a game file: when Banker must draw, must stand or may choose,
+    for some totals of Banker's first two cards."""
 
     hole_cards: Sequence[int]
     free_choice_on: Sequence[int]
@@ -30,7 +31,7 @@ class BankerRow(Struct, frozen=True):
 
 
 class Section(Struct, frozen=True):
-    """The section `[baccarat_royal]` of a game file, as TOML gives it."""
+    """The section `[baccarat_royal]` of a game file, which says how the game Baccarat Royal is dealt."""
 
     natural: Sequence[int]
     player_draws_on: Sequence[int]
@@ -42,15 +43,16 @@ class Section(Struct, frozen=True):
 
 
 class BaccaratRoyal(Struct, frozen=True):
-    """The game Baccarat Royal. `bets` are the bets of the game file, and `says` is the file's section on how the game
-    is dealt."""
+    """The simulated game Baccarat Royal. `bets` are the bets of the game file, and `says` is the file's section on how
+    the game is dealt."""
 
     bets: Sequence[Bet]
     says: Section
     rounding: Rounding = CENTS_UP
 
     def deal(self, felt: Felt, bets: Bets | None) -> Dealt:
-        """Deal a whole round between the two active seats, and return its result and what every wager is paid."""
+        """Deal a whole round of Baccarat Royal between the two active seats. Returns the round's result, and what every
+        wager is paid."""
         assert bets is not None, "a round needs its players"
         assert bets.actives is not None, "a round needs its active seats"
         player, banker = self.played(felt, bets.actives)
@@ -67,7 +69,8 @@ class BaccaratRoyal(Struct, frozen=True):
         return Dealt(rules.outcome(player, banker), told, cashier.owed(paid), won, paid)
 
     def played(self, felt: Felt, actives: Actives) -> tuple[list[str], list[str]]:
-        """Deal the cards of a round, let the two active seats choose, and return Player's hand and Banker's."""
+        """Deal the cards of a round, let the two active seats choose whether to draw, and return the cards of Player's
+        hand and those of Banker's hand."""
         order = {"player_first": "ppbb", "alternating": "pbpb"}.get(self.says.deal_order, "bbpp")
         player: list[str] = []
         banker: list[str] = []
@@ -85,7 +88,8 @@ class BaccaratRoyal(Struct, frozen=True):
         return player, banker
 
     def _pay(self, bets: Bets, hands: book.Hands) -> list[Paid]:
-        """Pay every wager of a round: the active seats play against each other, the other seats against the house."""
+        """Return what every wager of a round is paid. The two active seats play against each other, and the other seats
+        play against the house."""
         of = {bet.spot: bet for bet in self.bets}
         return [
             _stake(bets, of[wager.spot], wager, hands, self.rounding, self.says.natural)
@@ -96,7 +100,7 @@ class BaccaratRoyal(Struct, frozen=True):
 
 
 def player_options(hole_cards: list[str], says: Section) -> tuple[str, ...]:
-    """Return what Player may call with these two cards: "hit", "stand" or both. Where there is a single option, Player
+    """Return what Player may do with these first two cards: "hit", "stand" or both. If there is only one option, Player
     must take it."""
     points = rules.total(hole_cards)
     chooses = "choose" if points in says.player_chooses_on else "stand"
@@ -104,8 +108,8 @@ def player_options(hole_cards: list[str], says: Section) -> tuple[str, ...]:
 
 
 def banker_options(hole_cards: list[str], player: list[str], says: Section) -> tuple[str, ...]:
-    """Return what Banker may call with these two cards, once Player has two or three: "hit", "stand" or both. Where
-    there is a single option, Banker must take it."""
+    """Return what Banker may do with these first two cards, after Player has got two or three cards: "hit", "stand" or
+    both. If there is only one option, Banker must take it."""
     rows = (BankerRow(**row) for row in says.banker)
     (row,) = (row for row in rows if rules.total(hole_cards) in row.hole_cards)
     if len(player) == 2:
@@ -122,8 +126,8 @@ def _stake(
     rounding: Rounding,
     naturals: Collection[int],
 ) -> Paid:
-    """Pay the stake of an active seat. The two active seats play for the smaller stake; the rest of the larger stake
-    goes back, unless the game file has the house cover that rest."""
+    """Return what the stake of an active seat is paid. The two active seats play for the smaller of their stakes. The
+    rest of the larger stake goes back, unless the game file says that the house covers it."""
     assert bets.actives is not None
     others = [other.cents for other in bets.on("stake") if other.seat != wager.seat]
     if not others:
@@ -135,8 +139,8 @@ def _stake(
 
 
 def rotated(actives: Actives, outcome: str, occupied: Collection[int], says: Mapping[str, Any]) -> Actives:
-    """Return the two seats that are active in the next round, by what the game file says of the roles after a win and
-    after a tie."""
+    """Return the two active seats of the next round, after a round with this outcome. The game file's section `says`
+    decides how the roles move after a win and after a tie."""
     on_win = says.get("on_win", "loser_to_free_seat")
     if outcome == "tie" or on_win == "both":
         return _both_on(actives, occupied, says.get("on_tie", "next_seat"))
@@ -150,9 +154,11 @@ def rotated(actives: Actives, outcome: str, occupied: Collection[int], says: Map
 
 
 def _both_on(actives: Actives, occupied: Collection[int], on_tie: str) -> Actives:
-    """Return the active seats after both roles moved on. By `on_tie`, each role goes to the next occupied seat, or
-    stays, or goes to the next seat without a role. In the last case the role that is nearer to such a seat moves
-    first."""
+    """Return the active seats after both roles have moved, as `on_tie` says.
+
+    With "next_seat", each role goes to the next occupied seat. With "nowhere", each role stays. Otherwise each role
+    goes to the next occupied seat that has no role, and the role that is nearer to such a seat moves first.
+    """
     if on_tie == "nowhere":
         return actives
     if on_tie == "next_seat":
@@ -172,6 +178,6 @@ def _both_on(actives: Actives, occupied: Collection[int], on_tie: str) -> Active
 
 
 def _one_on(start: int, seats: Collection[int]) -> int:
-    """Return the first of these seats after `start`, clockwise."""
+    """Return the first of `seats` that follows the seat `start`, clockwise around the table."""
     ring = sorted({*seats, start})
     return ring[(ring.index(start) + 1) % len(ring)]

@@ -1,7 +1,8 @@
-"""The simulated house's own evaluation of the bets in a game file, written from the page `docs/bets.md` alone, without
-code of the controller.
+"""The simulation's own evaluation of the bets in a game file, written from the page `docs/bets.md` alone, without code
+of the controller.
 
-The conditions of a bet's row stay as TOML gives them. A hand is a list of cards in text, such as `KS`.
+Each bet has rows with conditions, which are kept as the TOML file gives them. A hand is a list of cards in text, such
+as `KS`.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _ORDERS = "A23456789TJQK", "23456789TJQKA"
 
 
 class Won(Struct, frozen=True):
-    """An award that a seat won: the bet's spot, the seat, and the row of the bet by which it won."""
+    """An award that a seat won: the spot of the bet, the seat, and the row of the bet whose conditions held."""
 
     spot: str
     seat: int
@@ -46,9 +47,11 @@ def row_for(
     split: bool = False,
     naturals: Collection[int] = (8, 9),
 ) -> Row | None:
-    """Return the row of the bet that decides it for the seat, or None where no row's conditions hold. `printed` has the
-    King and the 9 that are printed at each seat, as `KS 9H`. `naturals` are the totals of two cards that count as a
-    natural in this house."""
+    """Return the first row of the bet whose conditions hold for the seat, or None if no row's conditions hold.
+
+    `printed` holds the King and the 9 that are printed at each seat, such as `KS 9H`. `split` says whether the seat has
+    split its hand. `naturals` are the totals of two cards that count as a natural in this house.
+    """
     own = {} if printed is None else {"own": [printed.get(seat, "")]}
     another = [pair for other, pair in (printed or {}).items() if other != seat]
     for row in bet.rows:
@@ -60,8 +63,8 @@ def row_for(
 def awards(
     bets: Sequence[Bet], wagered: Bets | None, hands: Hands, printed: Mapping[int, str], *, naturals: Collection[int]
 ) -> list[Won]:
-    """Return the awards that were won in a round, in the order of the bets, then of each bet's rows, then of the
-    seats."""
+    """Return the awards that seats won in a round. They are in the order of the bets, then of each bet's rows, then of
+    the seats."""
     on = wagered.progressive if wagered else {}
     return [
         Won(bet.spot, seat, row)
@@ -73,7 +76,8 @@ def awards(
 
 
 def awards_json(bets: Sequence[Bet], wagered: Bets | None, won: Sequence[Won]) -> dict[str, object]:
-    """Return the seats that wagered on bets with awards, and the awards that were won, in the form of the account."""
+    """Return the seats that wagered on progressive bets, and the awards that they won, as a JSON object for the
+    simulation's record."""
     on = wagered.progressive if wagered else {}
     return {
         "progressive": [{"spot": bet.spot, "seats": sorted(on[bet.spot])} for bet in bets if bet.spot in on],
@@ -92,8 +96,8 @@ def pay(
     rounding: Rounding = CENTS_UP,
     naturals: Collection[int] = (8, 9),
 ) -> Paid:
-    """Return what a wager on the bet is paid. `number` is the number of the hand at a seat that has split, and `split`
-    says whether the seat has split."""
+    """Return what the house pays for a wager on the bet. At a seat that has split its hand, `split` is True and
+    `number` is the number of the hand that the wager is on."""
     row = row_for(bet, hands, wager.seat, printed, split=split, naturals=naturals)
     if row is None:
         return cashier.lose(wager, number)
@@ -121,8 +125,8 @@ def _so(
     split: bool,
     naturals: Collection[int],
 ) -> bool:
-    """Tell whether every condition in `when` holds for these hands. Only Player's and Banker's hands can be a
-    natural."""
+    """Tell whether every condition in `when` (from a row of a bet in the game file) holds for the round's hands. Only
+    Player's and Banker's hands can be a natural."""
     sides = ("player", "banker") if "player" in hands else ("own", "dealer")
     one, other = (hands[side] for side in sides)
     naturals = naturals if sides[0] == "player" else ()
@@ -156,8 +160,8 @@ def _so(
 
 
 def _of_both(one: Sequence[str], other: Sequence[str], naturals: Collection[int], split: bool) -> dict[str, object]:
-    """Return the facts that concern both hands together, such as the margin, by the word that a game file has for
-    each."""
+    """Return the facts about both hands of a round together, such as the margin between their totals. The keys are the
+    names that a game file uses for these facts."""
     return {
         "natural": any(rules.is_natural(cards, naturals) for cards in (one, other)),
         "margin": abs(rules.total(one) - rules.total(other)),
@@ -198,7 +202,8 @@ def _hand_so(
 
 
 def _cards_so(words: Mapping[str, Any], cards: Sequence[str]) -> bool:
-    """Tell whether every condition in `words` holds for these cards, whatever their order."""
+    """Tell whether every condition in `words` (from a bet in the game file) holds for these cards, whatever their
+    order."""
     ranks, suits = [card[0] for card in cards], [card[1] for card in cards]
     facts: dict[str, object] = {
         "total": rules.total(cards),
@@ -233,11 +238,12 @@ class _Has(Struct, frozen=True):
 
 
 def _any(fact: object, value: Any) -> bool:
-    """Tell whether the fact equals the value in the game file, or one of the values where the file lists several."""
+    """Tell whether the fact equals `value`, a value from the game file. If `value` is a list, tell whether the fact
+    equals one of its items."""
     return fact in value if isinstance(value, list) else fact == value
 
 
 def _color(cards: Sequence[str]) -> str | None:
-    """Return "red" or "black" where all the cards have that colour; None where they have two colours."""
+    """Return "red" or "black" if all the cards have that colour, and None if the cards have two colours."""
     colors = {"red" if card[1] in "HD" else "black" for card in cards}
     return colors.pop() if len(colors) == 1 else None

@@ -1,5 +1,5 @@
-"""Works out what the simulated house pays and takes for each wager, in whole cents. Fractions of a cent in pay and
-commission are rounded as the game file says."""
+"""Computes what the simulated house pays and takes for each wager, in whole cents. Fractions of a cent are rounded as
+the game file says."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from drivers.sim.wagers import Wager
 
 
 class Paid(Struct, frozen=True):
-    """The outcome of one wager: the cents of the stake that go `back`, the cents that the wager `pays`, and the
+    """The outcome of one wager, in cents: what goes `back` of the stake, what the house `pays` besides, and the
     `commission`.
 
-    `later` means that the commission is owed, and collected another time. `hand` is the number of the hand at a seat
-    that has split. `meter` names the meter from which the pit pays.
+    With `later`, the commission is only owed now, and collected another time. `hand` is the number of the hand at a
+    seat that has split. `meter` names the meter from which the pit pays.
     """
 
     wager: Wager
@@ -42,8 +42,9 @@ def win(
     hand: int | None = None,
     rounding: Rounding = CENTS_UP,
 ) -> Paid:
-    """Return the outcome of a wager that wins at odds of `to` to `one`, but at most `most` cents. The house takes the
-    part `commission` of the win."""
+    """Return the outcome of a wager that wins at odds of `to` to `one`. The house pays at most `most` cents, and takes
+    the fraction `commission` of the win. With `later`, the commission is only owed now. `hand` is the number of the
+    hand at a seat that has split."""
     pays = _rounded(Fraction(wager.cents * to, one), rounding.unit_cents, rounding.pays)
     if most is not None and pays > most:
         pays = most
@@ -52,22 +53,25 @@ def win(
 
 
 def lose(wager: Wager, hand: int | None = None) -> Paid:
-    """Return the outcome of a wager that the house takes whole."""
+    """Return the outcome of a wager that loses: the house takes all of it. `hand` is the number of the hand at a seat
+    that has split."""
     return Paid(wager, "lost", 0, hand=hand)
 
 
 def half(wager: Wager, rounding: Rounding, hand: int | None = None) -> Paid:
-    """Return the outcome of a wager that loses half: the other half goes back to the bettor."""
+    """Return the outcome of a wager of which the bettor loses one half and gets the other half back. `hand` is the
+    number of the hand at a seat that has split."""
     return Paid(wager, "half_lost", _rounded(Fraction(wager.cents, 2), rounding.unit_cents, rounding.pays), hand=hand)
 
 
 def push(wager: Wager, hand: int | None = None) -> Paid:
-    """Return the outcome of a wager that goes back whole, because nobody wins it."""
+    """Return the outcome of a wager that nobody wins, so that it goes back whole. `hand` is the number of the hand at a
+    seat that has split."""
     return Paid(wager, "pushed", wager.cents, hand=hand)
 
 
 def settlement(paid: Sequence[Paid]) -> dict[str, object]:
-    """Return the outcomes of a round's wagers and their totals, in the form of the account."""
+    """Return the outcomes of a round's wagers and their totals, as a JSON object for the simulation's record."""
     taken = sum(each.commission for each in paid if not each.later)
     staked = sum(each.wager.cents for each in paid)
     returned = sum(_returned(each) for each in paid)
@@ -95,8 +99,8 @@ def settlement(paid: Sequence[Paid]) -> dict[str, object]:
 
 
 def owed(paid: Sequence[Paid]) -> dict[int, int]:
-    """Return the commission that each seat owes after a round, in cents, by seat. The seated player owes for the back
-    bettors too."""
+    """Return the commission that each seat owes after a round: a dictionary from the seat's number to cents. The seated
+    player owes the commission of the back bettors at the seat too."""
     by_seat: Counter[int] = Counter()
     for each in paid:
         by_seat[each.wager.seat] += each.commission if each.later else 0

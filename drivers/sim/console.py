@@ -1,8 +1,7 @@
-"""Drives a simulated device from a prompt. Each line is one command (a verb); some of the verbs cause the device's
-faults.
+"""A command prompt for a simulated device, such as a shoe or a pit. Each line is one command (a verb). Some of the
+commands cause a fault of the device.
 
-Each device has one table of verbs, which `help` prints. A line that cannot be carried out gets an answer and changes
-nothing.
+The command `help` lists the device's commands. A line that cannot be carried out gets an answer and changes nothing.
 """
 
 from __future__ import annotations
@@ -26,8 +25,8 @@ _MOST_SEAT, _MOST_CENTS = 99, 100_000_000
 
 
 class Verb(Struct, frozen=True):
-    """One command of the prompt. `arguments` names the words that follow the verb; "…" after the last one means that it
-    may repeat. `do` is called with those words, and may return a text to print."""
+    """One command of a simulated device's prompt. `arguments` names the words that follow the command; "…" after the
+    last word means that it may be repeated. `do` is called with those words, and may return a text to print."""
 
     arguments: str
     help: str
@@ -38,7 +37,8 @@ Verbs = dict[str, Verb]
 
 
 def converse(verbs: Verbs, lines: TextIO) -> None:
-    """Read lines and carry out each as a command until the lines end. `#` begins a comment.
+    """Read lines until they end, and carry out each line as one of the commands in `verbs`. In a line, `#` begins a
+    comment.
 
     `lines` is a terminal, a pipe or a file from which nothing has been read yet.
     """
@@ -50,8 +50,8 @@ def converse(verbs: Verbs, lines: TextIO) -> None:
 
 
 def _lines(descriptor: int) -> Iterator[str]:
-    """Yield each line as soon as it has arrived. The file descriptor is read directly, because a buffered reader would
-    keep back the second of two lines that arrive together."""
+    """Yield each line of text as soon as it has arrived at the file descriptor. The descriptor is read directly,
+    because a buffered reader would hold back the second of two lines that arrive together."""
     begun = b""
     while True:
         data = os.read(descriptor, 4096)
@@ -81,12 +81,12 @@ def _do(verbs: Verbs, words: list[str]) -> str | None:
 
 
 def listed(verbs: Verbs) -> str:
-    """Return a text that lists the verbs with their arguments and help, one in each line."""
+    """Return a help text with one line for each command: its name, its arguments and what it does."""
     return "\n".join(f"{f'{name} {verb.arguments}':<22} {verb.help}" for name, verb in verbs.items())
 
 
 def number_word(word: str, lowest: int, highest: int) -> int:
-    """Return the word as a number. Raises ValueError where it is not a number from `lowest` to `highest`."""
+    """Convert the word to an integer. Raises ValueError if the word is not a number from `lowest` to `highest`."""
     number = int(word) if word.isdecimal() else -1
     if not lowest <= number <= highest:
         raise ValueError(f"{word} is not a number from {lowest} to {highest}")
@@ -94,7 +94,8 @@ def number_word(word: str, lowest: int, highest: int) -> int:
 
 
 def cable_verbs(line: PtyLine | SerialLine) -> Verbs:
-    """Return the verbs that disturb the serial line of a shoe of any brand, such as `noise` and `unplug`."""
+    """Return the prompt's commands that disturb a simulated shoe's serial line, such as `noise` and `unplug`. They are
+    the same for shoes of all brands."""
     verbs = {"noise": Verb("HEX", "put these bytes on the wire", lambda text: line.write(bytes.fromhex(text)))}
     if isinstance(line, PtyLine):
         verbs["unplug"] = Verb("", "pull the cable", line.unplug)
@@ -105,7 +106,7 @@ def cable_verbs(line: PtyLine | SerialLine) -> Verbs:
 
 
 def pins_verbs(pins: SimulatedPins) -> Verbs:
-    """Return the verbs for a table's buttons, sensors and lamps, such as `press` and `lamps`."""
+    """Return the prompt's commands for a simulated table's buttons, sensors and lamps, such as `press` and `lamps`."""
 
     def seat(number: str, covered: bool) -> None:
         pins.set(f"seat_{number}", covered)
@@ -124,13 +125,14 @@ def pins_verbs(pins: SimulatedPins) -> Verbs:
 
 
 def _burning(pins: SimulatedPins) -> str:
-    """Return a text that names every lamp that is not dark. A lamp is steady, or the text says how often it came on and
-    for what part of the time it was lit."""
+    """Return a text that names every lamp that is not dark. The text says that the lamp is steady, or how often it came
+    on and for what part of the time it was lit."""
     return "; ".join(f"{name} {how}" for name, how in pins.burning().items()) or "all lamps are dark"
 
 
 def pit_verbs(pit: SimulatedPit) -> Verbs:
-    """Return the verbs for a simulated pit, which can for example acknowledge events, or be silent, or forget them."""
+    """Return the prompt's commands for a simulated pit. With them the pit can, for example, acknowledge events, be
+    silent, or forget events."""
     return {
         "silent": Verb("", "take events and acknowledge none", pit.silent),
         "speak": Verb("", "acknowledge again", pit.speak),
@@ -150,8 +152,11 @@ def pit_verbs(pit: SimulatedPit) -> Verbs:
 
 
 def recognition_verbs(recognition: SimulatedRecognition) -> Verbs:
-    """Return the verbs for a simulated bet recognition, with those by which a network repeats its messages and a thief
-    forges them. A bettor is written as a seat, such as 3, or 3b for the back bettor behind it."""
+    """Return the prompt's commands for a simulated bet recognition. Some of them send a message twice, as a faulty
+    network does, or forge a message, as a thief does.
+
+    In a command, a bettor is written as a seat, such as 3, or 3b for the back bettor behind seat 3.
+    """
 
     def chips(say: Callable[[int, bool, str, int], None]) -> Callable[[str, str, str], None]:
         def said(bettor: str, spot: str, cents: str) -> None:
@@ -169,6 +174,6 @@ def recognition_verbs(recognition: SimulatedRecognition) -> Verbs:
 
 
 def prompt(what: str) -> None:
-    """Print a hint that the device waits for verbs, where the input is a terminal."""
+    """If the input is a terminal, print a hint that the simulated device `what` waits for commands."""
     if sys.stdin.isatty():
         print(f"{what}: `help` shows the verbs, Ctrl-D ends the prompt", flush=True)

@@ -1,7 +1,7 @@
 """The simulated players at a table that knows their wagers: they come and go, wager, choose, and pay commission.
 
-The simulation sends what they do over the table's control socket, in the part of bet recognition and of the dealer's
-screen. Where the table refuses something that should be accepted, the simulation ends with an error.
+The simulation sends these acts to the table's control socket, in the roles of bet recognition and of the dealer's
+screen. If the table refuses something that it should accept, the simulation ends with an error.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ _WISE = 0.6  # this part of the choices is wise; the others are anything that th
 
 
 def wise_choice(options: Sequence[str], points: int) -> str:
-    """Return the wise choice among the options for a player with so many points."""
+    """Return the wise choice among the options ("hit", "stand", "split") for a player whose hand has so many points."""
     wise = "split" if "split" in options else "hit" if points < _HITS_BELOW else "stand"
     return wise if wise in options else options[0]
 
 
 class Crowd:
-    """The players at the seats. `roles` is the game file's section on the two active seats, which are drawn by lot at
-    first and then change in turn. `roles` is None in a game without active seats."""
+    """The simulated players at the seats of a table. `roles` is the game file's section on the two active seats, which
+    are drawn by lot at first and then change in turn; None in a game without active seats."""
 
     def __init__(
         self,
@@ -53,8 +53,8 @@ class Crowd:
         self.occupied: set[int] = set()
 
     def come_and_go(self) -> None:
-        """Take most seats before the first round, and let a player come or go now and then before the others. Draw the
-        active seats by lot where the game has them and one is not occupied."""
+        """Before the first round, let players take most of the seats. Before a later round, sometimes let one player
+        come or go. If the game has active seats and they are not all occupied, draw them by lot."""
         self._move()
         if self._roles is not None and (self._actives is None or not set(self._actives.both) <= self.occupied):
             self._do(do="actives", by="dealer")
@@ -71,8 +71,11 @@ class Crowd:
                 self._leave(seat)
 
     def wager(self, covered: Mapping[int, bool], coming: Coming, pause: Callable[[int], None]) -> Bets:
-        """Let every player wager on the round that comes, tell the table of each wager, and return the bets. `pause(n)`
-        is called after each of n wagers to let its time pass. `covered` says whether each seat's sensor is covered."""
+        """Let every player wager on the round `coming`, tell the table of each wager, and return the wagers.
+
+        `covered` says for each seat whether chips cover its sensor. After each wager, `pause` is called with the total
+        number of wagers, so that it can wait for a part of the betting time.
+        """
         made, refused = self._bettors.choose(self.occupied, covered, self._actives, coming)
         foreseen = {each.wager: each for each in refused}
         for wager in made:
@@ -82,18 +85,19 @@ class Crowd:
         return Bets(self._bettors.progressive(standing), standing, refused, self._actives)
 
     def choose(self, options: Sequence[str], points: int) -> str:
-        """Return what a player with so many points chooses: the wise choice in six of ten cases, otherwise any of the
-        options."""
+        """Return the choice of a player whose hand has this many points: in six of ten cases the wise choice, otherwise
+        any of the options."""
         wise = wise_choice(options, points)
         return wise if self._rng.random() < _WISE else self._rng.choice(options)
 
     def round_over(self, outcome: str) -> None:
-        """Move the roles of the active seats on after a round with this outcome."""
+        """Move the roles of the two active seats after a round with this outcome. Do nothing in a game without active
+        seats."""
         if self._actives is not None:
             self._actives = rotated(self._actives, outcome, self.occupied, self._roles or {})
 
     def pay_up(self) -> None:
-        """Let every seat pay the commission that it owes."""
+        """Let every seat pay the commission that it owes, at the table and in the simulation's record."""
         for seat in sorted(self._account.owed):
             self._pay(seat)
 
@@ -117,8 +121,8 @@ class Crowd:
         self._do(foreseen, do="wager", seat=bettor, spot=wager.spot, cents=wager.cents, by="bets")
 
     def _do(self, foreseen: str | None = None, /, **request: object) -> None:
-        """Send a request to the table. Raises TableError `sim_answered_otherwise` unless the table refuses with the
-        code `foreseen`, or accepts where `foreseen` is None."""
+        """Send a request to the table's control socket. Raises TableError `sim_answered_otherwise` unless the table
+        gives the expected answer: a refusal with the code `foreseen`, or acceptance if `foreseen` is None."""
         answer = self._screen.ask(**request)
         if answer.get("code") != foreseen:
             raise TableError(

@@ -1,4 +1,4 @@
-"""The simulated dealer, who opens shoes, deals rounds, and now and then draws a card in error."""
+"""The simulated dealer, who opens shoes, deals rounds, and sometimes draws a card in error."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _A_HAND = 6  # the most cards of a simulated hand
 
 
 class _Shoe(Struct):
-    """The shoe that is being dealt, and how far it has been dealt."""
+    """The shoe that the simulated dealer is dealing, with the numbers of its rounds so far."""
 
     number: int
     deck: Deck
@@ -32,11 +32,11 @@ class _Shoe(Struct):
 
 
 class Dealer:
-    """Deals shoe after shoe by the rules of the sheet, whatever the shoe or the controller reports, and keeps the
-    account.
+    """The simulated dealer, who deals shoe after shoe by the rules of the game's sheet, whatever the shoe or the
+    controller reports, and writes the simulation's record.
 
-    `error_rate` is the chance that the dealer draws a card in error after a finished round. The house's `procedure`
-    says whether that card begins a simulated round (a round without wagers) or is burned.
+    `error_rate` is the probability that the dealer draws a card in error after a finished round. The house's
+    `procedure` says whether that card is burned or begins a simulated round (a round without wagers).
     """
 
     def __init__(
@@ -61,7 +61,8 @@ class Dealer:
         self._error_rate = error_rate
 
     def play(self, rounds: int | None = None) -> None:
-        """Deal until this many rounds with wagers are finished, or until no deck is left where `rounds` is None."""
+        """Deal until `rounds` rounds with wagers are finished. If `rounds` is None, deal until no deck of cards is
+        left."""
         self._rounds_to_go = rounds
         for number, deck in enumerate(self._decks, 1):
             self._play_shoe(_Shoe(number, deck))
@@ -112,14 +113,17 @@ class Dealer:
             self._rounds_to_go -= 1
 
     def _begin(self) -> None:
-        """Count a round with wagers, once its first card was drawn."""
+        """Count a round with wagers. This is called when the round's first card was drawn."""
         self._shoe.wagered_rounds += 1
         self._shoe.in_wagered_round = True
 
     def _draws_in_error(self) -> bool:
-        """Decide by chance whether the dealer draws a card in error now. Return False where too few cards could be left
-        for the next round. Return False where the house keeps such a card for the next round too, because the card
-        would lie on the table before anybody had wagered."""
+        """Decide by chance whether the dealer draws a card in error now. Return False if too few cards might be left
+        for the next round.
+
+        Return False too if the house keeps such a card for the next round, because the card would then lie on the table
+        before anybody has wagered.
+        """
         if self._procedure.drawn_in_error == "next_card":
             return False
         takes = 1 if self._procedure.slips_are_burned else _A_HAND
@@ -127,8 +131,7 @@ class Dealer:
         return self._shoe.deck.slips and enough and self._slips.random() < self._error_rate
 
     def _slip(self) -> None:
-        """Draw a card in error. The card is burned, or it begins a round without wagers, as the house's procedure
-        says."""
+        """Draw a card in error. By the house's procedure, the card is burned, or it begins a round without wagers."""
         if self._procedure.slips_are_burned:
             self._draw()
         else:
@@ -150,7 +153,7 @@ class Dealer:
         self._cues.round_over(dealt)
 
     def _draw(self) -> str:
-        """Draw a card from the shoe and return it. Where the cut card comes first, draw the cut card too."""
+        """Draw a card from the shoe and return it. If the cut card comes before it, draw the cut card too."""
         shoe = self._shoe
         card = shoe.deck.draw()
         if card == CUT:
@@ -166,10 +169,11 @@ class Dealer:
 
 
 class _Felt:
-    """The table on which one round is dealt, with cards from the shoe, when the cues allow it. `begin` is called once
-    the round's first card is drawn.
+    """The table on which the simulated dealer deals one round. It waits for the table's signals and draws the cards
+    from the shoe. `begin` is called when the round's first card was drawn.
 
-    A card that was drawn in error, `already_drawn`, is the first card of its round, without waiting for a cue.
+    If `already_drawn` names a card that was drawn in error, this is the round's first card, and no signal is waited
+    for.
     """
 
     def __init__(
@@ -181,7 +185,8 @@ class _Felt:
         self._already_drawn = already_drawn
 
     def card(self, to: str) -> str:
-        """Wait until the next card may be dealt to `to`, draw it, and return it."""
+        """Wait until the table lets the next card be dealt to `to` ("player", "banker", "dealer" or a seat), draw the
+        card, and return it."""
         card, self._already_drawn = self._already_drawn, ""
         if card:
             return card
@@ -193,9 +198,9 @@ class _Felt:
         return card
 
     def choice(self, seat: int, options: Sequence[str], points: int) -> str:
-        """Let the seat choose among the options, and return its choice."""
+        """Let the player of the seat, whose hand has this many points, choose among the options. Returns the choice."""
         return self._cues.choice(seat, options, points)
 
     def reveal(self, *hands: str) -> None:
-        """Have the face-down cards of these hands turned up."""
+        """Have the cards turned up that lie face down in these hands ("player", "banker" or "dealer")."""
         self._cues.reveal(hands)

@@ -1,4 +1,4 @@
-"""The cards of the simulated house: shuffled decks, and the cut card among them."""
+"""The cards of a simulated shoe: shuffled decks, with the cut card among them."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ CUT = "CUT"
 
 
 class Deck:
-    """The cards of one shoe in the order in which they are drawn. The cut card is `cut_card_from_end` cards before the
-    end.
+    """The cards of one simulated shoe, in the order in which they are drawn. The cut card lies `cut_card_from_end`
+    cards before the end.
 
     `slips` says whether the dealer may draw a card in error from this shoe.
     """
@@ -28,12 +28,12 @@ class Deck:
         return len(self._next) - (CUT in self._next)
 
     def draw(self) -> str:
-        """Draw and return the next card, such as `KS`, or CUT for the cut card."""
+        """Remove the next card from the shoe and return it, such as `KS`. For the cut card, return the constant CUT."""
         return self._next.pop()
 
 
 def shuffled(seed: int, decks: int) -> Iterator[list[str]]:
-    """Yield shuffled cards for shoe after shoe, without end. Each shoe has `decks` decks of 52 cards."""
+    """Yield lists of shuffled cards without end, one list for each shoe. A shoe has `decks` decks of 52 cards."""
     rng = random.Random(f"{seed} cards")
     while True:
         cards = [rank + suit for rank in rules.RANKS for suit in rules.SUITS] * decks
@@ -42,5 +42,5 @@ def shuffled(seed: int, decks: int) -> Iterator[list[str]]:
 
 
 def shuffled_decks(seed: int, decks: int, cut_card_from_end: int) -> Iterator[Deck]:
-    """Yield shoe after shoe without end, each with a cut card in it and `decks` decks of 52 cards."""
+    """Yield shuffled shoes without end. Each has `decks` decks of 52 cards and a cut card."""
     return (Deck(cards, cut_card_from_end) for cards in shuffled(seed, decks))

@@ -1,4 +1,4 @@
-"""The interfaces between a simulated dealer and the rules of a game: what each needs from the other."""
+"""The interface between the simulated dealer, who deals the cards, and a simulated game, which knows the rules."""
 
 from __future__ import annotations
 
@@ -13,24 +13,27 @@ from drivers.sim.wagers import Bets
 
 
 class Felt(Protocol):
-    """The table on which one round is dealt, as a game sees it. Each method returns when its act is done at the
-    table."""
+    """The table on which one round is dealt, as a simulated game uses it: it deals cards, asks players and turns cards
+    up. A method returns when this has been done at the table."""
 
     def card(self, to: str) -> str:
-        """Deal the next card to "player", "banker", "dealer" or a seat ("seat_3"). Returns that card."""
+        """Deal the next card to "player", "banker", "dealer" or a seat (such as "seat_3"). Returns the card, such as
+        `KS`."""
 
     def choice(self, seat: int, options: Sequence[str], points: int) -> str:
-        """Let the player of `seat`, who has so many points, choose. Returns the option that the dealer has called."""
+        """Let the player of the seat, whose hand has this many points, choose among the options. Returns the option
+        that the dealer called."""
 
     def reveal(self, *hands: str) -> None:
-        """Turn up the cards that lie face down in these hands, and press `reveal`."""
+        """Turn up the cards that lie face down in these hands ("player", "banker" or "dealer"), and press the table's
+        button `reveal`."""
 
 
 class Dealt(Struct, frozen=True):
-    """A complete round. `told` is what the account writes of the round, and `owed` is the commission by seat, in cents.
-    `awards` are the awards that were won, and `paid` has the outcome of each wager.
+    """A complete simulated round. `told` is what the simulation's record contains of the round. `owed` is the
+    commission by seat, in cents. `awards` are the awards that were won. `paid` has the outcome of each wager.
 
-    `outcome` is "player", "banker" or "tie"; None where every seat has an outcome of its own.
+    `outcome` is "player", "banker" or "tie", or None in a game in which each seat has an outcome of its own.
     """
 
     outcome: str | None
@@ -41,7 +44,7 @@ class Dealt(Struct, frozen=True):
 
 
 class Game(Protocol):
-    """A game, which is dealt, judged and paid as its sheet says."""
+    """A simulated game, which is dealt, judged and paid by its rule sheet."""
 
     def deal(self, felt: Felt, bets: Bets | None) -> Dealt:
-        """Deal a whole round and return its result. `bets` is None for a round without wagers."""
+        """Deal a whole round of the game and return its result. `bets` is None for a round without wagers."""

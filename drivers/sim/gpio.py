@@ -1,7 +1,8 @@
-"""A stand-in for RPi.GPIO without a Raspberry Pi: the part of the module that the pins driver uses, backed by a file.
+"""A stand-in for the module RPi.GPIO, for machines other than a Raspberry Pi. It has the functions that the
+controller's pins driver uses, and keeps the levels of the pins in a file.
 
-Constants, argument checks and error texts are those of RPi.GPIO 0.7.1, so that a mistake fails here as it does on the
-Pi.
+Constants, argument checks and error texts are those of RPi.GPIO 0.7.1, so that a mistake in the driver fails with the
+stand-in as it does on the Pi.
 """
 
 from __future__ import annotations
@@ -12,11 +13,11 @@ from drivers.sim.pins import INPUT, OUTPUT, PULL_OFF, PinsPage
 
 
 class SimulatedGpio:
-    """A stand-in for the module RPi.GPIO. `page` is the file that holds the pins' levels (`[pins] page` of a table
-    file); it is made where it does not exist.
+    """A stand-in for the module RPi.GPIO. `page` is the file with the levels of the pins (`[pins] page` of a table
+    file). The file is made if it does not exist.
 
-    Like the module, the stand-in knows only the channels that it set up itself. Raises TableError `pins_page` where the
-    file cannot be used.
+    Like the module, the stand-in knows only the channels (pins) that it has set up itself. Raises TableError
+    `pins_page` if the file cannot be used.
     """
 
     BCM = 11
@@ -34,10 +35,11 @@ class SimulatedGpio:
         self._directions: dict[int, int] = {}
 
     def setwarnings(self, state: bool, /) -> None:
-        """Accept the setting and ignore it, because nothing here warns."""
+        """Ignore the setting, because this stand-in for RPi.GPIO gives no warnings."""
 
     def setmode(self, mode: int, /) -> None:
-        """Number the channels by BCM, which is the only mode here. Raises ValueError for another mode."""
+        """Select how pins are numbered: by BCM, the only mode that this stand-in for RPi.GPIO has. Raises ValueError
+        for another mode."""
         if mode != self.BCM:
             raise ValueError(
                 "A different mode has already been set!"
@@ -47,10 +49,10 @@ class SimulatedGpio:
         self._mode_set = True
 
     def setup(self, channel: int, direction: int, pull_up_down: int = PUD_OFF, initial: int = -1) -> None:
-        """Make a channel an input with its pull, or an output. `initial` is the output's first level; -1 sets none.
+        """Make a channel (a pin) an input with the given pull, or an output. `initial` is the first level of an output;
+        -1 sets no level.
 
-        Raises ValueError for arguments that do not fit together, and RuntimeError where setmode() was not called
-        before.
+        Raises ValueError if the arguments do not fit together, and RuntimeError if setmode() was not called before.
         """
         if direction not in (self.IN, self.OUT):
             raise ValueError("An invalid direction was passed to setup()")
@@ -69,23 +71,24 @@ class SimulatedGpio:
         self._directions[channel] = direction
 
     def output(self, channel: int, value: int, /) -> None:
-        """Write an output's level: 0 is low, anything else high. Raises RuntimeError where the channel is no output."""
+        """Set the level of an output: 0 is low, any other value is high. Raises RuntimeError if the channel (the pin)
+        is no output."""
         self._check_channel(channel)
         if self._directions.get(channel) != self.OUT:
             raise RuntimeError("The GPIO channel has not been set up as an OUTPUT")
         self._page.write(channel, int(bool(value)))
 
     def input(self, channel: int, /) -> int:
-        """Return a channel's level; for an output, the level that was written to it. Raises RuntimeError where the
-        channel was not set up."""
+        """Return the level of a channel (a pin). For an output, this is the level that was written to it. Raises
+        RuntimeError if the channel was not set up."""
         if channel not in self._directions:
             self._check_channel(channel)
             raise RuntimeError("You must setup() the GPIO channel first")
         return self._page.level(channel)
 
     def cleanup(self, channel: int) -> None:
-        """Make a channel an input without a pull again, and forget it. A channel that was not set up here stays as it
-        is."""
+        """Undo the setup of a channel (a pin): make it an input without a pull. A channel that this object has not set
+        up is left unchanged."""
         self._check_channel(channel)
         if self._directions.pop(channel, None) is not None:
             self._page.set_up(channel, INPUT, PULL_OFF)

@@ -1,9 +1,9 @@
-"""Reads from a table file and its game file what the simulated people and shoe need, with code apart from the
-controller's.
+"""Reads from a table file and its game file what the simulated people and the simulated shoe need, without code of the
+controller.
 
-From a game file come its bets, the rules of drawing, and what no sheet prints: limits, decks, the place of the cut
-card, the order of dealing. The other rules of dealing are written here from the sheet, and the evaluation of a bet is
-written from `docs/bets.md`.
+A game file gives its bets, the rules of drawing, and what no rule sheet prints: limits, decks, the place of the cut
+card, the order of dealing. The other rules of dealing are written in this package from the sheets. The evaluation of
+bets is written from `docs/bets.md`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _CALLS = {
 
 
 class Row(Struct, frozen=True):
-    """One row of a bet: the conditions that must hold, and what the house then pays or does."""
+    """One row of a bet in a game file: the conditions that must hold, and what the house then pays or does."""
 
     when: dict[str, Any] = field(default_factory=dict)
     award: str | None = None
@@ -45,7 +45,7 @@ class Row(Struct, frozen=True):
 
 
 class Bet(Struct, frozen=True):
-    """A bet of the game file. Keys that the simulation does not need are left out."""
+    """A bet of a game file, without the keys that the simulation does not need."""
 
     spot: str
     rows: tuple[Row, ...] = ()
@@ -65,27 +65,27 @@ class Bet(Struct, frozen=True):
 
     @property
     def has_awards(self) -> bool:
-        """True where the bet is progressive, that is, where one of its rows gives an award."""
+        """True if the bet is progressive, which means that one of its rows gives an award."""
         return any(row.award for row in self.rows)
 
     @property
     def in_circle(self) -> bool:
-        """True where the limits of the betting circles apply to the bet."""
+        """True if the bet has the limits of the betting circles (the spots of the main bets)."""
         return self.limits == "circle"
 
 
 class Coming(Struct, frozen=True):
-    """The round for which the dealer takes wagers: its number in the shoe, and whether it is the shoe's last."""
+    """The next round, for which wagers are taken: its number in the shoe, and whether it is the shoe's last round."""
 
     number: int = 1
     last: bool = False
 
 
 class Limits(Struct, frozen=True):
-    """The spots on which the house takes wagers, and the least and the most in cents. A circle is the spot of a main
-    bet at a seat.
+    """The bets of a game file, and the house's limits for wagers on them, in cents. A circle is the spot of a main bet
+    at a seat.
 
-    `bets` are the game file's bets. The seats' sensors see the chips on the spot `sensed`.
+    `sensed` is the spot on which the seats' sensors see chips; None if no seat has a sensor.
     """
 
     bets: tuple[Bet, ...]
@@ -111,8 +111,8 @@ class Limits(Struct, frozen=True):
         return tuple(bet.spot for bet in self.bets)
 
     def range_cents(self, spot: str) -> tuple[int, int]:
-        """Return the least and the most for a wager on this spot, in cents: the bet's own limits, or those of the
-        betting circles, or those of the side bets."""
+        """Return the minimum and the maximum of a wager on this spot, in cents. A bet without limits of its own has
+        those of the betting circles or those of the side bets."""
         bet = next(bet for bet in self.bets if bet.spot == spot)
         if bet.in_circle:
             least, most = self.circle_minimum_cents, self.circle_maximum_cents
@@ -122,8 +122,8 @@ class Limits(Struct, frozen=True):
         return least if own_least is None else own_least, most if own_most is None else own_most
 
     def open_spots(self, coming: Coming) -> list[str]:
-        """Return the spots on which a bettor may wager for this round. A bet that needs a wager on other spots is
-        closed too where all of those spots are closed."""
+        """Return the spots on which a bettor may wager for the round `coming`. If a bet needs a wager on one of certain
+        other spots and these are all closed, its own spot is closed too."""
         signs = {bet.spot: (bet.no_bets_after_round, bet.no_bets_in_final_round) for bet in self.bets}
         of_all = self.no_bets_after_round, self.no_bets_in_final_round
         found = [
@@ -139,12 +139,13 @@ class Limits(Struct, frozen=True):
 
     @property
     def prices_cents(self) -> dict[str, int]:
-        """The price of a wager on each progressive bet (a bet with awards), in cents, by spot."""
+        """The price of a wager on each progressive bet: a dictionary from the bet's spot to cents."""
         return {bet.spot: bet.price_cents for bet in self.bets if bet.has_awards}
 
 
 class ShoeProcedure(Struct, frozen=True):
-    """The rules by which the house deals a shoe. The defaults are those of the Royal 9 sheet."""
+    """The rules by which the house deals a shoe, such as the number of decks. The defaults are those of the rule sheet
+    of Royal 9."""
 
     decks: int = 8
     cut_card_from_end: int = 14
@@ -156,13 +157,13 @@ class ShoeProcedure(Struct, frozen=True):
 
     @property
     def slips_are_burned(self) -> bool:
-        """True where a card that was drawn in error is burned; otherwise it begins a simulated round (a round without
-        wagers)."""
+        """True if the house burns a card that was drawn in error. Otherwise such a card begins a simulated round (a
+        round without wagers)."""
         return self.drawn_in_error == "burn"
 
 
 class Rounding(Struct, frozen=True):
-    """The rounding of the house: pay and commission become a multiple of `unit_cents`, rounded `up` or `down`."""
+    """How the house rounds what it pays (`pays`) and the commission: `up` or `down` to a multiple of `unit_cents`."""
 
     unit_cents: int = 1
     pays: str = "up"
@@ -174,11 +175,11 @@ CENTS_UP = Rounding()
 
 
 class House(Struct, frozen=True):
-    """A table as its files describe it: its wires, its seats, the seats with a sensor, the cards that are printed at
-    each seat (`KS 9H`, or nothing), and its game by kind and name. `section` is the game file's section on how this
-    kind is dealt.
+    """A table as its table file and game file describe it: its shoe, its pins and its socket, its seats, the seats with
+    a sensor, the cards that are printed at each seat (`KS 9H`, or nothing), and its game.
 
-    `tells_wagers` says whether bet recognition sends the controller every wager over the control socket.
+    `kind` is the kind of the game, and `section` is the game file's section on how this kind is dealt. `tells_wagers`
+    says whether the controller is told every wager by bet recognition, over the control socket.
     """
 
     driver: str
@@ -202,7 +203,7 @@ class House(Struct, frozen=True):
 
     @property
     def roles(self) -> Mapping[str, Any] | None:
-        """The game file's section on the roles of the active seats; None in a game where seats have no roles."""
+        """The game file's section on the roles of the two active seats; None in a game that has no active seats."""
         return self.section if self.kind == "baccarat_royal" else None
 
 
@@ -248,7 +249,8 @@ class _TableFile(Struct, frozen=True):
 
 
 class _GameFile(Struct, frozen=True):
-    """The part of a game file that the simulation reads. `section` is the section with the name of the game's kind."""
+    """The part of a game file that the simulation reads. `section` is the section that has the same name as the game's
+    kind."""
 
     kind: str
     name: str
@@ -260,8 +262,8 @@ class _GameFile(Struct, frozen=True):
 
 
 def read_house(table_file: Path) -> House:
-    """Read the house that a table file and its game file describe. Raises TableError `sim_table_file` where the files
-    cannot be used, and `sim_not_simulated` where the table cannot be simulated."""
+    """Read the table that a table file and its game file describe. Raises TableError `sim_table_file` if the files
+    cannot be used, and `sim_not_simulated` if such a table cannot be simulated."""
     try:
         table = convert(tomllib.loads(table_file.read_text(encoding="utf-8")), _TableFile)
         said = tomllib.loads((table_file.parent / table.table.game).read_text(encoding="utf-8"))
@@ -293,8 +295,8 @@ def _check_simulated(table_file: Path, table: _TableFile, game: _GameFile) -> No
 
 
 def _sensed(pins: _Pins, bets: Iterable[Bet]) -> str | None:
-    """Return the spot whose chips the sensors see: the one that the table file names, otherwise that of the only bet
-    with awards. Return None where no seat has a sensor."""
+    """Return the spot on which the seats' sensors see chips. This is the spot that the table file names, otherwise the
+    spot of the only progressive bet. Return None if no seat has a sensor."""
     with_awards = [bet.spot for bet in bets if bet.has_awards]
     only = with_awards[0] if len(with_awards) == 1 else None
     return (pins.sensed or only) if any("seat_" in name for name in pins.inputs) else None

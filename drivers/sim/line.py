@@ -1,4 +1,5 @@
-"""The simulated shoe's end of its serial line: a pseudo-terminal (pty) in place of the cable, or a real serial port."""
+"""The shoe's end of the serial line between a simulated shoe and the controller: a pseudo-terminal (pty) in place of
+the cable, or a real serial port."""
 
 from __future__ import annotations
 
@@ -22,30 +23,30 @@ _NOBODY_S = 0.02  # how long to wait before the next look whether a program has 
 
 
 class Line(Protocol):
-    """The shoe's end of a serial line."""
+    """The shoe's end of the serial line between a simulated shoe and the controller."""
 
     def write(self, data: bytes) -> None:
-        """Put bytes on the line, without waiting. Bytes that nobody reads are lost, as on a wire."""
+        """Send bytes to the controller, without waiting. Bytes that nobody reads are lost, as on a real cable."""
 
     def listen(self, heard: Callable[[bytes], None]) -> None:
-        """Call `heard` with the bytes that the host sends, from a thread. Where the line carries nothing back, it is
-        never called."""
+        """Start a thread that calls `heard` with the bytes that the controller sends. On a line that carries nothing
+        back, `heard` is never called."""
 
 
 class PtyLine:
-    """A pseudo-terminal (pty) in place of a cable. The host opens the symbolic link `link`, behind which is a raw
-    terminal.
+    """A pseudo-terminal (pty) in place of the cable between a simulated shoe and a controller. The controller opens the
+    symbolic link `link`, which points to a raw terminal.
 
-    Bytes that are written while no program has the host end open are dropped, and so are bytes for which the pty has no
-    room. Bytes that are unread when a program closes its end stay for the next program that opens it, unless that
+    Bytes that are written while no program has the link open are dropped, and so are bytes for which the pty has no
+    room. Bytes that are unread when a program closes the link stay for the next program that opens it, unless that
     program flushes its input on opening, as pyserial does.
 
-    Where a signal may end the program, make the line with `plugged=False`, arrange for `unplug` to be called in the
-    end, and only then call `plug`, because the signal may come between any two steps.
+    If a signal may end the program, make the line with `plugged=False`, arrange that `unplug` is called at the end, and
+    only then call `plug`, because the signal may come between any two steps.
 
-    `unplug_at_shoe` pulls the plug at the shoe: the device stays, and no byte gets through in either direction.
-    `on_plug`, where it is set, is called with True or False when that plug goes in or out, so that an input can show
-    the plug.
+    `unplug_at_shoe` pulls the plug at the shoe: the device stays, and no byte gets through in either direction. If
+    `on_plug` is set, it is called with True or False when that plug goes in or out, so that an input of the table can
+    show the plug.
     """
 
     def __init__(self, link: Path, *, plugged: bool = True) -> None:
@@ -60,10 +61,9 @@ class PtyLine:
             self.plug()
 
     def plug(self) -> None:
-        """Make the device appear under its name, with a new pty each time.
+        """Make the serial device appear under its name. Each call makes a new pty.
 
-        Raises TableError `sim_port_taken` where something else has that name, and `sim_port` where the link cannot be
-        made.
+        Raises TableError `sim_port_taken` if something else has that name, and `sim_port` if the link cannot be made.
         """
         if self._link.exists() and self._link.resolve().parent != _PTYS:
             raise TableError(
@@ -90,7 +90,7 @@ class PtyLine:
         self._open_ears()
 
     def unplug(self) -> None:
-        """Make the device vanish: the link is removed, and a program that has the host end open loses it."""
+        """Make the serial device vanish: the link is removed, and a program that has the device open loses it."""
         if self._master is None:
             return
         if self._link.is_symlink() and str(self._link.readlink()) == self._device:
@@ -100,11 +100,11 @@ class PtyLine:
         self._master = None
 
     def unplug_at_shoe(self) -> None:
-        """Pull the plug at the shoe's end. The device stays, but no byte gets through."""
+        """Pull the cable's plug at the shoe. The serial device stays, but no byte gets through."""
         self._move_plug(False)
 
     def plug_at_shoe(self) -> None:
-        """Put the plug back in at the shoe's end."""
+        """Put the cable's plug back into the shoe, so that bytes get through."""
         self._move_plug(True)
 
     def _move_plug(self, is_in: bool) -> None:
@@ -113,7 +113,7 @@ class PtyLine:
             self.on_plug(is_in)
 
     def listen(self, heard: Callable[[bytes], None]) -> None:
-        """Call `heard` with the bytes that a program sends to the shoe, from a thread."""
+        """Start a thread that calls `heard` with the bytes that a program sends to the shoe."""
         self._heard = heard
         if self._master is not None:
             self._open_ears()
@@ -135,7 +135,8 @@ class PtyLine:
                 thread.join()
 
     def _hear(self, master: int, ended: int) -> None:
-        """Read the bytes that come from the pty `master`, until the other end of the pipe `ended` is closed."""
+        """Read the bytes that a program sends to the shoe from the pty `master`. Return when the other end of the pipe
+        `ended` is closed."""
         nobody = False
         with open(ended, "rb"):
             while True:
@@ -159,12 +160,12 @@ class PtyLine:
 
     @property
     def is_plugged(self) -> bool:
-        """True while the device exists."""
+        """True while the serial device exists."""
         return self._master is not None
 
     @property
     def heard(self) -> bool:
-        """True while a program has the host end open."""
+        """True while a program has the serial device open."""
         if self._master is None:
             return False
         poll = select.poll()
@@ -172,16 +173,16 @@ class PtyLine:
         return not any(event & select.POLLHUP for _, event in poll.poll(0))
 
     def write(self, data: bytes) -> None:
-        """Put bytes on the line. The bytes are lost where the line is unplugged or full, or where no program has it
-        open."""
+        """Send bytes to the program that has the serial device open. The bytes are lost if the line is unplugged or
+        full, or if no program has it open."""
         if self._master is not None and self._in_shoe and self.heard:
             with contextlib.suppress(BlockingIOError):
                 os.write(self._master, data)
 
 
 class SerialLine:
-    """The shoe's end of a real cable, on a serial port's name or a pyserial URL. Raises TableError `sim_port` where the
-    port cannot be opened."""
+    """The shoe's end of a real serial cable. `port` is a serial port's name or a pyserial URL. Raises TableError
+    `sim_port` if the port cannot be opened."""
 
     _end = False
 
@@ -194,11 +195,11 @@ class SerialLine:
             ) from error
 
     def write(self, data: bytes) -> None:
-        """Put bytes on the cable."""
+        """Send bytes over the serial cable."""
         self._port.write(data)
 
     def listen(self, heard: Callable[[bytes], None]) -> None:
-        """Call `heard` with the bytes that the host sends, from a thread."""
+        """Start a thread that calls `heard` with the bytes that the controller sends."""
 
         def hear() -> None:
             while not self._end:

@@ -1,5 +1,5 @@
-"""The rules of Lucky 9 (sheet 003) for the simulated house, written apart from the controller. The settings come from
-the game file."""
+"""The rules of Lucky 9 (rule sheet 003) for the simulation, written without code of the controller. The settings come
+from the game file."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from drivers.sim.wagers import Bets, Wager
 
 
 class SeatHand(Struct):
-    """A hand of a seat, with two or three cards."""
+    """A hand of a seat in Lucky 9, with two or three cards. `from_split` says whether a split pair made the hand."""
 
     cards: list[str]
     from_split: bool = False
 
 
 class Section(Struct, frozen=True):
-    """The section `[lucky9]` of a game file, as TOML gives it."""
+    """The section `[lucky9]` of a game file, which says how the game Lucky 9 is dealt."""
 
     pair: str
     most_splits: int
@@ -35,16 +35,16 @@ class Section(Struct, frozen=True):
 
 
 class Lucky9(Struct, frozen=True):
-    """The game Lucky 9. `bets` are the bets of the game file, and `says` is the file's section on how the game is
-    dealt."""
+    """The simulated game Lucky 9. `bets` are the bets of the game file, and `says` is the file's section on how the
+    game is dealt."""
 
     bets: Sequence[Bet]
     says: Section
     rounding: Rounding = CENTS_UP
 
     def deal(self, felt: Felt, bets: Bets | None) -> Dealt:
-        """Deal a whole round to every seat with a wager on its hand, and return its result and what every wager is
-        paid."""
+        """Deal a whole round of Lucky 9 to every seat that has a wager on the spot "hand". Returns the round's result,
+        and what every wager is paid."""
         assert bets is not None, "a round needs its players"
         first_two, hands, dealer = played(felt, sorted({wager.seat for wager in bets.on("hand")}), self.says)
         paid = [each for wager in bets.standing or () for each in self.pay(wager, hands[wager.seat], first_two, dealer)]
@@ -64,8 +64,11 @@ class Lucky9(Struct, frozen=True):
     def pay(
         self, wager: Wager, hands: Sequence[SeatHand], first_two: Mapping[int, Sequence[str]], dealer: Sequence[str]
     ) -> list[Paid]:
-        """Return what a seat's wager is paid. Where the bet counts for each hand, every hand of the seat has an equal
-        wager and a result of its own; otherwise the one hand that the bet names decides."""
+        """Return what a seat's wager is paid, after the seat has played its `hands`.
+
+        If the bet counts for each hand, every hand of the seat has an equal wager and a result of its own. Otherwise
+        one hand decides, as the bet says. `first_two` has the first two cards of each seat.
+        """
         bet = next(bet for bet in self.bets if bet.spot == wager.spot)
         with_up_card = [*first_two[wager.seat], dealer[0 if self.says.dealer_shows == "first_card" else 1]]
         paid = [
@@ -97,7 +100,8 @@ class Lucky9(Struct, frozen=True):
 def played(
     felt: Felt, seats: Sequence[int], says: Section
 ) -> tuple[dict[int, list[str]], dict[int, list[SeatHand]], list[str]]:
-    """Deal a round to these seats. Returns each seat's first two cards, its hands at the end, and the dealer's hand."""
+    """Deal a round to these seats. Returns three things: the first two cards of each seat, the hands of each seat at
+    the end, and the dealer's hand."""
     going = sorted(seats, reverse=says.first_seat == "highest")
     round_ = [*map("seat_{}".format, going)]
     round_.insert(0 if says.deal_order == "dealer_first" else len(going), "dealer")
@@ -116,7 +120,7 @@ def played(
 
 
 def _play(felt: Felt, seat: int, cards: list[str], says: Section) -> list[SeatHand]:
-    """Let a seat act on its first two cards, and return its hands from left to right."""
+    """Let a seat hit, stand or split on its first two cards. Returns the seat's hands from left to right."""
     if rules.total(cards) == 9:
         return [SeatHand(cards)]
     may_split = ["split"] if _splits(cards, says, hands=1) else []
@@ -129,14 +133,16 @@ def _play(felt: Felt, seat: int, cards: list[str], says: Section) -> list[SeatHa
 
 
 def _splits(two: Sequence[str], says: Section, hands: int) -> bool:
-    """Tell whether these two cards may be split at a seat that has `hands` hands, these two cards included."""
+    """Tell whether a seat may split these two cards. `hands` is the number of hands that the seat has, these two cards
+    included."""
     by_value = says.pair == "value" and rules.points(two[0]) == rules.points(two[1])
     return (by_value or rules.is_pair(two)) and hands <= says.most_splits
 
 
 def _split(felt: Felt, seat: int, pair: Sequence[str], says: Section, others: int) -> list[SeatHand]:
-    """Split a pair: each card becomes a hand of its own and gets a second card, in the order that `split_order` says.
-    `others` is the number of other hands that the seat has. Returns the hands from left to right."""
+    """Split a pair: each of the two cards becomes a hand and gets a second card, in the order that the game file's
+    `split_order` says. Returns the new hands from left to right. `others` is the number of other hands that the seat
+    has."""
     played: list[SeatHand] = []
     from_right = says.split_order == "rightmost_first"
     for to_come, card in zip((1, 0), reversed(pair) if from_right else pair, strict=True):

@@ -1,8 +1,7 @@
 """The people at a simulated table: a dealer and players, who watch its lamps, press its buttons and draw its cards.
 
-The seed alone decides the cards, the wagers and the cards drawn in error, so that the same seed gives the same shoes.
-Pauses are as long as a person's at a real table, in seconds, divided by the run's `speed`: 2 is twice as fast, 0 has no
-pauses.
+The cards, the wagers and the cards drawn in error depend on the seed alone, so that the same seed gives the same shoes.
+A pause is as long as a person's at a real table, divided by the run's `speed`: 2 is twice as fast, 0 has no pauses.
 """
 
 from __future__ import annotations
@@ -51,14 +50,14 @@ Lamps = Mapping[str, bool]
 
 
 def paused_s(human_s: float, speed: float) -> float:
-    """Return how many seconds a person's pause takes in a run of this speed: 2 is twice as fast as people, 0 has no
-    pauses."""
+    """Return how many seconds a person's pause of `human_s` seconds takes in a simulation of this speed. Speed 2 is
+    twice as fast as people, and speed 0 has no pauses."""
     return human_s / speed if speed else 0.0
 
 
 class Players:
-    """The players whose wagers only the seats' sensors see. Each seat has a habit of its own: some wager nearly always,
-    some seldom. The house's limits name the spot that the sensors see."""
+    """Simulated players whose wagers are seen by the seats' sensors only. Each seat has a habit of its own: some wager
+    nearly always, some seldom. The house's limits name the spot that the sensors see."""
 
     def __init__(self, seed: int, seats: Sequence[int], limits: Limits | None = None) -> None:
         self._limits = limits
@@ -66,13 +65,15 @@ class Players:
         self._habits = {seat: self._rng.uniform(0.2, 0.9) for seat in seats}
 
     def choose(self) -> dict[int, bool]:
-        """Return for every seat whether its wager is down for the next round, in the order in which the players act."""
+        """Decide for every seat whether its player wagers on the next round. The seats are in the order in which the
+        players act."""
         chosen = {seat: self._rng.random() < habit for seat, habit in self._habits.items()}
         order = self._rng.sample(sorted(chosen), len(chosen))
         return {seat: chosen[seat] for seat in order}
 
     def seen(self, down: Mapping[int, bool], coming: Coming) -> Bets:
-        """Return the bets that play where the sensors alone see wagers. Chips on a bet that is closed do not play."""
+        """Return the wagers that count at a table where only sensors see wagers. Chips on a bet that is closed for the
+        round `coming` do not count. `down` says for each seat whether its chips lie on the sensor."""
         seats = tuple(seat for seat, is_down in down.items() if is_down)
         sensed = self._limits and self._limits.sensed
         plays = seats and self._limits and sensed in self._limits.open_spots(coming)
@@ -80,20 +81,18 @@ class Players:
 
 
 class Cues(Protocol):
-    """The signals between dealer and table, apart from the cards. Each method returns when the dealer may go on.
-
-    Raises TableError where that moment does not come.
-    """
+    """The signals between the simulated dealer and the table, apart from the cards. A method returns when the dealer
+    may go on, and raises TableError if that moment does not come."""
 
     def announce_shoe(self) -> None:
         """Announce to the table that a new shoe is in place."""
 
     def card_due(self, to: str) -> None:
-        """Wait until the dealer may draw the next card. `to` is where the card goes: "burn" (the first card of a shoe
-        too), "player", "banker", "dealer" or a seat."""
+        """Wait until the dealer may draw the next card. `to` is where the card goes: "player", "banker", "dealer", a
+        seat, or "burn", which is used for the first card of a shoe too."""
 
     def take_wagers(self, coming: Coming) -> Bets:
-        """Let the players wager on the round that comes. Returns the bets that play."""
+        """Let the players wager on the round `coming`. Returns the wagers that the table accepts."""
 
     def lock_wagers(self) -> None:
         """Tell the table that no more wagers are taken."""
@@ -102,20 +101,21 @@ class Cues(Protocol):
         """Report the cut card to the table before the next card is drawn, because the shoe does not report it."""
 
     def choice(self, seat: int, options: Sequence[str], points: int) -> str:
-        """Let a seat with so many points choose among the options. Returns the option that the dealer called."""
+        """Let the player of the seat, whose hand has this many points, choose among the options. Returns the option
+        that the dealer called."""
 
     def reveal(self, hands: Sequence[str]) -> None:
-        """Have the face-down cards of these hands turned up."""
+        """Have the cards turned up that lie face down in these hands ("player", "banker" or "dealer")."""
 
     def round_over(self, dealt: Dealt) -> None:
-        """End a complete round."""
+        """Do what the dealer does after a complete round, such as pay the wagers."""
 
     def shoe_over(self) -> None:
-        """End the shoe after its last round."""
+        """Do what the dealer does after the last round of a shoe, such as collect commission."""
 
 
 class Clock(Protocol):
-    """The interface of a clock: the module `time`, or a test's clock."""
+    """The interface of a clock for the simulation. The module `time` has it, and so has a test's own clock."""
 
     def monotonic(self) -> float:
         """Return the seconds since some fixed moment."""
@@ -125,7 +125,7 @@ class Clock(Protocol):
 
 
 class Pins(Protocol):
-    """The table's buttons, sensors and lamps, by the names of the table file."""
+    """The interface to a simulated table's buttons, sensors and lamps, by the names that the table file gives them."""
 
     def press(self, name: str) -> None:
         """Press a button, or cover a seat's sensor."""
@@ -134,35 +134,36 @@ class Pins(Protocol):
         """Let go of a button, or uncover a seat's sensor."""
 
     def lamps(self) -> Lamps:
-        """Return for every lamp whether it is lit now."""
+        """Return for every lamp, by name, whether it is lit now."""
 
 
 class Pace:
-    """Cues for a shoe that is dealt alone, without a table: one card every `card_s` seconds."""
+    """The signals for a simulated dealer who deals a shoe without a table: one card may be drawn every `card_s`
+    seconds, and nothing else happens."""
 
     def __init__(self, card_s: float, clock: Clock = time) -> None:
         self._card_s = card_s
         self._clock = clock
 
     def announce_shoe(self) -> None:
-        """Do nothing, because no table is there to be told."""
+        """Do nothing, because there is no table that needs to know of the shoe."""
 
     def card_due(self, to: str) -> None:
-        """Wait for the time of one card."""
+        """Wait for the seconds between two cards."""
         self._clock.sleep(self._card_s)
 
     def take_wagers(self, coming: Coming) -> Bets:
-        """Return no bets, since nobody wagers."""
+        """Return no wagers, because nobody wagers."""
         return Bets()
 
     def lock_wagers(self) -> None:
         """Do nothing, because there are no wagers."""
 
     def cut_card_out(self) -> None:
-        """Do nothing, because no table is there to be told."""
+        """Do nothing, because there is no table that needs to know of the cut card."""
 
     def choice(self, seat: int, options: Sequence[str], points: int) -> str:
-        """Return the first option, since nobody chooses."""
+        """Return the first option, because there is no player who chooses."""
         return options[0]
 
     def reveal(self, hands: Sequence[str]) -> None:
@@ -176,7 +177,8 @@ class Pace:
 
 
 class _FaultLamp:
-    """Distinguishes the fault lamp's fast blink (the table is stopped) from its slow blink (a link is down)."""
+    """Tells whether the lamp `fault` blinks fast, which means that the table is stopped, or slowly, which means that a
+    connection is down."""
 
     def __init__(self) -> None:
         self._lit = False
@@ -196,7 +198,8 @@ class _FaultLamp:
 
 
 class _Flash:
-    """Distinguishes a lamp that flashes, and is dark nearly all the time, from a lamp that is dark or steady."""
+    """Tells whether a lamp flashes (is lit only for short moments), as distinct from a lamp that is dark or steadily
+    lit."""
 
     def __init__(self) -> None:
         self._lit = False
@@ -214,16 +217,16 @@ class _Flash:
 
 
 class TableCues:
-    """The cues that a dealer reads from a table's lamps and gives by its inputs.
+    """The signals between the simulated dealer and a table: the dealer reads the table's lamps and presses its buttons.
 
     `debounce_s` is the time until the table believes a change of an input. `patience_s` is how long the dealer waits
-    for any one thing, a stopped table's supervisor included. With `watch_lamps` false the dealer looks at no lamp and
-    keeps to people's usual times, whatever the table does. No lamp shows that a call was accepted, or that a round
-    without an outcome is over: the people read that on the table's `screen`. `crowd` are the players, whose wagers are
-    sent to the table. Without both, only sensors see wagers.
+    for any one thing, for example for a supervisor at a stopped table. If `watch_lamps` is False, the dealer looks at
+    no lamp and keeps to people's usual times, whatever the table does. No lamp shows that a call was accepted, or that
+    a round without an outcome is over: the people read that on the table's `screen`. `crowd` are the players, whose
+    wagers are sent to the table. Without screen and crowd, only sensors see wagers.
 
-    Raises TableError `sim_table_stopped` where a fault lasts longer than the patience, and `sim_not_seen` where a lamp
-    does not come in that time.
+    Raises TableError `sim_table_stopped` if a fault lasts longer than `patience_s`, and `sim_not_seen` if a lamp does
+    not come in that time.
     """
 
     def __init__(
@@ -253,17 +256,20 @@ class TableCues:
         self._flashes = {lamp: _Flash() for lamp in _LAMPS_OF.values()}
 
     def announce_shoe(self) -> None:
-        """Shuffle, put the shoe in its place, and press `new_shoe` until both draw lamps are lit."""
+        """Shuffle, put the shoe in its place, and press the button `new_shoe` until the lamps draw_player and
+        draw_banker are both lit."""
         self._pause(_SHUFFLE_S)
         self._press_until("new_shoe", _guides("burn"), "both draw lamps, for the first card of a new shoe")
 
     def card_due(self, to: str) -> None:
-        """Wait until the lamps name the hand to which the dealer would deal: by the draw lamps, or by a seat's lamp."""
+        """Wait until the table's lamps ask for a card for the hand to which the dealer would deal. These are the lamps
+        draw_player and draw_banker, or a seat's lamp."""
         self._pause(_BURN_S if to == "burn" else _CARD_S)
         self._await(_guides(to), f"the lamps, for a card to {to}")
 
     def take_wagers(self, coming: Coming) -> Bets:
-        """Let the players wager: they cover and uncover their seats' sensors, and bet recognition sees their chips."""
+        """Let the players wager on the round `coming`: they cover and uncover their seats' sensors, and bet recognition
+        sees their chips. Returns the wagers."""
         self._await(_guides(None), "dark draw lamps, for wagers to open")
         wagers = self._players.choose()
         if self._crowd is None:
@@ -279,13 +285,13 @@ class TableCues:
         return self._crowd.wager(covered, coming, lambda wagers: self._pause(_WAGERS_S / wagers))
 
     def lock_wagers(self) -> None:
-        """Press `deal` until draw_player alone is lit, or, where players' wagers are sent to the table, until the
-        screen shows that wagers are locked."""
+        """Press the button `deal` until the lamp draw_player alone is lit. If players' wagers are sent to the table,
+        press it until the table's screen shows that wagers are locked."""
         self._press_until("deal", self._locked, "the lamp draw_player alone, for locked wagers")
 
     def choice(self, seat: int, options: Sequence[str], points: int) -> str:
-        """Wait until the seat's lamp alone is lit, ask what its player chooses, and press that button until the screen
-        shows that the call was accepted. Returns the choice."""
+        """Wait until the seat's lamp alone is lit, ask the player to choose, and press the button of that choice until
+        the table's screen shows that the choice was accepted. Returns the choice."""
         assert self._crowd is not None, "only where there are players"
         others = {f"seat_{each}": False for each in self._progressive_seats() - {seat}}
 
@@ -300,11 +306,11 @@ class TableCues:
         return chosen
 
     def reveal(self, hands: Sequence[str]) -> None:
-        """Let the cards be squeezed, wait until the lamps of these hands flash, and press `reveal` until the screen
-        shows that it was accepted.
+        """Let the players squeeze the cards, wait until the lamps of these hands flash, and press the button `reveal`
+        until the table's screen shows that it was accepted.
 
-        In a run without pauses nobody waits for a flash, which takes up to two seconds: the lamps only must not be
-        steady.
+        In a simulation without pauses the dealer does not wait for a flash, which takes up to two seconds. The lamps
+        only must not be steadily lit.
         """
         self._pause(_SQUEEZE_S)
         lamps_due = {_LAMPS_OF[hand] for hand in hands}
@@ -318,16 +324,16 @@ class TableCues:
         self._call("reveal", lambda _: self._face().reveal != tuple(hands))
 
     def cut_card_out(self) -> None:
-        """Press `cut_card` and hold it for a while. No lamp answers, and the press must count before the next card is
-        drawn."""
+        """Press the button `cut_card` and hold it for a while. No lamp shows that the table has seen the press, and the
+        press must count before the next card is drawn."""
         self._await(lambda _: True, "a table that goes on, for the cut card")
         self._set("cut_card", True)
         self._wait(_HOLD_S)
         self._set("cut_card", False)
 
     def round_over(self, dealt: Dealt) -> None:
-        """Wait for the lamp of the outcome, or, where there is no outcome, for the screen to show the end of the round.
-        Then take the time to pay."""
+        """Wait until the lamp of the outcome is lit, and then for as long as paying takes. After a round without an
+        outcome, wait until the table's screen shows the end of the round."""
         if dealt.outcome is not None:
             self._await(_shows(dealt.outcome), f"the lamp {dealt.outcome} alone, for the outcome")
         else:
@@ -337,7 +343,7 @@ class TableCues:
         self._pause(_PAY_S)
 
     def shoe_over(self) -> None:
-        """Let the seats pay the commission that they owe, before the cards are shuffled again."""
+        """Let the seats pay the commission that they owe, because the shoe is over and the cards are shuffled next."""
         if self._crowd is not None:
             self._crowd.pay_up()
 
@@ -352,8 +358,8 @@ class TableCues:
         return self._screen.face()
 
     def _progressive_seats(self) -> set[int]:
-        """Return the seats whose lamps may be lit while another seat acts, because they show a wager on a progressive
-        bet or its hit."""
+        """Return the seats whose lamps may be lit while another seat chooses: seats with a wager on a progressive bet,
+        and seats with a hit."""
         face = self._face()
         wagered = {seat for bet in face.progressive for seat in (*bet.seats, *bet.refused_seats)}
         return wagered | {hit.seat for hit in face.hits}
@@ -377,8 +383,8 @@ class TableCues:
                 raise self._gave_up(what)
 
     def _set(self, name: str, pressed: bool) -> None:
-        """Press or release an input. A button changes only after the table believes the last change; a sensor changes
-        at any time."""
+        """Press or release an input of the table. For a button, first wait until the table has had time to believe the
+        last change; a sensor may change at any time."""
         if not name.startswith("seat_"):
             self._wait(self._believed_s - self._clock.monotonic())
         (self._pins.press if pressed else self._pins.release)(name)
@@ -411,8 +417,8 @@ class TableCues:
             self._clock.sleep(min(_POLL_S, left_s))
 
     def _look(self) -> Lamps:
-        """Read the lamps, note any blinking, and return which are lit. Every wait of the dealer calls this, so that no
-        change is missed."""
+        """Read the lamps, note which of them blink, and return for each whether it is lit. This is called during every
+        wait of the dealer, so that no change is missed."""
         lamps = self._pins.lamps()
         now_s = self._clock.monotonic()
         self._fault.watch(lamps["fault"], now_s)

@@ -1,6 +1,7 @@
-"""The outside of the simulated Raspberry Pi header: the file that stands in for it, and people who press and look.
+"""A file that stands in for the pins of a Raspberry Pi, and simulated people who press inputs and look at lamps through
+this file.
 
-The file (the page) has 4096 bytes that both ends map into memory, with these bytes for each BCM number N:
+The file (the page) has 4096 bytes that both programs map into memory, with these bytes for each BCM number N:
 
     N          level driven from outside: 0, 1, or 255 = nothing drives it, and the pull decides
     64 + N     level last written to the output: 0 or 1
@@ -8,7 +9,7 @@ The file (the page) has 4096 bytes that both ends map into memory, with these by
     192 + N    pull: 0 off, 1 down, 2 up
     256..263   how many times an output has been written, little-endian
 
-As on a real header, levels and functions stay when the process that set them has ended.
+As with real pins, levels and functions stay when the process that set them has ended.
 """
 
 from __future__ import annotations
@@ -41,10 +42,10 @@ PULL_OFF, PULL_DOWN, PULL_UP = 0, 1, 2
 
 
 class PinsPage:
-    """The file (the page) that stands in for the header, with its pins by BCM number. A new page is made where there is
-    none.
+    """The file (the page) that stands in for the pins of a Raspberry Pi. A pin is named by its BCM number. If the file
+    does not exist, it is made.
 
-    Raises TableError `pins_page` where the file cannot be made, or is not such a page.
+    Raises TableError `pins_page` if the file cannot be made, or is not of this format.
     """
 
     def __init__(self, path: Path) -> None:
@@ -60,12 +61,12 @@ class PinsPage:
             ) from error
 
     def drive(self, bcm: int, level: int | None) -> None:
-        """Drive a pin from outside with level 0 or 1; None stops driving it."""
+        """Drive the pin from outside with level 0 or 1, as a button does. With None, nothing drives the pin."""
         self._bytes[_LEVEL + bcm] = _UNDRIVEN if level is None else level
 
     def level(self, bcm: int) -> int:
-        """Return the level of the pin, 0 or 1: for an output the level that was written, otherwise the level that
-        drives the pin from outside, or, where nothing drives it, the level that its pull gives."""
+        """Return the present level of the pin, 0 or 1. For an output this is the level that was written. For an input
+        it is the level that drives the pin from outside, or, if nothing drives it, the level that its pull gives."""
         page = self._bytes
         if page[_FUNCTION + bcm] == OUTPUT:
             return page[_OUTPUT + bcm]
@@ -73,11 +74,12 @@ class PinsPage:
         return int(page[_PULL + bcm] == PULL_UP) if driven == _UNDRIVEN else driven
 
     def output(self, bcm: int) -> int:
-        """Return the level last written to the pin. The level shows outside only while the pin's function is OUTPUT."""
+        """Return the level that was last written to the pin. This level has an effect outside only while the pin's
+        function is OUTPUT."""
         return self._bytes[_OUTPUT + bcm]
 
     def function(self, bcm: int) -> int:
-        """Return the pin's function: INPUT, OUTPUT, or 0 where the pin has never been set up."""
+        """Return the pin's function: INPUT, OUTPUT, or 0 if the pin has never been set up."""
         return self._bytes[_FUNCTION + bcm]
 
     def pull(self, bcm: int) -> int:
@@ -86,24 +88,24 @@ class PinsPage:
 
     @property
     def writes(self) -> int:
-        """The number of times that an output has been written since the page was made."""
+        """The number of times that any output has been written since the file was made."""
         count: int = struct.unpack_from("<Q", self._bytes, _WRITES)[0]
         return count
 
     def set_up(self, bcm: int, function: int, pull: int) -> None:
-        """Give a pin its function and pull, as the controller's side does."""
+        """Set the pin's function and pull. Only the controller's side does this."""
         self._bytes[_PULL + bcm] = pull
         self._bytes[_FUNCTION + bcm] = function
 
     def write(self, bcm: int, level: int) -> None:
-        """Write an output's level, 0 or 1, and count the write, as the controller's side does."""
+        """Set the level of an output pin to 0 or 1, and count the write. Only the controller's side does this."""
         self._bytes[_OUTPUT + bcm] = level
         struct.pack_into("<Q", self._bytes, _WRITES, self.writes + 1)
 
 
 def _make_fresh(path: Path) -> None:
-    """Make a new page unless there is one. The file appears in one step and complete, because the other program may be
-    about to open it."""
+    """Make the file that stands in for the pins, unless the file exists. It appears complete and in one step, because
+    the other program may be about to open it."""
     fresh = bytes([_UNDRIVEN]) * _OUTPUT + bytes(PAGE_BYTES - _OUTPUT)
     with tempfile.NamedTemporaryFile(dir=path.parent) as file:
         file.write(fresh)
@@ -115,11 +117,12 @@ def _make_fresh(path: Path) -> None:
 
 
 class SimulatedPins:
-    """The table's inputs and lamps as people use them: they press inputs and see lamps, by the names of the table file.
+    """The inputs and lamps of a simulated table, as people use them: they press inputs and look at lamps, by the names
+    of the table file.
 
-    `page` is the file of `[pins] page`; `lamps` and `inputs` are the tables `[pins.lamps]` and `[pins.inputs]` as
-    tomllib reads them (`{"bcm": 22, "active": "low", "pull": "up"}`). `sleep` is called with the seconds of each wait.
-    Raises TableError `pins_page` where the file cannot be used.
+    `page` is the file that stands in for the pins (`[pins] page` of a table file). `lamps` and `inputs` are the tables
+    `[pins.lamps]` and `[pins.inputs]` as tomllib reads them (`{"bcm": 22, "active": "low", "pull": "up"}`). `sleep` is
+    called with the seconds of each wait. Raises TableError `pins_page` if the file cannot be used.
     """
 
     def __init__(
@@ -136,7 +139,7 @@ class SimulatedPins:
         self._inputs = {name: (wiring["bcm"], _active_level(wiring)) for name, wiring in inputs.items()}
 
     def press(self, name: str) -> None:
-        """Press a button, turn the key, or cover a sensor. The input stays like that until it is released."""
+        """Press a button, turn the key, or cover a sensor, and leave it so until it is released."""
         self.set(name, True)
 
     def release(self, name: str) -> None:
@@ -149,15 +152,15 @@ class SimulatedPins:
         self._page.drive(bcm, active if pressed else 1 - active)
 
     def tap(self, name: str) -> None:
-        """Press an input for 80 ms, as a quick person does, and let go. Raises KeyError for an input that the table
+        """Press an input for 80 ms, as a quick person does, and release it. Raises KeyError for an input that the table
         does not have."""
         self.press(name)
         self._sleep(_TAP_S)
         self.release(name)
 
     def confirm(self, name: str) -> None:
-        """Turn the key and hold the button `name`, as a second person does to confirm an act, and let both go. Raises
-        KeyError for an input that the table does not have."""
+        """Turn the key and hold the button `name`, as a second person does to confirm an act, and then release both.
+        Raises KeyError for an input that the table does not have."""
         self._sleep(_ACT_SEEN_S)
         self.press("key")
         self._sleep(_TAP_S)
@@ -167,16 +170,16 @@ class SimulatedPins:
         self.release("key")
 
     def bounce(self, name: str) -> None:
-        """Press an input whose contact chatters for 60 ms, in the same way each time, and then stays pressed. Raises
-        KeyError for an input that the table does not have."""
+        """Press an input whose contact chatters for 60 ms before it stays pressed. The chatter is the same each time.
+        Raises KeyError for an input that the table does not have."""
         for at, chatter_ms in enumerate(_CHATTER_MS):
             self.set(name, at % 2 == 0)
             self._sleep(chatter_ms / 1000)
         self.press(name)
 
     def cut(self, name: str) -> None:
-        """Cut the input's wire, so that its pull decides the level until the input is next set. Raises KeyError for an
-        input that the table does not have."""
+        """Cut the input's wire, so that the pin's pull decides its level, until the input is next pressed or released.
+        Raises KeyError for an input that the table does not have."""
         bcm, _ = self._input(name)
         self._page.drive(bcm, None)
 
@@ -187,8 +190,8 @@ class SimulatedPins:
         return self._inputs[name]
 
     def lit(self, name: str) -> bool:
-        """Tell whether a lamp is lit now. A lamp whose pin is not an output is dark. Raises KeyError for an unknown
-        lamp."""
+        """Tell whether a lamp is lit now. A lamp whose pin is not an output is dark. Raises KeyError for a lamp that
+        the table does not have."""
         bcm, active = self._lamps[name]
         return self._page.function(bcm) == OUTPUT and self._page.output(bcm) == active
 
@@ -197,8 +200,8 @@ class SimulatedPins:
         return {name: self.lit(name) for name in self._lamps}
 
     def burning(self) -> dict[str, str]:
-        """Watch the lamps for 2 s, the longest blink pattern, and return how each lamp that is not dark is lit:
-        `steady`, or for example `blinks 4 times in 2 s, lit half of the time`."""
+        """Watch the lamps for 2 s, the length of the longest blink pattern. Returns a text for each lamp that is not
+        dark: `steady`, or for example `blinks 4 times in 2 s, lit half of the time`."""
         looks = []
         for _ in range(_LOOKS):
             looks.append(self.lamps())

@@ -1,9 +1,9 @@
-"""A simulated pit, which acknowledges a table's events and publishes levels of meters, and can be told to fail as a pit
-may.
+"""A simulated pit, which acknowledges a table's events and publishes levels of meters, and which can be told to fail as
+a real pit may.
 
-The program is written from the contract: events in order, a retained ack after each event, and the levels, retained and
-with rising numbers, twice a second. The pit publishes its key first, and signs all messages with that key. The private
-key is in this file, so that the simulated pit is for tests only.
+The program is written from the contract: it commits events in order, and publishes a retained acknowledgement after
+each event. Twice a second it publishes the levels, retained and with rising numbers. The pit publishes its key first,
+and signs all messages with that key. The private key is in this file, so that the simulated pit is for tests only.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ LEVELS = {"personal_vs_personal": 1_000_000, "banker_personal": 500_000, "player
 
 
 class SimulatedPit:
-    """The pit of one table on a broker, kept in memory only. `on_event` is called with every event that the pit takes,
-    in paho's thread.
+    """A simulated pit of one table on an MQTT broker, which keeps its data in memory only. `on_event` is called with
+    every event that the pit commits, in paho's thread.
 
     `topic` is the table's topic. The topic of the levels is below the same root.
     """
@@ -54,11 +54,10 @@ class SimulatedPit:
         threading.Thread(target=self._keep_saying_levels, daemon=True).start()
 
     def come(self) -> None:
-        """Connect to the broker, and return once the broker delivers the table's events. The table sends again what the
-        pit missed.
+        """Connect to the broker, and return as soon as the broker delivers the table's events. The table then sends
+        again what the pit missed.
 
-        Raises TableError `sim_broker` where there is no broker, and `sim_broker_refused` where the broker refuses this
-        pit.
+        Raises TableError `sim_broker` if there is no broker, and `sim_broker_refused` if the broker refuses this pit.
         """
         self.gone()
         host, port = self._address
@@ -83,8 +82,8 @@ class SimulatedPit:
         client.publish(f"{self._root()}/pit-key", _signed(key), qos=1, retain=True)
 
     def _new_client(self, refusals: queue.SimpleQueue[str]) -> Client:
-        """Return a client that first puts into `refusals` why the broker refuses it, or an empty text where it does
-        not."""
+        """Return an MQTT client that puts a text into `refusals` after it has connected: the reason why the broker
+        refuses it, or an empty text if the broker accepts it."""
         client = Client(CallbackAPIVersion.VERSION2, protocol=MQTTProtocolVersion.MQTTv5)
 
         def on_connect(_client: Client, _data: object, _flags: object, reason: ReasonCode, _: object) -> None:
@@ -103,7 +102,7 @@ class SimulatedPit:
         return client
 
     def gone(self) -> None:
-        """Disconnect from the broker."""
+        """Disconnect the simulated pit from the broker."""
         client, self._client = self._client, None
         if client is not None:
             client.disconnect()
@@ -111,18 +110,18 @@ class SimulatedPit:
                 client.loop_stop()
 
     def silent(self) -> None:
-        """Take events from now on without acknowledging them."""
+        """Commit events without acknowledging them, and publish no levels, from now on."""
         self._speaks = False
 
     def speak(self) -> None:
-        """Acknowledge events again, beginning with the last event that was taken."""
+        """Acknowledge events and publish levels from now on. The last committed event is acknowledged immediately."""
         self._speaks = True
         self._acknowledge()
 
     def forget(self, seq: int) -> None:
-        """Forget all events after `seq`, as a pit does that was restored from an old copy.
+        """Forget all events after number `seq`, as a pit does that was restored from an old copy.
 
-        Raises ValueError where fewer than `seq` events are committed.
+        Raises ValueError if fewer than `seq` events are committed.
         """
         with self._lock:
             if not 0 <= seq <= len(self._chains):
@@ -131,10 +130,10 @@ class SimulatedPit:
         self._acknowledge()
 
     def claim(self, seq: int) -> None:
-        """Acknowledge event `seq`, whether it came or not, with a chain value that never existed.
+        """Acknowledge event number `seq`, even if it never came, with a chain value that belongs to no event.
 
-        Raises ValueError where the pit is not on the broker, or where no event has come yet that names the table's
-        epoch.
+        Raises ValueError if the pit is not connected to the broker, or if no event has come yet that names the table's
+        epoch (the random name of its journal).
         """
         if self._client is None or self._epoch is None:
             raise ValueError("the pit is not on the broker" if self._client is None else "no event has come yet")
@@ -179,5 +178,5 @@ class SimulatedPit:
 
 
 def _signed(word: dict[str, Any]) -> bytes:
-    """Return the message with this pit's signature, as canonical JSON."""
+    """Return the message as canonical JSON with the simulated pit's signature."""
     return canonical(signed(word, _KEY))

@@ -1,4 +1,4 @@
-"""The rules of punto banco for the simulated house. The tableau and the pay of the bets come from the game file."""
+"""The rules of punto banco for the simulation. The tableau and the pay of the bets come from the game file."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from drivers.sim.wagers import Bets
 
 
 class PuntoBanco(Struct, frozen=True):
-    """The game punto banco.
+    """The simulated game punto banco.
 
     `bets` are the bets of the game file, and `says` is the file's tableau. With `midi`, the cards lie face down until
-    the players have squeezed them. `printed` has the King and the 9 that are printed at each seat.
+    the players have squeezed them. `printed` holds the King and the 9 that are printed at each seat, such as `KS 9H`.
     """
 
     bets: Sequence[Bet] = ()
@@ -27,7 +27,7 @@ class PuntoBanco(Struct, frozen=True):
     rounding: Rounding = CENTS_UP
 
     def deal(self, felt: Felt, bets: Bets | None) -> Dealt:
-        """Deal a whole round and return its result. `bets` is None for a round without wagers."""
+        """Deal a whole round of punto banco and return its result. `bets` is None for a round without wagers."""
         player: list[str] = []
         banker: list[str] = []
         hands = {"player": player, "banker": banker}
@@ -57,7 +57,7 @@ class PuntoBanco(Struct, frozen=True):
         return next((bet for bet in self.bets if bet.spot == spot), Bet(spot))
 
     def _dragon_bonus(self, hands: book.Hands) -> dict[str, object] | None:
-        """Return the result of the Dragon Bonus on each side, and the odds that it pays. Return None where the game
+        """Return the result of the Dragon Bonus bet on each side, and the odds that it pays. Return None if the game
         does not have that bet."""
         if {"dragon_player", "dragon_banker"} - {bet.spot for bet in self.bets}:
             return None
@@ -74,7 +74,7 @@ class PuntoBanco(Struct, frozen=True):
 
 
 def two_hands_json(player: list[str], banker: list[str], naturals: Collection[int]) -> dict[str, object]:
-    """Return two complete hands and their outcome, in the form of the account."""
+    """Return Player's and Banker's complete hands and the outcome, as a JSON object for the simulation's record."""
     return {
         "outcome": rules.outcome(player, banker),
         "player": rules.hand_json(player),

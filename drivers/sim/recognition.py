@@ -1,5 +1,5 @@
-"""A simulated bet recognition, which signs the wagers that it is told to see, and can play a faulty network or a thief
-too.
+"""A simulated bet recognition, which reports wagers to a table in signed messages. It can also act as a faulty network
+or as a thief.
 
 The program is written from the contract. The private key is in this file, so that the simulated bet recognition is for
 practice only.
@@ -19,8 +19,8 @@ from drivers.sim.signing import canonical, public_hex, signed
 
 
 class _State(msgspec.Struct, frozen=True):
-    """The round for which wagers are seen, from the table's published state, which may come some time after the table
-    went on."""
+    """The round for which bet recognition reports wagers, read from the table's state message. This message may come
+    some time after the table itself has moved on."""
 
     table: str | None = None
     epoch: str | None = None
@@ -29,7 +29,7 @@ class _State(msgspec.Struct, frozen=True):
 
 
 class _Refused(msgspec.Struct, frozen=True):
-    """A wager that the table refuses, with the refusal's code."""
+    """A wager that the table has refused, with the code that gives the reason."""
 
     seat: int
     back: bool
@@ -48,8 +48,8 @@ PUBLIC_KEY = public_hex(_KEY)
 
 
 class SimulatedRecognition:
-    """The bet recognition of the table on `topic`. `on_word` is called with a line of text for each wager that the
-    table refuses, in paho's thread. Raises OSError where there is no broker."""
+    """A simulated bet recognition for the table on `topic`. `on_word` is called with a line of text for each wager that
+    the table refuses, in paho's thread. Raises OSError if there is no broker."""
 
     def __init__(self, host: str, port: int, topic: str, on_word: Callable[[str], None]) -> None:
         self._topic = topic
@@ -66,24 +66,26 @@ class SimulatedRecognition:
         self._client.loop_start()
 
     def close(self) -> None:
-        """Disconnect from the broker."""
+        """Disconnect the simulated bet recognition from the broker."""
         self._client.disconnect()
         self._client.loop_stop()
 
     def sees(self, seat: int, back: bool, spot: str, cents: int) -> None:
-        """Report so many cents of chips on a spot, for the round that is next by the table's state. Raises ValueError
-        where the state names no next round."""
+        """Report chips worth `cents` on a spot, for the round that the table's state names as the next one. Raises
+        ValueError if the state names no next round."""
         self._last = self._word(_KEY, seat=seat, back=back, spot=spot, cents=cents)
         self._say(self._last)
 
     def again(self) -> None:
-        """Send the last message once more, as a faulty network does. Raises ValueError where nothing was sent yet."""
+        """Send the last report of chips a second time, as a faulty network does. Raises ValueError if nothing was sent
+        yet."""
         if self._last is None:
             raise ValueError("nothing was said yet")
         self._say(self._last)
 
     def forged(self, seat: int, back: bool, spot: str, cents: int) -> None:
-        """Report chips on a spot under a key that no table has adopted, as a thief does who may publish."""
+        """Report chips on a spot, signed with a key that no table has adopted. A thief with access to the broker could
+        do this."""
         self._say(self._word(_THIEF, seat=seat, back=back, spot=spot, cents=cents))
 
     def _word(self, key: Ed25519PrivateKey, **chips: object) -> bytes:

@@ -1,7 +1,7 @@
-"""Cards, hands and the rules of drawing for the simulated house.
+"""Cards, hands and the rules of drawing for the simulation, written without code of the controller.
 
-These rules share no code with the controller, so that the two agree only where both are right. A card is plain text,
-rank then suit (`KS`, `TD`). A hand is a sequence of cards in the order in which they were drawn.
+Because the two share no code, they agree only if both are right. A card is plain text, rank then suit (`KS`, `TD`). A
+hand is a sequence of cards in the order in which they were drawn.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _BANKER_ROWS = [row.split(maxsplit=1)[1].replace(" ", "") for row in _BANKER.str
 
 
 class Drawing(Struct, frozen=True):
-    """The rules of drawing: the keys of the section `[punto_banco.tableau]` in a game file, as TOML gives them."""
+    """The rules of drawing a third card: the section `[punto_banco.tableau]` of a game file."""
 
     natural: Sequence[int]
     player_draws_on: Sequence[int]
@@ -55,7 +55,8 @@ USUAL = Drawing(
 
 
 def a_card(word: str) -> str:
-    """Return the word where it names a card. Otherwise raises ValueError, whose text says how cards are written."""
+    """Return the word unchanged if it names a card, such as `KS`. Otherwise raises ValueError with a text that says how
+    cards are written."""
     if len(word) != 2 or word[0] not in RANKS or word[1] not in SUITS:
         raise ValueError(f"{word} is not a card; write rank then suit: KS 9H TD AC")
     return word
@@ -68,13 +69,13 @@ def points(card: str) -> int:
 
 
 def total(cards: Sequence[str]) -> int:
-    """Return the total of a hand: the last digit of the sum of its cards' points."""
+    """Return the total of a hand in baccarat: the last digit of the sum of its cards' points."""
     return int(str(sum(map(points, cards)))[-1])
 
 
 def burn_count(first_card: str, *, counts_first: bool = False) -> int:
-    """Return how many more cards are burned after the first one: its face value, or ten for a ten or a face card. With
-    `counts_first` the first card is one of them, so that one fewer is burned."""
+    """Return how many more cards are burned after the shoe's first card: the first card's face value, or ten for a ten
+    or a face card. With `counts_first`, the first card counts as one of them, so that one fewer is burned."""
     return (points(first_card) or 10) - counts_first
 
 
@@ -84,7 +85,8 @@ def is_natural(cards: Sequence[str], naturals: Collection[int] = (8, 9)) -> bool
 
 
 def next_side(player: Sequence[str], banker: Sequence[str], says: Drawing = USUAL) -> Side | None:
-    """Return the hand to which the next card goes, given the cards dealt so far, or None when the round is complete."""
+    """Return which side, "player" or "banker", gets the next card after the cards dealt so far. Return None if the
+    round is complete."""
     dealt = len(player) + len(banker)
     if dealt < 4:
         return "banker" if dealt % 2 else "player"
@@ -106,10 +108,10 @@ def outcome(player: Sequence[str], banker: Sequence[str]) -> Outcome:
 
 
 def hand_json(cards: Sequence[str]) -> dict[str, object]:
-    """Return a hand in the form of the account: its cards and its total."""
+    """Return a hand's cards and total, as a JSON object for the simulation's record."""
     return {"cards": list(cards), "total": total(cards)}
 
 
 def is_pair(cards: Sequence[str]) -> bool:
-    """Tell whether a hand's first two cards have the same rank."""
+    """Tell whether the first two cards of a hand have the same rank."""
     return cards[0][0] == cards[1][0]

@@ -1,4 +1,4 @@
-"""Runs the simulations: a whole table in front of a controller, or a shoe alone."""
+"""Runs a simulation: of everything around a controller at a table, or of a shoe alone."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _LISTENING_POLL_S = 0.02
 
 
 class Habits(Struct, frozen=True):
-    """The settings by which the simulated table behaves. `python -m drivers.sim --help` explains each."""
+    """The settings of a simulation, such as its seed and speed. `python -m drivers.sim --help` explains each one."""
 
     seed: int = 0
     rounds: int | None = None
@@ -49,11 +49,11 @@ class Habits(Struct, frozen=True):
 def run_table(
     table_file: Path, account_file: Path, habits: Habits, *, stage: Stage | None = None, clock: Clock = time
 ) -> None:
-    """Simulate everything around the controller at the table that a table file describes: its shoe, its pins and its
-    people.
+    """Simulate everything around the controller at the table that `table_file` describes: its shoe, its pins and its
+    people. The simulation's record of what happened goes to `account_file`.
 
-    With a `stage`, the first shoe is a demonstration with captions (`story.py`). Raises TableError where the file
-    cannot be read, where its table cannot be simulated, and where the table stops answering.
+    With a `stage`, the first shoe is a demonstration with captions (`story.py`). Raises TableError if the table file
+    cannot be read, if its table cannot be simulated, or if the table stops answering.
     """
     house = read_house(table_file)
     if house.tells_wagers and not habits.watch_lamps:
@@ -97,8 +97,8 @@ def run_table(
 
 
 class _Company(Struct, frozen=True):
-    """The game, its cards, and the people of the table. In a demonstration `cast` has the people who follow its
-    plan."""
+    """The game, its shuffled cards, and the people of a simulated table. `cast` holds the people of a demonstration,
+    who follow its plan."""
 
     game: Game
     decks: Iterable[Deck]
@@ -137,8 +137,8 @@ def run_shoe_alone(line: Line, seed: int, pace_s: float, rounds: int | None, out
     """Deal shoes of punto banco on a serial line, one card every `pace_s` seconds, without a table. The seed decides
     the cards.
 
-    Stops after `rounds` rounds, or never where `rounds` is None. The account goes to `out`, one JSON line for each
-    entry.
+    Stops after `rounds` rounds, or never if `rounds` is None. The record of what was dealt goes to `out`, in JSON
+    lines.
     """
     shoe = maker(driver)(line)
     shoe.power_up()
@@ -148,7 +148,7 @@ def run_shoe_alone(line: Line, seed: int, pace_s: float, rounds: int | None, out
 
 
 def game_of(house: House) -> Game:
-    """Return the game that the house deals, with the rules of its game file."""
+    """Return the simulated game that the house deals, with the rules of the house's game file."""
     bets, rounding = house.limits.bets, house.rounding
     match house.kind:
         case "lucky9":
@@ -165,8 +165,8 @@ def _crowd(house: House, screen: Screen, account: Account, seed: int) -> Crowd:
 
 
 def show_plug(line: PtyLine, pins: SimulatedPins, inputs: Collection[str]) -> None:
-    """Make the input that shows the shoe's plug follow the plug from now on, where the table has such an input. At
-    first the plug is in."""
+    """Connect the table's input for the shoe's plug, if there is one, with the simulated plug: from now on the input
+    shows whether the plug is in. At first the plug is in."""
     if PRESENT_INPUT in inputs:
         line.on_plug = partial(pins.set, PRESENT_INPUT)
         pins.press(PRESENT_INPUT)
@@ -178,8 +178,12 @@ def _release_all(pins: SimulatedPins, house: House) -> None:
 
 
 def _await(comes: Callable[[], bool], trouble: str, patience_s: float, clock: Clock) -> None:
-    """Wait until `comes` returns True. Raises TableError `sim_unheard` after `patience_s` seconds. The wait is needed,
-    because bytes are lost that a shoe sends before a program has opened its port."""
+    """Wait until `comes` returns True. Raises TableError `sim_unheard` with the text `trouble` after `patience_s`
+    seconds.
+
+    The simulation must wait for the controller, because bytes are lost that a shoe sends before a program has opened
+    its port.
+    """
     gives_up_s = clock.monotonic() + patience_s
     while not comes():
         if clock.monotonic() >= gives_up_s:

@@ -1,5 +1,5 @@
-"""A client of the table's control socket, as bet recognition and the people's own screen use it: one JSON line each
-way."""
+"""A client of the table's control socket, for the simulated bet recognition and the simulated people. Each request and
+each answer is one line of JSON."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _POLL_S = 0.02
 
 
 class Fault(Struct, frozen=True):
-    """The fault that stands at the table: its id, and its exits (the acts that clear it)."""
+    """A fault that has stopped the table: its id, and its exits (the acts that clear it)."""
 
     id: str
     exits: tuple[str, ...]
 
 
 class Choice(Struct, frozen=True):
-    """The seat, and which of its hands, whose player may choose now."""
+    """The seat whose player may choose now, which of the seat's hands the choice is for, and the options."""
 
     seat: int
     hand: str = ""
@@ -33,21 +33,21 @@ class Choice(Struct, frozen=True):
 
 
 class Hit(Struct, frozen=True):
-    """An award that a seat has won, and the step that it has reached at the pit."""
+    """An award that a seat has won, and its latest step at the pit, such as "pending" or "paid"."""
 
     seat: int
     step: str
 
 
 class Progressive(Struct, frozen=True):
-    """The seats whose wager on a progressive bet plays, and the seats whose wager was refused."""
+    """The seats whose wager on a progressive bet was accepted, and the seats whose wager on it was refused."""
 
     seats: tuple[int, ...]
     refused_seats: tuple[int, ...]
 
 
 class Face(Struct, frozen=True):
-    """The part of the table's public status that the simulated people look at."""
+    """The part of the table's public status that the simulation reads, such as the phase and the fault."""
 
     phase: str
     fault: Fault | None = None
@@ -67,7 +67,8 @@ class Link(Struct, frozen=True):
 
 
 class Status(Struct, frozen=True):
-    """The part of the table's status that the simulated people look at."""
+    """The part of the table's status that the simulation reads: the public part, and the connections to the shoe and to
+    the pit."""
 
     face: Face
     shoe: Link = Link()
@@ -75,8 +76,8 @@ class Status(Struct, frozen=True):
 
 
 class Screen:
-    """A client of the control socket at `path`. The first request connects, and tries for at most `patience_s`
-    seconds."""
+    """A client of the table's control socket at `path`. The first request connects, and tries to do so for at most
+    `patience_s` seconds."""
 
     def __init__(self, path: Path, patience_s: float) -> None:
         self._path = path
@@ -84,8 +85,8 @@ class Screen:
         self._channel: socket.socket | None = None
 
     def ask(self, **request: object) -> dict[str, Any]:
-        """Send a request, and return the table's answer. A refusal is returned too: `{"ok": false, "code": ...}`.
-        Raises TableError `sim_no_table` where no table answers."""
+        """Send a request to the table and return the answer. A refusal is an answer too: `{"ok": false, "code": ...}`.
+        Raises TableError `sim_no_table` if no table answers."""
         try:
             return self._answer(request)
         except TableError:
@@ -102,8 +103,8 @@ class Screen:
         return answer
 
     def _say(self, request: dict[str, object]) -> None:
-        """Send a request. Where the connection is broken because the table was restarted, connect anew and send it
-        again."""
+        """Send a request to the table. If the connection is broken because the table was restarted, connect anew and
+        send the request on the new connection."""
         line = json.dumps(request).encode() + b"\n"
         if self._channel is not None:
             with contextlib.suppress(OSError):
@@ -114,11 +115,11 @@ class Screen:
         return self._channel.sendall(line)
 
     def status(self) -> Status:
-        """Ask the table for its status, and return it. Raises TableError `sim_no_table` where no table answers."""
+        """Ask the table for its status, and return the answer. Raises TableError `sim_no_table` if no table answers."""
         return convert(self.ask(do="status").get("status"), Status)
 
     def face(self) -> Face:
-        """Return the public part of the table's status."""
+        """Ask the table for its status, and return the public part of the answer."""
         return self.status().face
 
     def close(self) -> None:

@@ -1,4 +1,5 @@
-"""Signs what a simulated pit says. Written from the contract, and not from the program that checks the signatures."""
+"""Signs the messages of the simulated pit and the simulated bet recognition. Written from the contract, and not from
+the program that checks the signatures."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 
 def signed(word: dict[str, Any], key: Ed25519PrivateKey) -> dict[str, Any]:
-    """Return the message with the key's signature, and with the present time where the message has no time yet."""
+    """Return the message with the key's signature. If the message has no time yet, the present time is added before it
+    is signed."""
     timed = {"at": at_now(), **word}
     return timed | {"signature": signature(timed, key)}
 
@@ -22,15 +24,15 @@ def signature(word: dict[str, Any], key: Ed25519PrivateKey) -> str:
 
 
 def canonical(word: dict[str, Any]) -> bytes:
-    """Return the message as canonical JSON."""
+    """Return the message as canonical JSON, which has exactly one form for each message."""
     return json.dumps(word, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
 
 
 def public_hex(key: Ed25519PrivateKey) -> str:
-    """Return the public half of the key in hexadecimal, as a pit writes it."""
+    """Return the public half of the key in hexadecimal, as a pit writes it in its messages."""
     return key.public_key().public_bytes_raw().hex()
 
 
 def at_now() -> str:
-    """Return the present time in UTC, as a pit writes it in `at`."""
+    """Return the present time in UTC, as a pit writes it in the field `at` of its messages."""
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

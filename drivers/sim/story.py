@@ -1,4 +1,5 @@
-"""A demonstration (the story): the first shoe of a simulated table, with captions that explain what happens in it.
+"""A demonstration (the story): the first shoe of a simulated table, with captions that explain what happens at the
+table.
 
 The shoe's cards, its wagers and one failed reading are arranged beforehand, so that a viewer sees within two minutes
 what takes weeks at a real table. Everything else is as always: the shoe's reports, the lamps, the table's answers.
@@ -39,27 +40,29 @@ _SUPERVISOR = "Smith"
 
 
 class Stage(Protocol):
-    """The program that shows the demonstration, and does what happens elsewhere than at the table."""
+    """The interface of the program that shows a demonstration. It shows captions, and does what happens away from the
+    table, such as paying at the pit."""
 
     def say(self, caption: str) -> None:
-        """Show a caption, one line of text."""
+        """Show a caption of the demonstration, one line of text."""
 
     def pay(self) -> None:
-        """Have people at the pit verify and pay every award that they may decide on now."""
+        """Have people at the pit verify and pay every award that can be verified and paid now."""
 
     def pull_cable(self) -> None:
         """Pull the table's network cable."""
 
     def plug_cable(self) -> None:
-        """Put the table's network cable back."""
+        """Plug the table's network cable in again."""
 
     def leave(self) -> None:
-        """Wait, after all rounds are dealt, until the people may leave the table and take the shoe with them."""
+        """Wait until the simulated people may leave the table and take the shoe with them. This is called after the
+        last round."""
 
 
 class Plan(Struct, frozen=True):
-    """The arranged shoe of the demonstration: the cards of its rounds in order, and the seats with chips in the first
-    round."""
+    """The arranged shoe of a demonstration: the burned cards, the cards of each round in order, the occupied seats, and
+    the seats with chips on their sensor in the first round."""
 
     house: House
     occupied: tuple[int, ...]
@@ -69,12 +72,12 @@ class Plan(Struct, frozen=True):
 
     @property
     def last(self) -> int:
-        """The number of the last arranged round, counted from 1."""
+        """The number of the last round that is arranged for the demonstration, counted from 1."""
         return len(self.rounds)
 
     def deck(self, seed: int) -> Deck:
-        """Return the shoe's cards: the planned cards first, then the others as shuffled, with the cut card among
-        them."""
+        """Return the cards of the demonstration's shoe: first the planned cards, then the others as shuffled. The cut
+        card is among them."""
         first = [*self.burned, *(card for cards in self.rounds for card in cards)]
         rest = next(shuffled(seed, self.house.shoe.decks))
         for card in first:
@@ -89,7 +92,8 @@ class Plan(Struct, frozen=True):
 
 
 def planned(house: House, game: Game, seed: int) -> Plan:
-    """Plan a shoe in whose first round a bet of this game wins, if possible one that pays from a meter."""
+    """Plan the demonstration's shoe for this game: in its first round a bet wins, if possible one that pays from a
+    meter."""
     rng = random.Random(f"{seed} story")
     occupied = house.seats[: 5 if house.kind == "punto_banco" else 3]
     covered = tuple(seat for seat in occupied if seat in house.sensors)[:2]
@@ -121,8 +125,11 @@ def _stacked(
     *,
     shows: bool,
 ) -> tuple[str, ...]:
-    """Return the cards of one round. Where the round `shows` the game, a bet that shows it well wins, if such a round
-    is found. Where `pairs` are given, one of them is dealt to Player or to Banker."""
+    """Find and return the cards for one round of the demonstration, by trying random cards.
+
+    If `shows` is True, the round should show the game well: a side bet or a progressive bet wins, if such cards are
+    found. If `pairs` are given, one of them is dealt to Player or to Banker.
+    """
     for _ in range(_TRIES):
         cards = rng.sample(left, _MOST_CARDS)
         if pairs:
@@ -137,7 +144,7 @@ def _stacked(
 
 
 class _Foreseen:
-    """A table for a round that is only tried out while the demonstration is planned, and that nobody sees."""
+    """A table on which a round is dealt only as a trial, while a demonstration is planned. Nobody sees the round."""
 
     def __init__(self, cards: Sequence[str]) -> None:
         self._cards = iter(cards)
@@ -160,16 +167,16 @@ def _most_shown(limits: Limits) -> int:
 
 
 def _shown(dealt: Dealt, limits: Limits) -> int:
-    """Return how much of the game a round shows: 3 for an award of a meter, 2 for another award, 1 for a side bet that
-    wins, 0 for nothing."""
+    """Return how well a round shows the game: 3 for an award from a meter, 2 for another award, 1 for a side bet that
+    wins, 0 for none of these."""
     if dealt.awards:
         return 3 if any(won.row.meter for won in dealt.awards) else 2
     return int(_best_side(dealt, limits) is not None)
 
 
 def _best_side(dealt: Dealt, limits: Limits) -> Paid | None:
-    """Return the side bet that won most for its chips, or None. The tie does not count, because every game has that
-    bet."""
+    """Return the side bet that won most for its chips in the round, or None if no side bet won. The tie does not count,
+    because every game has that bet."""
     sides = {bet.spot for bet in limits.bets if not bet.in_circle} - {"tie"}
     won = [each for each in dealt.paid if each.wager.spot in sides and each.result == "won"]
     return max(won, key=lambda paid: paid.pays / paid.wager.cents, default=None)
@@ -185,8 +192,8 @@ def _foreseen_bets(limits: Limits, occupied: Sequence[int], covered: Collection[
 def _wagers(
     limits: Limits, occupied: Collection[int], covered: Collection[int], number: int, actives: Actives | None
 ) -> Iterator[Wager]:
-    """Yield the wagers of a round: every seat's main wager and, in the first round, the side bets, spread over the
-    seats."""
+    """Yield the planned wagers of a demonstration's round: the main wager of every seat and, in the first round, the
+    side bets, divided among the seats."""
     others = [bet.spot for bet in limits.bets if not bet.in_circle and bet.spot != limits.sensed]
     seats = [seat for seat in sorted(occupied) if actives is None or seat not in actives.both]
     for seat in actives.both if actives else ():
@@ -205,8 +212,8 @@ def _least(limits: Limits, spot: str) -> int:
 
 
 class StoryPlayers(Players):
-    """Players who cover the sensors as planned while the demonstration lasts, and at random later. `round` is None once
-    the demonstration is over."""
+    """Simulated players who cover the seats' sensors as planned during the demonstration, and at random after it.
+    `round` is None after the demonstration."""
 
     round: int | None = 0
 
@@ -215,15 +222,15 @@ class StoryPlayers(Players):
         self._plan = plan
 
     def choose(self) -> dict[int, bool]:
-        """Return for each seat whether its sensor is covered in the next round."""
+        """Decide for each seat whether its sensor is covered in the next round."""
         if self.round is None:
             return super().choose()
         return {seat: self.round == _SHOWN and seat in self._plan.covered for seat in self._plan.house.sensors}
 
 
 class StoryBettors(Bettors):
-    """Bettors who wager as planned while the demonstration lasts, and at random later. Bet recognition sees their
-    chips."""
+    """Simulated bettors who wager as planned during the demonstration, and at random after it. Bet recognition reports
+    their wagers to the table."""
 
     round: int | None = 0
 
@@ -234,7 +241,8 @@ class StoryBettors(Bettors):
         actives: Actives | None,
         coming: Coming = FIRST,
     ) -> tuple[list[Wager], tuple[Refusal, ...]]:
-        """Return the next round's wagers, and the refused wagers among them: none while the demonstration lasts."""
+        """Return the wagers for the round `coming`, and those of them that the house refuses. During the demonstration
+        none are refused."""
         if self.round is None:
             return super().choose(occupied, covered, actives, coming)
         seen = [seat for seat, is_covered in covered.items() if is_covered]
@@ -243,13 +251,15 @@ class StoryBettors(Bettors):
 
 
 class StoryCrowd(Crowd):
-    """Players at a few seats, who choose wisely. Once the demonstration is over, the other seats are taken too."""
+    """Simulated players who occupy a few seats and choose wisely during the demonstration. After it the other seats are
+    taken too, and choices are random."""
 
     over = False
     first: Collection[int] = ()
 
     def choose(self, options: Sequence[str], points: int) -> str:
-        """Return what a player with so many points chooses: the wise choice while the demonstration lasts."""
+        """Return the choice of a player whose hand has this many points. During the demonstration this is always the
+        wise choice."""
         return super().choose(options, points) if self.over else wise_choice(options, points)
 
     def _move(self) -> None:
@@ -259,13 +269,13 @@ class StoryCrowd(Crowd):
             self._sit(set(self.first))
 
     def story_ends(self) -> None:
-        """End the demonstration for these players, and let every seat be taken."""
+        """Tell these players that the demonstration is over, and let players take every seat."""
         self.over = True
         self._sit(set(self._seats))
 
 
 class Cast(Struct, frozen=True):
-    """The people of the demonstration, who all follow the plan."""
+    """The people of a demonstration, and the plan that they all follow."""
 
     plan: Plan
     players: StoryPlayers
@@ -273,15 +283,14 @@ class Cast(Struct, frozen=True):
     crowd: StoryCrowd
 
     def round_begins(self, number: int | None) -> None:
-        """Tell the people that the round of this number is next, or, where `number` is None, that the demonstration is
-        over."""
+        """Tell the people of the demonstration which round is next. `number` is None when the demonstration is over."""
         self.players.round = self.bettors.round = number
         if number is None:
             self.crowd.story_ends()
 
 
 def cast_for(plan: Plan, seed: int, screen: Screen, account: Account) -> Cast:
-    """Return the people who play the demonstration by this plan."""
+    """Return the people of a demonstration, who follow this plan."""
     house = plan.house
     bettors = StoryBettors(seed, house.limits, house.seats)
     crowd = StoryCrowd(seed, screen, account, bettors, house.seats, roles=house.roles)
@@ -290,8 +299,8 @@ def cast_for(plan: Plan, seed: int, screen: Screen, account: Account) -> Cast:
 
 
 class StoryCues:
-    """A dealer's cues with captions before or after what happens. Once the demonstration is over, there are no
-    captions."""
+    """The signals between the simulated dealer and the table, with captions that explain them during the demonstration.
+    After the demonstration there are no captions."""
 
     def __init__(self, cues: Cues, cast: Cast, stage: Stage, screen: Screen, *, speed: float, clock: Clock) -> None:
         self._cues = cues
@@ -306,14 +315,14 @@ class StoryCues:
         self._said: set[str] = set()
 
     def announce_shoe(self) -> None:
-        """Announce the shoe to the table; in the demonstration, with the caption of scene 1."""
+        """Announce to the table that a new shoe is in place. The demonstration first shows the caption of scene 1."""
         if self._round == 0:
             self._say("1/6 A new shoe. The dealer shuffles and presses new_shoe; both draw lamps light.")
         self._cues.announce_shoe()
 
     def card_due(self, to: str) -> None:
-        """Wait until the next card may be drawn; in the demonstration, with captions in the burn and in the shoe's last
-        round."""
+        """Wait until the dealer may draw the next card. The demonstration shows captions in the burn and in the shoe's
+        last round."""
         if self._round is not None:
             self._cards += 1
             if to == "burn" and self._cards == 2:
@@ -325,7 +334,8 @@ class StoryCues:
         self._cues.card_due(to)
 
     def take_wagers(self, coming: Coming) -> Bets:
-        """Take the wagers; in the demonstration, with the caption of scene 2, and count the next round."""
+        """Let the players wager on the round `coming`, and return the wagers. The demonstration counts its rounds here,
+        and shows the captions of scene 2."""
         if self._round is not None:
             self._round, self._cards = self._round + 1, 0
             self._cast.round_begins(self._round)
@@ -341,7 +351,8 @@ class StoryCues:
         return bets
 
     def lock_wagers(self) -> None:
-        """Lock the wagers; in the demonstration's first round, with the captions that end scene 2 and begin scene 3."""
+        """Tell the table that no more wagers are taken. In its first round, the demonstration shows the captions that
+        end scene 2 and begin scene 3."""
         if self._round == _SHOWN:
             lamps = " A lamp that is lit plays." if self._plan.covered else ""
             self._say(f"    The dealer presses deal: no more wagers.{lamps}")
@@ -354,20 +365,22 @@ class StoryCues:
         self._cues.cut_card_out()
 
     def choice(self, seat: int, options: Sequence[str], points: int) -> str:
-        """Let a seat choose, and return its choice. The first time, captions explain how."""
+        """Let the player of the seat choose among the options, and return the choice. In the demonstration, captions
+        explain the first choice."""
         self._say_once(f"    Seat {seat} may choose. Its lamp is lit with short pauses.")
         chosen = self._cues.choice(seat, options, points)
         self._say_once(f"    Its player says {chosen}, and the dealer presses that button.")
         return chosen
 
     def reveal(self, hands: Sequence[str]) -> None:
-        """Have the face-down cards of these hands turned up. The first time, a caption explains how."""
+        """Have the cards turned up that lie face down in these hands. In the demonstration, a caption explains the
+        first time."""
         self._say_once("    Cards lie face down. The table tells nobody which, until reveal is pressed.")
         self._cues.reveal(hands)
 
     def round_over(self, dealt: Dealt) -> None:
-        """End the round. After the demonstration's first round, show what it won, and wait until the winners are
-        paid."""
+        """Do what the dealer does after a complete round. After its first round, the demonstration shows what was won,
+        and waits until the winners are paid."""
         self._cues.round_over(dealt)
         if self._round != _SHOWN:
             return
@@ -382,7 +395,8 @@ class StoryCues:
             self._say(f"    Seat {side.wager.seat} wins {_plain(side.wager.spot)}: {won_cents} for {staked}.")
 
     def shoe_over(self) -> None:
-        """End the shoe; in the demonstration, with the captions that end the last scene."""
+        """Do what the dealer does after the last round of a shoe. The demonstration shows the captions that end its
+        last scene."""
         if self._round is not None and self._face().commission_owed:
             self._say("    The shoe is over. Each seat pays the commission that it owes.")
         self._cues.shoe_over()
@@ -402,16 +416,16 @@ class StoryCues:
 
     @property
     def cards_in_shoe(self) -> int:
-        """The number of cards with which the shoe began."""
+        """The number of cards in the demonstration's shoe at its beginning."""
         return len(rules.RANKS) * len(rules.SUITS) * self._plan.house.shoe.decks
 
     @property
     def misreads(self) -> bool:
-        """True where the card that is drawn now is the one that the shoe cannot read."""
+        """True if the card that is drawn now is the one that the shoe fails to read in the demonstration."""
         return self._round == _MISREAD and self._cards == _MISREAD_CARD
 
     def cut_card_comes(self) -> None:
-        """Show the caption of scene 5, that the cut card comes."""
+        """Show the captions of the demonstration's scene 5, which say that the cut card comes."""
         if self._round is not None:
             then = (
                 "this round is finished, and one more is dealt"
@@ -422,8 +436,12 @@ class StoryCues:
             self._say("    For the story it lies near the front of the shoe, and an alarm tells that.")
 
     def misread(self, what: str, card: str, cards_left: int) -> None:
-        """Play scene 4. The table has stopped by a fault, and a supervisor clears the fault by the acts that the table
-        names."""
+        """Play the demonstration's scene 4: a fault has stopped the table, and a supervisor clears the fault by the
+        acts that the table names.
+
+        `what` says how the shoe missed the card `card`, and `cards_left` is the number of cards that are still in the
+        shoe.
+        """
         self._until(lambda: self._face().fault is not None)
         self._say(f"4/6 {what} The table guesses nothing: it stops.")
         self._until(lambda: self._screen.status().shoe.up)
@@ -469,7 +487,8 @@ class StoryCues:
             self._clock.sleep(_POLL_S)
 
     def _say_once(self, caption: str) -> None:
-        """Show a caption, but only for the first event of its kind in the round that shows the game."""
+        """Show a caption, but only once for each kind of event, and only in the demonstration's first round. The
+        caption's first word is the kind."""
         kind = caption.lstrip().partition(" ")[0]
         if self._round == _SHOWN and kind not in self._said:
             self._said.add(kind)
@@ -481,8 +500,8 @@ class StoryCues:
 
 
 class StoryShoe:
-    """The shoe of the demonstration, which misses one card. An Angel Eye cannot read that card; a shoe of any other
-    brand loses its cable while that card is drawn."""
+    """The shoe of a demonstration, which misses one planned card. An Angel Eye shoe cannot read that card. A shoe of
+    any other brand loses its cable while that card is drawn."""
 
     def __init__(self, shoe: CardShoe, cues: StoryCues) -> None:
         self._shoe = shoe
@@ -495,7 +514,7 @@ class StoryShoe:
         self.verbs = shoe.verbs
 
     def draw(self, card: str) -> None:
-        """Draw a card. Where it is the card that the shoe misses, let the shoe fail and play the scene."""
+        """Draw a card. If it is the card that the shoe misses, let the shoe fail and play the scene about it."""
         self._drawn += 1
         if not self._cues.misreads:
             self._shoe.draw(card)
@@ -513,7 +532,7 @@ class StoryShoe:
         self._cues.misread(what, card, self._cues.cards_in_shoe - self._drawn)
 
     def cut_card(self) -> None:
-        """Draw the cut card, after its caption."""
+        """Show the captions about the cut card, and draw it."""
         self._cues.cut_card_comes()
         self._shoe.cut_card()
 

@@ -1,7 +1,7 @@
-"""The simulated bettors: what they wager and on which spots, and which of the wagers the house refuses.
+"""The simulated bettors: what they wager on which spots, and which of their wagers the house refuses.
 
-Nearly every wager is within the limits. Now and then a bettor makes a mistake whose refusal is known beforehand: the
-table must refuse the wager with exactly that code, either immediately or when wagers are locked.
+Nearly every wager is within the limits. Sometimes a bettor makes a mistake whose refusal is known beforehand: the table
+must refuse the wager with exactly that code, either immediately or when wagers are locked.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ FIRST = Coming()
 
 
 class Wager(Struct, frozen=True):
-    """A wager of so many cents on a spot of a seat, made by the seated player or by the back bettor behind that
-    seat."""
+    """A wager of `cents` on a spot of a seat. It is made by the seated player or, with `back`, by the back bettor
+    behind that seat."""
 
     seat: int
     spot: str
@@ -34,13 +34,13 @@ class Wager(Struct, frozen=True):
     back: bool = False
 
     def as_json(self) -> dict[str, object]:
-        """Return the wager in the form of the account."""
+        """Return the wager as a JSON object for the simulation's record."""
         return {"seat": self.seat, "back": self.back, "spot": self.spot, "cents": self.cents}
 
 
 class Refusal(Struct, frozen=True):
-    """A wager that the house refuses, and the table's code for that. With `at_once` the table refuses it immediately,
-    otherwise when wagers are locked."""
+    """A wager that the house refuses, with the code that the table must give as the reason. With `at_once`, the table
+    refuses it immediately, otherwise when wagers are locked."""
 
     wager: Wager
     code: str
@@ -48,22 +48,23 @@ class Refusal(Struct, frozen=True):
 
 
 class Actives(Struct, frozen=True):
-    """The two active seats of Baccarat Royal, which play Player's hand and Banker's."""
+    """The two active seats in Baccarat Royal: the seat that plays Player's hand, and the seat that plays Banker's."""
 
     player: int
     banker: int
 
     @property
     def both(self) -> tuple[int, int]:
-        """The two active seats: Player's, then Banker's."""
+        """The numbers of the two active seats: first the one that plays Player's hand, then the one that plays
+        Banker's."""
         return self.player, self.banker
 
 
 class Bets(Struct, frozen=True):
-    """The wagers on the layout when wagers are locked.
+    """The wagers of a round at the moment when wagers are locked.
 
-    `progressive` has, by the spot of each progressive bet, the seats whose wager on that bet plays. `standing` is None
-    where only sensors see wagers.
+    `progressive` maps the spot of each progressive bet to the seats whose wager on it was accepted. `standing` are all
+    accepted wagers, or None at a table where only sensors see wagers. `refused` are the refused wagers.
     """
 
     progressive: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
@@ -72,12 +73,12 @@ class Bets(Struct, frozen=True):
     actives: Actives | None = None
 
     def on(self, spot: str) -> list[Wager]:
-        """Return the wagers that play on this spot."""
+        """Return the accepted wagers on this spot."""
         return [wager for wager in self.standing or () if wager.spot == spot]
 
 
 class _Turn(Struct):
-    """The wagers of one seat for one round, in order, and the refusals of those among them that the house refuses."""
+    """The wagers that one seat makes for a round, in order, and the refusals of those that the house does not accept."""
 
     wagers: list[Wager]
     codes: dict[Wager, Refusal] = field(default_factory=dict)
@@ -89,7 +90,7 @@ class _Turn(Struct):
 
 
 class Bettors:
-    """Chooses the bettors' wagers at random. The seed alone decides them."""
+    """Chooses the wagers of the simulated bettors at random. The same seed gives the same wagers."""
 
     def __init__(self, seed: int, limits: Limits, seats: Collection[int], mistakes: float = _MISTAKES) -> None:
         self._rng = random.Random(f"{seed} chips")
@@ -106,9 +107,10 @@ class Bettors:
         actives: Actives | None,
         coming: Coming = FIRST,
     ) -> tuple[list[Wager], tuple[Refusal, ...]]:
-        """Return the next round's wagers in the order in which they are made, and the refused wagers among them.
+        """Return the wagers for the round `coming` in the order in which they are made, and those of them that the
+        house refuses.
 
-        `covered` says whether each seat's sensor is covered. The chips on a covered sensor are among the wagers.
+        `covered` says for each seat whether chips cover its sensor. These chips are among the wagers.
         """
         self._empty = sorted(set(self._seats) - set(occupied))
         self._open = self._limits.open_spots(coming)
@@ -121,7 +123,7 @@ class Bettors:
         return made, tuple(refusal for turn in turns for refusal in turn.codes.values())
 
     def _stakes_differ(self, turns: Collection[_Turn]) -> None:
-        """Mark the stakes of the two active seats as refused where the house demands equal stakes and these differ."""
+        """Mark the stakes of the two active seats as refused if they differ and the house demands equal stakes."""
         asked = any(bet.unequal_stakes == "refused" for bet in self._limits.bets)
         good = [
             (turn, each) for turn in turns for each in turn.wagers if each.spot == "stake" and each not in turn.codes
@@ -131,15 +133,16 @@ class Bettors:
                 turn.codes[wager] = Refusal(wager, "stakes_differ")
 
     def _over_needed(self, turns: Collection[_Turn]) -> None:
-        """Mark each wager as refused that is too large beside the same bettor's wagers on the spots that its bet
-        needs."""
+        """Mark a wager as refused if it is too large compared with the wagers that its bet needs. For example, a side
+        bet may be limited to the amount of the same bettor's main wager."""
         for turn in turns:
             good = [each for each in turn.wagers if each not in turn.codes]
             for wager in (each for each in good if self._is_over(each, good)):
                 turn.codes[wager] = Refusal(wager, "over_needed")
 
     def progressive(self, standing: Collection[Wager]) -> dict[str, tuple[int, ...]]:
-        """Return the seats that have a wager on each progressive bet, by spot. A bet without wagers is left out."""
+        """Return the seats that have a wager on each progressive bet: a dictionary from the bet's spot to seat numbers.
+        A bet without wagers is left out."""
         on = {
             spot: tuple(sorted(wager.seat for wager in standing if wager.spot == spot))
             for spot in self._limits.prices_cents
@@ -164,7 +167,8 @@ class Bettors:
         return turn
 
     def _too_late(self, seat: int, is_active: bool) -> _Turn | None:
-        """Return, now and then, a turn that has a wager on a bet that is closed; otherwise None."""
+        """Decide by chance whether a seat wagers on a bet that is already closed. Return the seat's wagers with that
+        mistake, or None if the seat does not make it."""
         closed = [spot for spot in self._limits.spots if not self._is_open(spot) and (spot == "stake") == is_active]
         if not closed or not self._chance(_MISTAKES):
             return None
@@ -172,13 +176,14 @@ class Bettors:
         return _Turn(self._bundle(seat, covered=False, is_active=is_active)).refuse(wager, "bet_closed", at_once=True)
 
     def _is_open(self, spot: str) -> bool:
-        """Tell whether the game's bet on this spot takes wagers now. Spots of other games count as open."""
+        """Tell whether the bet on this spot takes wagers for the next round. A spot that the game does not have counts
+        as open."""
         return spot in self._open or spot not in self._limits.spots
 
     # What is within the limits.
 
     def _bundle(self, seat: int, covered: bool, is_active: bool) -> list[Wager]:
-        """Return the wagers of one seat that the house accepts. The list may be empty."""
+        """Return random wagers of one seat, all of which the house accepts. The list may be empty."""
         spots = self._limits.spots
         if is_active:
             return [self._main(seat, "stake")] if self._chance(0.95) and self._is_open("stake") else []
@@ -198,15 +203,17 @@ class Bettors:
         return wagers
 
     def _excluded(self, spot: str, lie: set[str]) -> bool:
-        """Tell whether a bettor with wagers on the spots in `lie` may have no wager on `spot`."""
+        """Tell whether a bettor who already has wagers on the spots in `lie` may have no wager on `spot`."""
         return any(spot in group and lie & {*group} for group in self._limits.one_of)
 
     def _is_needed(self, spot: str) -> bool:
-        """Tell whether another bet needs a wager on this spot, and would be refused together with that wager."""
+        """Tell whether some other bet needs a wager on this spot. If the wager on this spot were refused, a wager on
+        that bet would be refused too."""
         return any(spot in bet.needs for bet in self._limits.bets)
 
     def _is_over(self, wager: Wager, made: Collection[Wager]) -> bool:
-        """Tell whether the wager is too large beside the same bettor's wagers on the spots that its bet needs."""
+        """Tell whether the wager is too large compared with the wagers that its bet needs. `made` are the wagers of the
+        seat."""
         bet = next(bet for bet in self._limits.bets if bet.spot == wager.spot)
         if bet.maximum_of_needed is None:
             return False
@@ -215,8 +222,11 @@ class Bettors:
         return wager.cents * one > times * sum(beside)
 
     def _sides(self) -> list[tuple[str, set[str]]]:
-        """Return the open side bets, each with the spots on one of which its bettor needs a wager too. Left out are the
-        tie, which may be made alone, and the bet that is made where its sensor is covered."""
+        """Return the open side bets, each as its spot and the set of spots on one of which the bettor must have a wager
+        too.
+
+        Two bets are left out: the tie, which may be made alone, and the bet whose chips are seen by the seats' sensors.
+        """
         return [
             (bet.spot, set(bet.needs))
             for bet in self._limits.bets
@@ -224,8 +234,8 @@ class Bettors:
         ]
 
     def _with_back_bettor(self, wagers: list[Wager]) -> list[Wager]:
-        """Return a seat's wagers together with those of a back bettor. In about half of the cases only both wagers in a
-        circle together meet the minimum."""
+        """Return a seat's wagers together with those of a back bettor behind the seat. In about half of the cases the
+        two wagers in a betting circle meet its minimum only together."""
         main, *others = wagers
         limits = self._limits
         step, (minimum, _) = limits.increment_cents, limits.range_cents(main.spot)
@@ -253,7 +263,8 @@ class Bettors:
         return Wager(seat, spot, self._amount(*limits.range_cents(spot)))
 
     def _tie(self, seat: int, *, alone: bool) -> list[Wager]:
-        """Return a wager on the tie. Return none where a tie alone cannot be within both limits that apply."""
+        """Return a list with one wager on the tie. With `alone`, the seat has no other wager, and the list is empty if
+        no amount is within both limits that apply to such a tie."""
         limits = self._limits
         if not (alone and limits.tie_only_meets_minimum):
             return [self._side(seat, "tie")]
@@ -262,7 +273,8 @@ class Bettors:
         return [Wager(seat, "tie", self._amount(minimum, maximum))] if -(-minimum // step) <= maximum // step else []
 
     def _amount(self, minimum: int, maximum: int) -> int:
-        """Return an amount in the table's increments, now and then exactly the minimum or the maximum."""
+        """Return a random amount in cents between `minimum` and `maximum`, a multiple of the table's increment.
+        Sometimes it is exactly the lowest or the highest possible amount."""
         step = self._limits.increment_cents
         least, most = -(-minimum // step), maximum // step
         if self._chance(0.02):
@@ -277,8 +289,8 @@ class Bettors:
     # What is not within the limits.
 
     def _refused_at_once(self, good: Wager, actives: Actives | None) -> list[tuple[Wager, str]]:
-        """Return wagers that the table must refuse immediately, each with the refusal's code, beside a good wager of
-        the same bettor."""
+        """Return wagers that the table must refuse immediately, each with the code of the refusal. `good` is a wager of
+        the same bettor that the table accepts."""
         limits, seat = self._limits, good.seat
         step = limits.increment_cents
         elsewhere = _SPOT_OF_ANOTHER_GAME.get(next(iter(limits.spots)), "stake")
@@ -305,8 +317,8 @@ class Bettors:
         return [(wager, code) for wager, code in mistakes if self._is_open(wager.spot)]
 
     def _mistaken_at_lock(self, seat: int, covered: bool, is_active: bool) -> _Turn | None:
-        """Return a turn with a wager that the table refuses when wagers are locked. Return None where that refusal
-        would stop the round for the others."""
+        """Return the wagers of a seat with one that the table must refuse when wagers are locked. Return None if no
+        such mistake is possible for this seat."""
         limits, spots = self._limits, self._limits.spots
         step = limits.increment_cents
         main = "stake" if is_active else "hand" if "hand" in spots else self._rng.choice(("player", "banker"))
@@ -334,5 +346,6 @@ class Bettors:
 
 
 def _all(seats: Collection[int]) -> tuple[list[int], int]:
-    """Return all the seats and their number, the arguments with which `random.sample` puts them in a random order."""
+    """Return the seats in order and their number: the two arguments with which `random.sample` puts all seats in a
+    random order."""
     return sorted(seats), len(seats)

@@ -1,7 +1,8 @@
-"""The conformance kit: shows whether a pit or a table keeps the contract, from messages on the wire alone.
+"""The conformance kit: a program that tests whether a pit or a table keeps the contract between them, from their MQTT
+messages alone.
 
-`table-controller-conformance` plays tables at a running pit, or a pit at a running table, whoever wrote that program.
-The kit needs a broker, and a person or commands for what people do. The kit uses nothing of the program's inside. Every
-clause of the contract has a number (`controller/contract/asyncapi.json`, `x-clauses`), one check here, and one line in
-the report.
+`table-controller-conformance` plays tables against a running pit, or a pit against a running table, whoever wrote that
+pit or table. The kit needs an MQTT broker, and a person or commands for what people do, such as paying an award. The
+kit uses nothing of the inside of the program that it tests. Every clause (a numbered rule) of the contract has a check
+here and a line in the report. The clauses are in `controller/contract/asyncapi.json` under `x-clauses`.
 """

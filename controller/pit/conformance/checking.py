@@ -1,5 +1,5 @@
-"""Shared by the kit for pits and the kit for tables: the error for a broken clause, and the register of checks by
-clause."""
+"""What the conformance tests of pits and those of tables share: the error for a broken clause of the contract, and the
+list of the checks by clause."""
 
 from __future__ import annotations
 
@@ -23,19 +23,20 @@ _Kit = TypeVar("_Kit")
 
 
 class BrokenError(Exception):
-    """Raised where a pit or a table breaks a clause. The text says what was expected, and what came."""
+    """Raised when a pit or a table breaks a clause (a numbered rule) of the contract. The text says what was expected,
+    and what came."""
 
 
 class Checks(dict[str, Callable[[_Kit], None]], Generic[_Kit]):
-    """The checks of the conformance kit, one for each clause, by the clause's number.
+    """The checks of the conformance kit: a dictionary from a clause's number to the function that checks this clause.
 
-    A check raises BrokenError where the clause is broken, and NotTriedError where nobody can do an act that the check
-    needs. A clause counts as broken too where the pit or the table refuses such an act, or where a message lacks a
-    field that the check reads. A clause is kept where its check ends without an error.
+    A check raises BrokenError if the pit or the table breaks the clause, and NotTriedError if nobody can do an act that
+    the check needs. A clause counts as broken too if the pit or the table refuses such an act, or if a message lacks a
+    field that the check reads. A clause counts as kept if its check ends without an error.
     """
 
     def clause(self, number: str) -> Callable[[Callable[[_Kit], None]], Callable[[_Kit], None]]:
-        """Return a decorator that registers a function as the check of the clause `number`."""
+        """Return a decorator that registers a function as the check of the contract's clause with this number."""
 
         def register(check: Callable[[_Kit], None]) -> Callable[[_Kit], None]:
             self[number] = check
@@ -44,8 +45,8 @@ class Checks(dict[str, Callable[[_Kit], None]], Generic[_Kit]):
         return register
 
     def lines(self, kit: _Kit, wanted: Sequence[Clause], hear: Callable[[Line], None]) -> list[Line]:
-        """Try the clauses in `wanted`, one after the other, and return a line of the report for each. Each line is
-        passed to `hear` as soon as its clause was tried."""
+        """Run the check of each clause in `wanted`, one after the other, and return the report's line for each clause.
+        `hear` is called with each line as soon as the line's check has ended."""
         lines: list[Line] = []
         for clause in wanted:
             lines.append(self._tried(kit, clause))

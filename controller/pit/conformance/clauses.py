@@ -1,4 +1,5 @@
-"""The clauses of the contract between table and pit: number and text, in the order and words of `asyncapi.json`."""
+"""The clauses (the numbered rules) of the contract between table and pit, with their numbers and texts, read from
+`asyncapi.json`."""
 
 from __future__ import annotations
 
@@ -14,10 +15,11 @@ _DOCUMENT = Path(controller.contract.__file__).with_name("asyncapi.json")
 
 
 class Clause(Struct, frozen=True):
-    """One promise of the contract. `number` begins with P for a pit and with T for a table, and keeps its meaning from
-    the first release of its version on. `text` says what the pit or the table does.
+    """One numbered rule of the contract between table and pit.
 
-    `since` is the version of the contract that was the first to ask for the clause.
+    `number` begins with P for a rule that a pit must keep, and with T for a rule that a table must keep. A number keeps
+    its meaning once the version of the contract that contains it is released. `text` says what the pit or the table
+    does. `since` is the first version of the contract that has the clause.
     """
 
     number: str
@@ -26,8 +28,8 @@ class Clause(Struct, frozen=True):
 
 
 def clauses(of: str = "") -> tuple[Clause, ...]:
-    """Return the clauses in the contract's order: all of them, or those whose number begins with `of` (P for a pit's
-    clauses, T for a table's)."""
+    """Return the clauses of the contract, in the contract's order. With `of`, return only the clauses whose number
+    begins with `of`: "P" for a pit's clauses, "T" for a table's."""
     listed = json.loads(_DOCUMENT.read_text("utf-8"))["x-clauses"]
     return tuple(each for each in convert(listed, list[Clause]) if each.number.startswith(of))
 

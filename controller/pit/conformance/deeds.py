@@ -1,7 +1,8 @@
-"""The deeds: what people do at the pit or at the table itself, such as adopt a table, deal a round, or end a program.
+"""The acts of people (the deeds) that a conformance test needs at a pit or at a table, such as adopt a table, deal a
+round, or end a program.
 
-Each pit and each table has its own commands for these deeds. The kit runs the command that a file gives for a deed, or
-asks a person at the terminal to do the deed.
+Each pit and each table has its own commands for these acts. The conformance kit runs the command that a file gives for
+an act, or asks a person at the terminal to do the act.
 """
 
 from __future__ import annotations
@@ -47,17 +48,21 @@ _WITHIN_S = 600  # a command that hangs is ended; one for sixty events takes min
 
 
 class NotTriedError(Exception):
-    """Raised where a clause cannot be tried. The text says why."""
+    """Raised when a clause of the contract cannot be tested, for example because nobody can do an act that the test
+    needs. The text gives the reason."""
 
 
 class DeedFailedError(Exception):
-    """Raised where a deed (an act of people) was refused although it must be possible, or where its command failed. The
-    text says how."""
+    """Raised when the pit or the table refuses an act of people (a deed) that must be possible, or when the command for
+    the act fails. The text gives the reason."""
 
 
 class Deeds:
-    """The deeds (acts of people) at one pit or table, and their commands. `known` has the name of each deed, and what a
-    person is asked to do. With `asks`, a person is asked to do a deed that has no command."""
+    """The acts of people (deeds) that a conformance test may ask for at one pit or table, each with its command.
+
+    `known` maps the name of each act to the instruction for a person. `commands` maps the name of an act to a shell
+    command. With `asks`, a person at the terminal is asked to do an act that has no command.
+    """
 
     def __init__(self, known: Mapping[str, str], commands: Mapping[str, str], asks: bool) -> None:
         self._known = known
@@ -65,27 +70,30 @@ class Deeds:
         self._asks = asks
 
     def has(self, deed: str) -> bool:
-        """Tell whether a command was given for the deed."""
+        """Tell whether a shell command was given for this act of people."""
         return deed in self._commands
 
     def need(self, deed: str) -> None:
-        """Raise NotTriedError where the deed has no command and there is no person to ask."""
+        """Raise NotTriedError if this act of people has no command and there is no person to ask."""
         if not self.has(deed) and not self._asks:
             raise NotTriedError(f"no command for {deed!r} was given, and there is nobody to ask")
 
     def do(self, deed: str, **names: str) -> None:
-        """Have the deed done, by its command or by a person. Raises NotTriedError where no command was given and nobody
-        is asked, and DeedFailedError where the deed was tried and refused.
+        """Have an act of people (a deed) done, by its command or by a person. `names` are the values for the braces in
+        the command.
 
-        The two errors differ, because a refusal is the fault of the program: people must be able to do each deed.
+        Raises NotTriedError if there is no command and no person to ask. Raises DeedFailedError if the act was refused.
+        The two errors differ, because a refusal is a fault of the pit or the table: people must be able to do each of
+        these acts.
         """
         if (refusal := self.refusal(deed, **names)) is not None:
             raise DeedFailedError(refusal)
 
     def refusal(self, deed: str, **names: str) -> str | None:
-        """Have the deed tried. Returns why the deed was refused, or None where it was done.
+        """Have an act of people (a deed) tried, by its command or by a person. Returns the reason why the act was
+        refused, or None if it was done. `names` are the values for the braces in the command.
 
-        Raises NotTriedError where nobody can try the deed.
+        Raises NotTriedError if there is no command and no person to ask.
         """
         self.need(deed)
         command = self._commands.get(deed)
@@ -107,8 +115,8 @@ class Deeds:
 
 
 def read_commands(path: Path, known: Mapping[str, str]) -> dict[str, str]:
-    """Read the commands from a TOML file. Returns each deed's command by the deed's name. Raises TableError
-    `deeds_unusable` where the file cannot be read, or where it names a deed that is not in `known`."""
+    """Read the commands for the acts of people (deeds) from a TOML file, and return them by the name of the act. Raises
+    TableError `deeds_unusable` if the file cannot be read, or if it names an act that is not in `known`."""
     try:
         found = tomllib.loads(path.read_text("utf-8"))
     except (OSError, ValueError) as error:

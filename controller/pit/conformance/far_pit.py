@@ -1,7 +1,7 @@
-"""A stand-in for a pit, at which a table is tried: it takes the table's events in order and acknowledges them, unless a
-check has it do otherwise.
+"""A simulated pit, against which the conformance kit tests a table. The pit takes the table's events in order and
+acknowledges them, unless a check tells it to behave otherwise.
 
-The stand-in keeps no books. The levels that it announces are for the meters that the table's own events name.
+The pit keeps no books. The meters whose levels it announces are the meters that the table's own events name.
 """
 
 from __future__ import annotations
@@ -21,11 +21,12 @@ _METERS_EVERY_S = 0.4
 
 
 class FarPit:
-    """A stand-in for the pit of one table. `taken` has the events that it has committed: event n at place n-1.
+    """A simulated pit of one table, for the conformance tests of tables.
 
-    `heard` has every message of the table that came, repeats included. While `acks` is False, the stand-in acknowledges
-    nothing. While `says_meters` is False, it announces no levels of meters. `changed` has the numbers of the events
-    that came again with other bytes.
+    `taken` holds the table's events that the pit has committed, in order: event number n has index n-1. `heard` holds
+    every message that came from the table, repeats included. While `acks` is False, the pit acknowledges nothing. While
+    `says_meters` is False, it announces no levels of meters. `changed` holds the numbers of the events that came a
+    second time with other bytes.
     """
 
     def __init__(self, address: Address, table: str) -> None:
@@ -49,60 +50,61 @@ class FarPit:
         self._metering.start()
 
     def come(self) -> None:
-        """Connect to the broker, and announce the pit's key and the last ack, as a pit does each time its program
-        starts."""
+        """Connect to the broker, and announce the pit's key and its last acknowledgement, as a pit does each time its
+        program starts."""
         topics = (self.topics.state, self.topics.event, self.topics.checkpoint)
         self.wire = Wire(self._address, topics, qos=2, stands=self._stands, hears=self._hears)
         self._here.set()
 
     def go(self) -> None:
-        """Disconnect from the broker. `come` connects again."""
+        """Disconnect the simulated pit from the broker, until `come` connects it anew."""
         self._here.clear()
         self.wire.close()
 
     def close(self) -> None:
-        """Disconnect from the broker for good."""
+        """Disconnect the simulated pit from the broker for good, and end its thread."""
         self._closing.set()
         self._metering.join()
         self.go()
 
     def wait(self, holds: Callable[[], bool], within_s: float) -> bool:
-        """Wait until `holds` returns True, for at most `within_s` seconds, and return whether it did. `holds` is called
-        after each message."""
+        """Wait at most `within_s` seconds until `holds` returns True, and return whether it did. `holds` is called
+        after each message from the table."""
         return self.wire.wait(holds, within_s)
 
     # What the table said.
 
     @property
     def states(self) -> list[Message]:
-        """Every state of the table that came, repeats included, in the order of arrival."""
+        """Every state message that the table has sent, repeats included, in the order of arrival."""
         return [heard.message for heard in self.heard if heard.topic == self.topics.state]
 
     @property
     def state(self) -> Message:
-        """The last state of the table that came; empty before the first one."""
+        """The last state message that the table has sent; an empty dictionary before the first one."""
         return next((each.message for each in reversed(self.heard) if each.topic == self.topics.state), {})
 
     def sent(self, since: int = 0) -> list[Message]:
-        """Return the events that came, repeats included, from place `since` of the messages in `heard` on."""
+        """Return the events that the table has sent, repeats included. Only messages in the list `heard` from index
+        `since` onwards count."""
         return [heard.message for heard in self.heard[since:] if heard.topic == self.topics.event]
 
     def numbers(self, since: int = 0) -> list[int]:
-        """Return the numbers of the events that came, repeats included, from place `since` of the messages in `heard`
-        on."""
+        """Return the numbers of the events that the table has sent, repeats included. Only messages in the list `heard`
+        from index `since` onwards count."""
         return [seq for event in self.sent(since) if isinstance(seq := event.get("seq"), int)]
 
     def events_of(self, type_: str, after: int = 0) -> list[Message]:
-        """Return the committed events of the type `type_` that come after event number `after`."""
+        """Return the committed events of the type `type_` whose number is higher than `after`."""
         return [event for event in self.taken[after:] if event.get("type") == type_]
 
     def bodies(self, numbers: range) -> list[bytes]:
-        """Return the bytes of the committed events with these numbers."""
+        """Return the bytes of the committed events that have these numbers."""
         return self._bodies[numbers.start - 1 : numbers.stop - 1]
 
     def forget(self, count: int) -> list[bytes]:
-        """Lose the last `count` events, as a pit does whose books were restored from a backup. Returns the bytes of
-        these events."""
+        """Forget the last `count` committed events, as a pit does whose books were restored from a backup. Returns the
+        bytes of the forgotten events."""
         lost = self._bodies[-count:]
         del self.taken[-count:], self._bodies[-count:]
         return lost
@@ -110,23 +112,25 @@ class FarPit:
     # What the pit says.
 
     def ack(self, seq: int | None = None) -> AckWord:
-        """Return an ack of event `seq`, or of the last committed event where no `seq` is given. The ack is not sent."""
+        """Return an acknowledgement of event number `seq`, or, without `seq`, of the last committed event. The
+        acknowledgement is not sent."""
         seq = len(self.taken) if seq is None else seq
         chain = str(self.taken[seq - 1].get("chain")) if 0 < seq <= len(self.taken) else NO_CHAIN
         return AckWord(self.table, str(self.state.get("epoch", "")), seq, chain, now_text())
 
     def speak(self) -> None:
-        """Send acks and levels from now on, and send one ack immediately."""
+        """Acknowledge events and announce the meters' levels from now on, and send one acknowledgement immediately."""
         self.acks = self.says_meters = True
         self.say_ack()
 
     def say_ack(self, word: AckWord | None = None) -> None:
-        """Send `word`, or an ack of the last committed event where no `word` is given."""
+        """Send the acknowledgement `word`, or, without `word`, an acknowledgement of the last committed event."""
         word = word or self.ack()
         self.say(self.topics.ack, word, retain=True)
 
     def step(self, event: Message, amount_cents: int, step: str = "pending") -> AwardStep:
-        """Return a step of the award for the hit in `event`, with the next number. The step is not sent."""
+        """Return the pit's message about a step (such as "pending" or "paid") of the award for the hit in `event`. The
+        message gets the next sequence number, and is not sent."""
         progressive = event["progressive"]
         meter = progressive["meter"] if isinstance(progressive, dict) else None
         seq = self._next_seq()
@@ -145,38 +149,37 @@ class FarPit:
         )
 
     def say(self, topic: str, word: Word, key: SigningKey | None = None, retain: bool = False) -> None:
-        """Publish `word` on the topic, signed by the pit's key, or by `key` where one is given."""
+        """Publish the pit's message `word` on the topic, signed by the pit's key, or by `key` if one is given."""
         self.wire.say(topic, word.payload(key or self.key), retain)
 
     def meters_word(self) -> MetersWord:
-        """Return a message with the levels of the meters, under the next number. The message is not sent."""
+        """Return the pit's next message with the levels of the meters. The message is not sent."""
         seq = self._next_seq()
         return MetersWord(seq, at_text(seq), dict(self.levels), self.win)
 
     def wins(self, meter: str, cents: int) -> Win:
-        """Let another table win the meter, and return that win, with the next number. From now on each message on the
-        meters names it."""
+        """Pretend that another table has won the meter, and return that win. From now on, each of the pit's messages on
+        the meters contains the win."""
         seq = self._next_seq()
         self.win = Win(seq, at_text(seq), f"{self.table}-other", f"{self.table}-other.1", "kit", "kit", meter, cents, 1)
         return self.win
 
     def say_key(self, key: SigningKey | None = None) -> None:
-        """Announce the pit's public key. Where `key` is given, announce that key instead, in a message that `key` has
-        signed."""
+        """Announce the pit's public key. With `key`, announce that key instead, in a message that `key` has signed."""
         offered, rotations = (self.key, self.rotations) if key is None else (key, ())
         word = PitKeyWord(offered.public.hex(), now_text(), rotations)
         self.say(self.topics.pit_key, word, offered, retain=True)
 
     def hand_over(self) -> SigningKey:
-        """Replace the pit's key, let the former key sign that it hands over to the new one, and announce this. Returns
+        """Replace the pit's key by a new one, have the former key sign this change, and announce the new key. Returns
         the former key."""
         former = self.rotate()
         self.say_key()
         return former
 
     def rotate(self) -> SigningKey:
-        """Replace the pit's key, and let the former key sign that it hands over to the new one. The pit announces this
-        only when it connects next. Returns the former key."""
+        """Replace the pit's key by a new one, and have the former key sign this change. The pit announces the new key
+        only at its next connection to the broker. Returns the former key."""
         former, new = self.key, SigningKey(os.urandom(32))
         self.rotations += (Rotation.by(former.public.hex(), former, new.public.hex()),)
         self.key = new

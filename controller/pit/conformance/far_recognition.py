@@ -1,7 +1,8 @@
-"""A stand-in for bet recognition: it tells one table of wagers, and hears which of them the table refuses.
+"""A simulated bet recognition for the conformance tests of tables. It reports wagers to one table, and records which of
+them the table refuses.
 
-Its wagers lie on a spot that no game has. For this reason a table that believes such a message must refuse the wager,
-and no chips are left for the next round.
+Its wagers lie on a spot that no game has. For this reason a table that accepts such a report as genuine must refuse the
+wager, and no chips are left for the next round.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ _CHIPS = {"seat": 1, "back": False, "spot": "no_spot_of_any_game", "cents": 500}
 
 
 class FarRecognition:
-    """A stand-in for the bet recognition of one table."""
+    """A simulated bet recognition (the system that sees chips on the layout) for one table."""
 
     def __init__(self, address: Address, table: str) -> None:
         self.topics = Topics(address.root, table)
@@ -28,18 +29,19 @@ class FarRecognition:
         self._seq = 0
 
     def word(self, place: Mapping[str, object]) -> Message:
-        """Return the next message about a wager, without a signature. `place` has the table, the epoch, the shoe and
-        the round for which the chips are laid."""
+        """Return the next message that reports a wager, without a signature. `place` is the round for which the chips
+        are laid: it has the fields of the table, the epoch (the random name of the table's journal), the shoe and the
+        round."""
         now_ms = time.time_ns() // 1_000_000
         self._seq = max(self._seq + 1, now_ms)
         return {**place, **_CHIPS, "seq": self._seq, "at": at_text(now_ms)}
 
     def say(self, word: Message, key: SigningKey | None = None) -> None:
-        """Publish a message about a wager, signed by bet recognition's key, or by `key` where one is given."""
+        """Publish a message that reports a wager, signed by bet recognition's key, or by `key` if one is given."""
         self.wire.say(self.topics.wager, signed(word, key or self.key))
 
     def answers(self, word: Message) -> list[Message]:
-        """Return the table's refusals of the wager in `word`."""
+        """Return the messages in which the table has refused the wager of the message `word`."""
         return [each.message for each in self.wire.heard if each.message.get("seq") == word["seq"]]
 
     def close(self) -> None:

@@ -1,6 +1,7 @@
-"""A stand-in for a table, at which a pit is tried: it sends what a check asks for, signed as a table signs its events.
+"""A simulated table, against which the conformance kit tests a pit. The table sends the events that a check asks for,
+signed as a real table signs its events.
 
-The events are the contract's own examples, with the fields that a check replaces.
+The events are the examples of the contract, in which a check may replace fields.
 """
 
 from __future__ import annotations
@@ -29,10 +30,8 @@ SPOT = "kit"
 
 
 class FarTable:
-    """A stand-in for a table: its id, its epoch, its key, and the events that it has made so far.
-
-    `next_seq` is the number of the next event. `chain_of(seq)` is the value of the field `chain` in event `seq`.
-    """
+    """A simulated table for the conformance tests of pits: its id, its epoch (the random name of its journal), its key,
+    and the events that it has made so far, as bytes."""
 
     def __init__(self, address: Address, table: str, key: SigningKey | None = None) -> None:
         self.topics = Topics(address.root, table)
@@ -47,7 +46,7 @@ class FarTable:
 
     @property
     def next_seq(self) -> int:
-        """The number that the next event will have."""
+        """The number that the table's next event will have, counted from 1."""
         return len(self.made) + 1
 
     def come(self) -> None:
@@ -57,8 +56,8 @@ class FarTable:
         self.connect()
 
     def connect(self) -> None:
-        """Connect to the broker, and publish the table's state with the same boot number, as a table does after its
-        network was cut."""
+        """Connect to the broker, and publish the table's state with an unchanged boot number, as a table does when its
+        network was interrupted."""
         on = self.topics
         topics = (on.ack, on.award, on.meters, on.pit_key, on.cosigned)
         self.wire = Wire(self._address, topics, (self.topics.state, offline_state(self.table, self.epoch, self._boot)))
@@ -70,12 +69,13 @@ class FarTable:
         self.wire.close()
 
     def say_state(self, key: SigningKey | None = None) -> None:
-        """Publish the table's state. With `key`, the state names that key, as an impostor's state would."""
+        """Publish the table's state. With `key`, the state contains this key as the table's own, as the state of an
+        impostor would."""
         self.wire.say(self.topics.state, self.state(key), retain=True)
 
     def state(self, key: SigningKey | None = None) -> bytes:
-        """Return the bytes of the table's present state. With `key`, the state names that key, as an impostor's state
-        would."""
+        """Return the bytes of the table's present state. With `key`, the state contains this key as the table's own, as
+        the state of an impostor would."""
         now = State(
             version="conformance",
             program_digest=NO_CHAIN,
@@ -107,10 +107,11 @@ class FarTable:
     def event(
         self, body: Mapping[str, object], seq: int | None = None, signer: SigningKey | None = None, **other: object
     ) -> bytes:
-        """Return the bytes of the next event, or of event `seq`. The event is neither sent nor kept. `other` replaces
-        fields.
+        """Return the bytes of an event with this body and the number `seq`, or, without `seq`, the next number. The
+        event is neither sent nor added to the table's events.
 
-        The event is signed by the table's key, or by `signer` where one is given.
+        `other` gives fields that replace fields of the event. The event is signed by the table's key, or by `signer` if
+        one is given.
         """
         seq = seq or self.next_seq
         message: Message = {
@@ -129,16 +130,18 @@ class FarTable:
         return signed({**message, **other}, signer or self.key)
 
     def make(self, body: Mapping[str, object], **other: object) -> bytes:
-        """Return the bytes of the next event, and keep them in `made`. The event is not sent."""
+        """Make the table's next event from this body, add its bytes to the list `made`, and return them. `other` gives
+        fields that replace fields of the event. The event is not sent."""
         self.made.append(self.event({**body, **other}))
         return self.made[-1]
 
     def chain_of(self, seq: int) -> str:
-        """Return the value of the field `chain` in event `seq`, in hexadecimal; 64 zeros where `seq` is 0."""
+        """Return the value of the field `chain` that belongs to event number `seq`, in hexadecimal. For `seq` 0 these
+        are 64 zeros."""
         return hashlib.sha256(f"{self.table}/{self.epoch}/{seq}".encode()).hexdigest() if seq else NO_CHAIN
 
     def reset(self) -> Message:
-        """Return the body of an event that moves no meter: a person reset the hit of seat 1."""
+        """Return the body of an event that changes no meter: a person reset the hit of seat 1."""
         return {"type": "hit_reset", "seats": [1], "by": "Kit"}
 
     def lock(
@@ -150,10 +153,10 @@ class FarTable:
         also: Sequence[str] = (),
         spots: Sequence[str] = (SPOT,),
     ) -> Message:
-        """Begin the next round, and return the body of the event that locks its wagers. The wagers of `seats`, at
-        `price_cents` each, feed the meter; the wagers of `refused` are refused.
+        """Begin the next round, and return the body of the event that locks its wagers.
 
-        The bet feeds the meters in `also` too. Each of the `spots` has such a bet.
+        Each of `seats` has a progressive wager of `price_cents`, which feeds the meter and the meters in `also`. The
+        wagers of the seats in `refused` are refused. The event contains the same bet once for each of the `spots`.
         """
         self.round += 1
         bet = {"price_cents": price_cents, "meters": [meter, *also], "refused_seats": list(refused)}
@@ -171,8 +174,8 @@ class FarTable:
         }
 
     def shoe_closed(self) -> Message:
-        """Return the body of the event that closes the shoe. From then on no award waits for this table's locked
-        wagers."""
+        """Return the body of the event that closes the shoe. After this event, the pit no longer lets another table's
+        award wait for the wagers that are locked at this table."""
         return {
             "type": "shoe_closed",
             "reason": "closed_early",
@@ -184,7 +187,8 @@ class FarTable:
         }
 
     def void(self, seats: Sequence[int]) -> Message:
-        """Return the body of the event that ends the round without an outcome. The wagers of `seats` go back."""
+        """Return the body of the event that voids the round: the round ends without an outcome, and the wagers of
+        `seats` go back."""
         return {
             "type": "void",
             "round": self.round,
@@ -201,8 +205,8 @@ class FarTable:
         }
 
     def dealt(self, seats: Sequence[int], winners: Sequence[int]) -> Message:
-        """Return the body of the event that ends a dealt round: Banker wins with a natural, and the bets of the seats
-        in `winners` win."""
+        """Return the body of the event that ends a dealt round, in which Banker wins with a natural. `seats` have a
+        progressive wager, and those of the seats in `winners` win."""
         return {
             "type": "round",
             "round": self.round,
@@ -223,8 +227,9 @@ class FarTable:
         }
 
     def hit(self, seat: int, won: tuple[str, str, int] | int) -> Message:
-        """Return the body of the event of a hit in this round. `won` is a fixed amount in cents, or names a meter, the
-        share of it that was won, and the level in cents that was shown."""
+        """Return the body of the event that reports a hit of the seat in the present round. `won` is a fixed amount in
+        cents, or three values: the meter, the share of the meter that was won (such as "1:10"), and the level in cents
+        that the table showed."""
         progressive, fixed = None, None
         if isinstance(won, int):
             fixed = {"cents": won}
@@ -235,30 +240,32 @@ class FarTable:
         return {"type": "hit", "round": self.round, **_HANDS, **bet, "not_read": [], "doubts": []}
 
     def award(self, step: AwardStep) -> Message:
-        """Return the body of the event by which the table repeats a step of an award, and so shows that the step is in
-        its journal."""
+        """Return the body of the event that repeats a step of an award. With this event a table shows the pit that the
+        step is in the table's journal."""
         fields = ("award", "hit", "seat", "tier", "meter", "cents", "step", "by")
         return {"type": "award", "round": self.round, "spot": SPOT, **{name: getattr(step, name) for name in fields}}
 
     # Sending them, and hearing.
 
     def send(self, *bodies: Mapping[str, object]) -> int:
-        """Make an event of each body, and send them. Returns the number of the last event."""
+        """Make an event from each body, and send the events to the pit. Returns the number of the last event."""
         self.wire.send(self.topics.event, [self.make(body) for body in bodies])
         return len(self.made)
 
     def send_bytes(self, *payloads: bytes) -> None:
-        """Send these bytes on the topic of events, as they are. The bytes may be no event at all, or an event that was
-        sent before."""
+        """Send these bytes unchanged on the topic of the table's events. The bytes may be no event at all, or an event
+        that was sent before."""
         self.wire.send(self.topics.event, payloads)
 
     def acks(self, since: int = 0) -> list[AckWord]:
-        """Return the acks of this table's epoch that came, from place `since` of the heard messages on."""
+        """Return the pit's acknowledgements for this table's epoch (its journal). Only messages in the list of received
+        messages from index `since` onwards count."""
         came = [AckWord.read(heard.message) for heard in self.wire.heard[since:] if heard.topic == self.topics.ack]
         return [ack for ack in came if ack is not None and ack.epoch == self.epoch]
 
     def acked(self) -> int:
-        """Return the event number in the last ack of this table's epoch; 0 where no ack came."""
+        """Return the number of the event that the pit's last acknowledgement for this table's epoch (its journal)
+        names; 0 if no acknowledgement has come."""
         for heard in reversed(self.wire.heard):
             ack = AckWord.read(heard.message) if heard.topic == self.topics.ack else None
             if ack is not None and ack.epoch == self.epoch:
@@ -266,26 +273,29 @@ class FarTable:
         return 0
 
     def steps(self, since: int = 0) -> list[AwardStep]:
-        """Return the steps of awards that came, from place `since` of the heard messages on."""
+        """Return the steps of awards that the pit has sent to this table. Only messages in the list of received
+        messages from index `since` onwards count."""
         came = [AwardStep.read(heard.message) for heard in self.wire.heard[since:] if heard.topic == self.topics.award]
         return [step for step in came if step is not None]
 
     def meters(self, since: int = 0) -> list[MetersWord]:
-        """Return the pit's messages on the meters that came, from place `since` of the heard messages on."""
+        """Return the pit's messages on the levels of its meters. Only messages in the list of received messages from
+        index `since` onwards count."""
         came = [
             MetersWord.read(heard.message) for heard in self.wire.heard[since:] if heard.topic == self.topics.meters
         ]
         return [word for word in came if word is not None]
 
     def heard_on(self, topic: str, since: int = 0) -> list[Heard]:
-        """Return every message that came on `topic`, from place `since` of the heard messages on."""
+        """Return every message that was received on `topic`. Only messages in the list of received messages from index
+        `since` onwards count."""
         return [heard for heard in self.wire.heard[since:] if heard.topic == topic]
 
 
 def in_words_of(contract: int, body: Message) -> Message:
-    """Return an event's body as tables wrote it under the version `contract` of the contract, which is an earlier one.
+    """Return an event's body in the form that an earlier version of the contract, `contract`, gave it.
 
-    Up to version 2, the only progressive bet was `royal9`, and its hits won whole meters. Up to version 3,
+    Up to version 2, the only progressive bet was `royal9`, and its hits won whole meters. Up to version 3, the field
     `final_round` was called `last_hand`.
     """
     was: dict[str, Any] = {

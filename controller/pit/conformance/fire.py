@@ -1,14 +1,15 @@
-"""A trial of any pit under fire: tables play while links are cut, frozen and slowed, and the pit's program is killed.
+"""A stress test of any pit: simulated tables play while the program cuts, freezes and slows their network connections
+and kills the pit's program.
 
-The fire burns in stages. In a stage three tables play rounds. Their events arrive as a network may deliver them: lost,
-twice, out of order, or whole windows again. One of the tables wins awards and voids rounds, and a person decides on the
-awards. Then the links are left alone. The tables send until all is acknowledged, people make the decisions that failed
-before, and the program is ended once more. The pit is judged by what it acknowledged, by what it finally says, and by
-what its commands for people answered. The fire ends after the first stage in which a clause is broken, because later
-findings would only follow from that one.
+The test runs in stages. In a stage three tables play rounds. Their events arrive as a network may deliver them: lost,
+twice, out of order, or as a repeat of many older events. One of the tables wins awards and voids rounds, and a person
+decides on the awards. Then the connections are left alone. The tables send until every event is acknowledged, people
+make the decisions that failed before, and the pit's program is killed once more. The pit is judged by what it
+acknowledged, by what it says in the end, and by the answers of its commands for people. The test ends after the first
+stage in which a clause of the contract is broken, because later findings would only follow from that one.
 
-No two wagers have the same price. For this reason the error of a meter shows which wager is wrong. Where the error may
-come from either of two clauses, the verdict names both: `P20 or P26`.
+No two wagers have the same price. For this reason the error in a meter's level shows which wager is wrong. If the error
+may come from either of two clauses, the verdict names both: `P20 or P26`.
 """
 
 from __future__ import annotations
@@ -90,8 +91,8 @@ _SAYS = {"verify": "verified", "pay": "paid", "reject": "rejected"}
 
 
 class Player:
-    """A table in the fire, which plays rounds, sends events as a table may, and notes what the pit says. Each turn runs
-    on the caller's thread.
+    """A simulated table in the stress test of a pit: it plays rounds, sends events, and notes what the pit says. It
+    runs only while the caller calls `turn`.
 
     Its methods raise JudgedError as soon as the pit contradicts what the pit said before.
     """
@@ -111,8 +112,8 @@ class Player:
         self._moved_s = time.monotonic()  # when an ack came last, or all was sent again
 
     def turn(self, plays: bool) -> None:
-        """Take one turn of the table: read what came, play a round where `plays` is set, and send the events that are
-        due."""
+        """Read the messages that came from the pit, play a round if `plays` is True, and send the table's events that
+        are due."""
         self._hear(plays)
         if self._held is not None and (not plays or time.monotonic() > self._held[1]):
             self._tell_held()
@@ -125,12 +126,12 @@ class Player:
         self._send(plays)
 
     def calm(self) -> bool:
-        """Tell whether every event is acknowledged, each hit has its award, and the pit has repeated its ack since its
-        program last ended."""
+        """Return True if the pit has acknowledged every event, has made an award for each hit, and has repeated its
+        acknowledgement since its program was last restarted after a stage."""
         return self.acked == len(self.table.made) and self.won.keys() <= self._award_of.keys() and self.told_again
 
     def last(self) -> dict[str, AwardStep]:
-        """Return the last step of each award, by the award's name."""
+        """Return the newest step of each award that the pit has announced to this table, by the award's name."""
         return {award: steps[max([*steps])] for award, steps in self.steps.copy().items()}
 
     def _hear(self, plays: bool) -> None:
@@ -162,8 +163,8 @@ class Player:
         self.acked, self._acked_ms = ack.seq, at_ms
 
     def _hear_step(self, step: AwardStep, plays: bool) -> None:
-        """Judge a step of an award that the pit says, and confirm the step in an event. Most steps are confirmed
-        immediately, some only when the pit repeats them."""
+        """Judge a step of an award that the pit has announced, and confirm it to the pit in an event. Most steps are
+        confirmed immediately. A pending step is sometimes confirmed only when the pit repeats it, or after 6 s."""
         if (hit := self.won.get(step.hit)) is None:
             raise JudgedError("P31", f"The award {step.award} is of the event {step.hit}, which is no hit.")
         known = self.steps.get(step.award, {})
@@ -183,8 +184,8 @@ class Player:
             self.table.make({**self.table.award(step), "round": self.won[step.hit].round})
 
     def _play(self) -> None:
-        """Play a round. Most rounds have no hit. At the table that may win, some rounds are voided, and some have one
-        or two hits."""
+        """Play a round at this table. Most rounds have no hit. At the one table that may win, some rounds are voided,
+        and some have one or two hits."""
         table, price_cents = self.table, next(self._prices)
         luck = random.random() if self._wins else 1.0
         seats = (1, 2) if 0.1 <= luck < 0.13 else (1,)
@@ -205,8 +206,8 @@ class Player:
             self.won[self._id(table.next_seq - 1)] = Won(table.round, seat, one if isinstance(one, int) else None)
 
     def measured(self, share: Fraction, corrected: bool) -> None:
-        """Note that the table's first two events were a wager, by which the meter's share was measured, and its void.
-        With `corrected`, people have taken the voided wager off the meter."""
+        """Note that the table's first two events were a wager, which served to measure the meter's share, and the void
+        of this wager. With `corrected`, people have taken the voided wager off the meter."""
         fed = share * MUCH_CENTS
         what = f"1 wager of {MUCH_CENTS} cents"
         self._wagered(1, what, fed, 1)
@@ -232,8 +233,8 @@ class Player:
         self.table.send_bytes(*sends)
 
     def _troubled(self, due: list[bytes]) -> list[bytes]:
-        """Return these events as a network may deliver them: out of order, twice, with one lost, or mixed with much
-        older events."""
+        """Return the events in `due` as a network may deliver them: out of order, twice, with one lost, or mixed with
+        much older events."""
         of_long_ago = self.table.made[max(0, self.acked - 2 * _WINDOW) : self.acked]
         return random.choice((due[::-1], due + due, due[1:], of_long_ago + due, due + of_long_ago[-5:]))
 
@@ -242,7 +243,8 @@ class Player:
 
 
 class Fire:
-    """One trial of a pit under fire, with its links, tables and people. `told` counts what happened."""
+    """One stress test of a pit, with its troubled connections, its tables, and its people. `told` counts what happened,
+    such as rounds and restarts, by the words of the report."""
 
     def __init__(self, kit: PitKit, deeds: Deeds, links: Sequence[TroubledLink]) -> None:
         self._deeds, self._links = deeds, links
@@ -266,8 +268,9 @@ class Fire:
         self._can = [deed for deed in _SAYS if deeds.has(deed)]
 
     def burn(self, begun_s: float, asked_s: float, hear: Callable[[str], None]) -> None:
-        """Run stages until `asked_s` seconds after `begun_s`, and at least one stage, however long the tables took to
-        connect. `where` says how far the fire has come. Raises the errors of `stage`."""
+        """Run stages of the stress test until `asked_s` seconds after `begun_s`, and at least one stage. `hear` is
+        called with a line of text after each stage. The attribute `where` says how far the test has come. Raises
+        JudgedError, BrokenError or DeedFailedError when a stage finds the pit at fault."""
         left_s, stages = asked_s, itertools.count(1)
         while left_s > 0:
             self.where = f"in stage {next(stages)}, after {time.monotonic() - begun_s:.0f} of {asked_s:.0f} s"
@@ -276,8 +279,8 @@ class Fire:
             left_s = begun_s + asked_s - time.monotonic()
 
     def stage(self, lasts_s: float) -> None:
-        """Run one stage of `lasts_s` seconds, and judge the pit afterwards. Raises JudgedError, BrokenError or
-        DeedFailedError."""
+        """Run one stage of the stress test for `lasts_s` seconds, and judge the pit afterwards. Raises JudgedError,
+        BrokenError or DeedFailedError if the pit is at fault."""
         ends = threading.Event()
         threads = [threading.Thread(target=self._while_it_burns, args=(ends, act)) for act in self._acts()]
         self._calm(False)
@@ -326,8 +329,8 @@ class Fire:
         self.told.update(["ends of the program under fire"])
 
     def _decides(self) -> None:
-        """Let a person decide on one award. Now and then the person pays an award that is paid already, which the pit
-        must refuse."""
+        """Let a person decide on one award. Sometimes the person tries to pay an award that is already paid, and the
+        pit must refuse this."""
         open_ = [step for step in self._last().values() if not self._awaits(step)]
         for stands, (chance, deeds) in _DEEDS.items():
             those = [step for step in open_ if step.step == stands]
@@ -347,17 +350,19 @@ class Fire:
         self.told.update([f"awards {_SAYS[deed]}"])
 
     def _decide_what_was_refused(self) -> None:
-        """Decide again on each award on which the pit refused a decision during the fire. The links are calm and every
-        table has sent everything, so that each such award that is still open can be decided on."""
+        """Decide anew on each award on which the pit refused a decision during the stage. The connections are calm and
+        the tables have sent all their events, so that every such award that is still open can be decided on."""
         refused, self._refused = self._refused, {}
         for award in refused:
             if (step := self._last().get(award)) is not None:
                 self._decide_in_the_calm(step)
 
     def _decide_in_the_calm(self, step: AwardStep) -> None:
-        """Decide on an award, and raise JudgedError where the pit keeps refusing. The award is not judged where the pit
-        says another step of it meanwhile, because a command that seemed to fail may have taken effect. Such an award is
-        tried again after the next stage."""
+        """Decide on an award while the connections are calm. Raises JudgedError if the pit keeps refusing.
+
+        If the pit announces another step of the award meanwhile, no error is raised, because a command that seemed to
+        fail may have taken effect. The decision on this award is then tried after the next stage.
+        """
         can = [deed for deed in _DEEDS.get(step.step, (0, ()))[1] if deed in self._can]
         if step.step == "paid" or not can or self._awaits(step):
             return
@@ -377,7 +382,7 @@ class Fire:
                 )
 
     def _awaits(self, step: AwardStep) -> bool:
-        """Tell whether a person has decided on the award, and the pit has not said so yet."""
+        """Tell whether a person has decided on the award and the pit has not yet announced that decision."""
         said = {each.step for each in self._steps(step.award)}
         return any(award == step.award and says not in said for (award, _), says in self._decided.items())
 
@@ -388,7 +393,8 @@ class Fire:
         return {award: step for player in self.players for award, step in player.last().items()}
 
     def _settle(self) -> None:
-        """Let the tables send until every event is acknowledged, every hit has its award, and nothing new comes."""
+        """Let the tables send until the pit has acknowledged every event and made an award for every hit, and nothing
+        new comes."""
         ends_s, quiet_s, before = time.monotonic() + _CALM_WITHIN_S, time.monotonic(), -1
         while True:
             for player in self.players:
@@ -477,11 +483,11 @@ class Fire:
 def try_pit_under_fire(
     address: Address, deeds: Deeds, minutes: float, pit_port: int | None, hear: Callable[[str], None]
 ) -> Report:
-    """Try the pit on this broker under fire for so many minutes, and return the report. `hear` is given a line about
-    each stage.
+    """Run the stress test for `minutes` on the pit that uses this broker, and return the report. `hear` is called with
+    a line of text about each stage.
 
     With `pit_port`, the pit itself connects to that port of this machine, and its connection is troubled too. Raises
-    TableError `fire_without_time` and `port_unusable`.
+    TableError `fire_without_time` if `minutes` is not above 0, and `port_unusable` if the port cannot be used.
     """
     if not minutes > 0:
         raise TableError("fire_without_time", f"A fire of {minutes:g} minutes tries nothing.", "Give --fire 10.")
@@ -516,8 +522,8 @@ def try_pit_under_fire(
 
 
 def _lit(kit: PitKit, deeds: Deeds, links: Sequence[TroubledLink]) -> Fire:
-    """Prepare a fire, once the pit has announced its key and has connected to the second link, where a second link
-    exists. Raises BrokenError where no pit announces its key in time."""
+    """Wait until the pit has announced its key and, if `links` has a second link, has connected to it. Returns the
+    stress test that is ready to run. Raises BrokenError if no pit announces its key in time."""
     deeds.need("restart")
     if first_heard(kit.address, f"{kit.address.root}/pit-key", _COMES_WITHIN_S) is None:
         raise BrokenError(f"No pit said its key within {_COMES_WITHIN_S:.0f} s.")
@@ -527,8 +533,8 @@ def _lit(kit: PitKit, deeds: Deeds, links: Sequence[TroubledLink]) -> Fire:
 
 
 def _await_pit(link: TroubledLink) -> None:
-    """Wait until the pit connects to the link. Raises NotTriedError where it does not connect in time. The pit's key is
-    no sign that the pit runs, because the broker retains the key."""
+    """Wait until the pit connects to the link. Raises NotTriedError if it does not connect in time. The pit's key on
+    the broker does not show that the pit runs, because the broker retains the key."""
     ends_s = time.monotonic() + _COMES_WITHIN_S
     while not link.came:
         if time.monotonic() > ends_s:
@@ -538,8 +544,8 @@ def _await_pit(link: TroubledLink) -> None:
 
 
 def _refuse_thin_fire(burned_s: float, asked_s: float) -> None:
-    """Raise NotTriedError where the pit's commands and its silence left too little time under fire: less than a sixth
-    of the time that was asked for."""
+    """Raise NotTriedError if the time under stress, `burned_s`, is less than a sixth of the time that was asked for.
+    The pit's commands and its silence took the rest of the time."""
     if burned_s < asked_s / _BURNS:
         what = (
             f"the fire burned for {burned_s:.0f} of {asked_s:.0f} s: the pit's commands and its silence took the rest"
@@ -557,9 +563,11 @@ def _ended_early(number: str, where: str, lines: Sequence[Line]) -> str:
 def _line(
     clause: Clause, ended: tuple[str, Result, str] | None, where: str, tally: Mapping[str, int], seconds: float
 ) -> Line:
-    """Return the report's line of one clause. Where the fire ended early, only the clauses that ended it are judged,
-    and `where` says how far the fire came. Otherwise a clause is kept where the fire had everything that the clause
-    needs for a trial."""
+    """Return the report's line of one clause of the contract.
+
+    If the stress test `ended` early, only the clauses that ended it are judged, and `where` says how far the test came.
+    Otherwise the clause is kept if everything happened that is needed to test it, by the counts in `tally`.
+    """
     if ended is None:
         missing = [what for what in _JUDGED[clause.number] if not tally.get(what)]
         why = f"the fire had no {' and no '.join(missing)}" if missing else ""

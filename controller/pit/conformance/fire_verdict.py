@@ -1,7 +1,7 @@
-"""Judges what a pit said under fire: whether an award fits its hit, and whether a meter fits all that could have moved
-it.
+"""Judges what a pit said in a stress test: whether each award fits its hit, and whether a meter's level fits the events
+that could have changed it.
 
-Where an error may come from either of two clauses, the verdict names both: `P20 or P26`.
+If an error may come from either of two clauses of the contract, the verdict names both: `P20 or P26`.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from controller.contract.pit_words import AwardStep
 
 
 class Move(Struct, frozen=True):
-    """What one event must do to the meter, in cents, and the clauses that are broken where the event is lost or counts
-    twice.
+    """The change in cents that one event must make to a meter. `lost` and `twice` are the clauses of the contract that
+    the pit breaks if it ignores the event, or counts it twice.
 
-    A void has `bears`: the cents that its wagers gave, which stay on the meter at the house's cost. An event has
-    `wagers` equal wagers, each of which may go wrong by itself.
+    For a void, `bears` is the cents that the voided wagers had added to the meter, and that stay there at the house's
+    cost. `wagers` is the number of equal wagers in the event, because each of them may go wrong by itself.
     """
 
     event: str
@@ -33,7 +33,8 @@ class Move(Struct, frozen=True):
 
 
 class Won(Struct, frozen=True):
-    """A hit that a table reported: its round, its seat, and the amount in cents where the amount is fixed."""
+    """A hit that a simulated table reported: the number of its round, its seat, and, for a fixed award, the amount in
+    cents."""
 
     round: int
     seat: int
@@ -41,17 +42,19 @@ class Won(Struct, frozen=True):
 
 
 class JudgedError(Exception):
-    """Raised where a clause is broken, with the clause's number (`P20`, or `P20 or P26`) and a sentence on what
-    happened."""
+    """Raised when the pit breaks a clause of the contract, with the clause's number (`P20`, or `P20 or P26` when either
+    may be broken) and a sentence on what happened."""
 
     def __init__(self, number: str, why: str) -> None:
         super().__init__(number, why)
 
 
 def judge_step(step: AwardStep, hit: Won, award: str, of_hit: str) -> None:
-    """Raise JudgedError where a step of an award contradicts what is known of its hit. The hit has one award, which is
-    `award`, and the award belongs to one hit, which is `of_hit`. Each step has the hit's seat and, where it is fixed,
-    its amount."""
+    """Raise JudgedError if a step of an award contradicts what is known of the award's hit.
+
+    `award` is the one award that the hit may have, and `of_hit` is the one hit that the award may have. The step must
+    name the hit's seat and, for a fixed award, the hit's amount.
+    """
     if step.award != award:
         raise JudgedError("P31", f"The hit {step.hit} has two awards, {award} and {step.award}.")
     if step.hit != of_hit:
@@ -63,7 +66,8 @@ def judge_step(step: AwardStep, hit: Won, award: str, of_hit: str) -> None:
 
 
 def judge_again(before: AwardStep, step: AwardStep) -> None:
-    """Raise JudgedError where a step that the pit repeats differs from before in more than its time."""
+    """Raise JudgedError if the pit sent the same step of an award twice and the second message, `step`, differs from
+    the first, `before`, in more than its time."""
     first, later = asdict(replace(before, at=step.at)), asdict(step)
     differ = [f"{name} {said!r} and later {later[name]!r}" for name, said in first.items() if said != later[name]]
     if differ:
@@ -71,8 +75,8 @@ def judge_again(before: AwardStep, step: AwardStep) -> None:
 
 
 def judge_shares(won: dict[str, Won], last: dict[str, AwardStep]) -> None:
-    """Raise JudgedError where two hits of one round, which share a meter, won amounts that differ by more than a
-    cent."""
+    """Raise JudgedError if two hits of one round that share a meter won amounts that differ by more than a cent. `won`
+    holds the hits by event id, and `last` the newest step of each award."""
     of_round: dict[int, list[AwardStep]] = {}
     for step in last.values():
         if won[step.hit].cents is None and step.step != "rejected":
@@ -86,9 +90,12 @@ def judge_shares(won: dict[str, Won], last: dict[str, AwardStep]) -> None:
 def explained(
     off_cents: Fraction, moves: Sequence[Move], of_meter: Sequence[AwardStep], long_before: Sequence[Move] = ()
 ) -> tuple[str, str]:
-    """Return the clause that is broken where the meter holds `off_cents` too much, and the single errors that explain
-    it. Where errors against several clauses fit, all those clauses are returned. The events of `long_before` are
-    considered only where nothing else fits."""
+    """Return the number of the broken clause when a meter holds `off_cents` too much, and a text that names the single
+    error which explains it.
+
+    If errors against several clauses fit, all of them are returned, as `P20 or P26`. The events of `long_before` are
+    considered only if no other event or award fits.
+    """
     found = [*_by_events(off_cents, moves), *_by_awards(off_cents, of_meter)] or [*_by_events(off_cents, long_before)]
     if not found:
         return "P24", " No event alone explains that."

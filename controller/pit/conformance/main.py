@@ -1,5 +1,5 @@
-"""The command `table-controller-conformance`: plays tables at a pit, or a pit at a table, and reports on each
-clause."""
+"""The command `table-controller-conformance`, which tests a pit or a table against the contract and reports the result
+for each clause."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ ALL_KEPT, SOME_BROKEN, SOME_NOT_TRIED = 0, 1, 3
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the conformance kit. Returns the exit code: 0 where all clauses are kept, 1 where a clause is broken or the
-    kit could not run, 3 where some clauses were not tried."""
+    """Run the conformance tests of a pit or a table. Returns the exit code: 0 if all clauses of the contract are kept,
+    1 if a clause is broken or the tests could not run, 3 if some clauses were not tested."""
     options = parser().parse_args(arguments)
     try:
         return _run(options)
@@ -71,8 +71,8 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _refuse_what_would_be_ignored(options: argparse.Namespace) -> None:
-    """Raise TableError `options_apart` where two options are combined, or an option stands alone, so that it would do
-    nothing."""
+    """Raise TableError `options_apart` if an option would have no effect: `--table` or `--only` together with `--fire`,
+    or `--pit-port` without `--fire`."""
     do = "Leave one of them out: a fire tries a pit, in all the clauses that a fire can try."
     for name, given in (("--table", options.table), ("--only", options.only)):
         if options.fire is not None and given:
@@ -82,8 +82,8 @@ def _refuse_what_would_be_ignored(options: argparse.Namespace) -> None:
 
 
 def try_pit(address: Address, deeds: Deeds, wanted: Sequence[Clause], hear: Callable[[Line], None]) -> Report:
-    """Try each of the clauses in `wanted` at the pit on this broker, and return the report. Each line of the report is
-    passed to `hear` as soon as its clause was tried."""
+    """Test each of the contract's clauses in `wanted` on the pit that uses this broker, and return the report. `hear`
+    is called with each line of the report as soon as its clause was tested."""
     with closing(PitKit(address, deeds)) as kit:
         return Report.of("the pit", _where(address), PIT_CHECKS.lines(kit, wanted, hear))
 
@@ -96,8 +96,9 @@ def try_table(
     wanted: Sequence[Clause],
     hear: Callable[[Line], None],
 ) -> Report:
-    """Try each of the clauses in `wanted` at the table of this name, and return the report. `stale_after_s` is how long
-    the table tolerates a silent pit."""
+    """Test each of the contract's clauses in `wanted` on the table of this name, and return the report. `stale_after_s`
+    is how long, in seconds, the table tolerates a silent pit. `hear` is called with each line of the report as soon as
+    its clause was tested."""
     with closing(TableKit(address, deeds, table, stale_after_s)) as kit:
         return Report.of(f"the table {table}", _where(address), TABLE_CHECKS.lines(kit, wanted, hear))
 
@@ -126,7 +127,7 @@ def _write(report: Report, options: argparse.Namespace) -> None:
 
 
 def parser() -> argparse.ArgumentParser:
-    """Return the parser of the command line."""
+    """Return the parser for the command line of `table-controller-conformance`."""
     made = OptionParser(
         prog="table-controller-conformance",
         description="Plays tables at a pit that runs, or with --table a pit at a table that runs, and reports which "

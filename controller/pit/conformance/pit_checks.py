@@ -1,7 +1,8 @@
-"""One check for each clause that a pit must keep: what the kit does in the part of the tables, and what it must hear.
+"""The conformance checks of a pit, one for each clause of the contract that a pit must keep. In each check the kit acts
+as one or more tables, and judges the pit's messages.
 
-The numbers of the clauses are in `asyncapi.json`. Checks share a table as long as the table's stream of events is
-sound.
+The numbers of the clauses are in `asyncapi.json`. Several checks use the same table, as long as the pit has
+acknowledged all its events.
 """
 
 from __future__ import annotations

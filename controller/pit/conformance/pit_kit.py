@@ -1,4 +1,5 @@
-"""Tools for the checks of a pit: tables that the pit has adopted, levels of meters, hits, and restarts of the pit."""
+"""Tools for the conformance checks of a pit: tables that the pit has adopted, levels of meters, hits, and restarts of
+the pit."""
 
 from __future__ import annotations
 
@@ -29,8 +30,8 @@ _STREAMED = 20  # events that are acknowledged before the program's end comes
 
 
 class PitKit:
-    """What every check of a pit needs: the broker's address, the acts of people, a table that the pit has adopted, and
-    the pit's key."""
+    """What every conformance check of a pit needs: the broker's address, the acts of people, a simulated table that the
+    pit has adopted, and the pit's key."""
 
     def __init__(self, address: Address, deeds: Deeds) -> None:
         self.address = address
@@ -41,13 +42,13 @@ class PitKit:
         self.limited: tuple[FarTable, str, int, Fraction] | None = None  # a meter that people gave a limit
 
     def close(self) -> None:
-        """Disconnect every table of the kit from the broker."""
+        """Disconnect all simulated tables of this test from the broker."""
         for table in self._tables:
             table.wire.close()
 
     def table(self) -> FarTable:
-        """Return a table whose events the pit has all committed. Where the last table's stream is unsound, a new table
-        replaces it."""
+        """Return a simulated table of which the pit has committed every event. This is the table used last, or a new
+        one if the pit's last acknowledgement does not match that table's events."""
         if self._tables:
             last = self._tables[-1]
             acks = last.acks()
@@ -56,39 +57,40 @@ class PitKit:
         return self.new_table()
 
     def new_table(self) -> FarTable:
-        """Return a new table, of a name that was never used, which the pit has adopted."""
+        """Return a new simulated table under a name that was never used before, which the pit has adopted."""
         table = self.keep(FarTable(self.address, f"{self._name}-{len(self._tables) + 1}"))
         self.adopt(table)
         return table
 
     def keep(self, table: FarTable) -> FarTable:
-        """Keep the table connected until the kit ends, and return it. A pit may refuse to decide on awards while it has
-        no adopted table."""
+        """Keep the table connected until the tests end, and return it. A pit may refuse decisions on awards while no
+        adopted table is connected."""
         self._tables.append(table)
         return table
 
     def adopt(self, table: FarTable) -> None:
-        """Have a person at the pit adopt the table's epoch and key, and wait for the first ack. Raises BrokenError
-        where none comes."""
+        """Have a person at the pit adopt the table's key and its epoch (the random name of its journal), and wait for
+        the pit's first acknowledgement. Raises BrokenError if none comes in time."""
         self.deeds.do("adopt", **_adoption(table))
         if not table.wire.wait(lambda: bool(table.acks()), ANSWERS_WITHIN_S):
             raise BrokenError(f"No ack of epoch {table.epoch} came on {table.topics.ack} after its adoption.")
 
     def adopt_again(self, table: FarTable) -> None:
-        """Have a person at the pit adopt a table that is adopted already. The pit may refuse this."""
+        """Have a person at the pit adopt a table that the pit has already adopted. The pit may refuse this."""
         self.deeds.refusal("adopt", **_adoption(table))
 
     def decide(self, deed: str, table: FarTable, award: AwardStep) -> None:
-        """Have a person at the pit verify, pay or reject an award. A refusal is tried again for some seconds, because a
-        pit that has just started may refuse at first. Raises DeedFailedError where the pit refuses to the end."""
+        """Have a person at the pit verify, pay or reject an award, as `deed` says. A refused decision is repeated for
+        some seconds, because a pit that has just started may refuse at first. Raises DeedFailedError if the pit still
+        refuses after that time."""
         ends_s = time.monotonic() + ANSWERS_WITHIN_S
         while (refusal := self._refusal(deed, table, award)) is not None:
             if time.monotonic() > ends_s:
                 raise DeedFailedError(refusal)
 
     def must_refuse(self, table: FarTable, award: AwardStep, *deeds: str, which: str) -> None:
-        """Have a person at the pit try each of these deeds (such as pay) on the award. Raises BrokenError where the pit
-        allows one of them. `which` describes the award in the error's text."""
+        """Have a person at the pit try each of these decisions (such as "pay") on the award. Raises BrokenError if the
+        pit allows one of them. `which` says in the error's text why the pit must refuse, such as "is rejected"."""
         for deed in deeds:
             if self._refusal(deed, table, award) is None:
                 raise BrokenError(f"The pit let a person {deed} the award {award.award}, which {which}.")
@@ -97,8 +99,8 @@ class PitKit:
         return self.deeds.refusal(deed, table=table.table, award=award.award)
 
     def correct(self, table: FarTable, void: int) -> bool:
-        """Have two people take off the meters what a void has left there; `void` is the number of the void's event.
-        Returns whether the pit let them."""
+        """Have two people take off the meters what a voided round had added to them; `void` is the number of the event
+        that voided the round. Returns whether the pit allowed this."""
         if self.deeds.refusal("correct", event=f"{table.table}/{table.epoch}/{void}") is not None:
             return False
         table.send(table.reset())  # a level that is said after this event's ack is a level after the correction
@@ -106,22 +108,25 @@ class PitKit:
         return True
 
     def restart(self, table: FarTable) -> None:
-        """Have the pit's program end as by a power cut and start again, and wait until it repeats its ack to the
-        table."""
+        """Have the pit's program end as in a power cut and start anew, and wait until the pit repeats its
+        acknowledgement to the table."""
         since = len(table.wire.heard)
         self.deeds.do("restart")
         repeated(table, since, "its restart")
 
     def set_clock(self, table: FarTable, behind_s: int) -> None:
-        """Have the pit start again with a clock that is `behind_s` seconds slow, and wait until it repeats its ack to
-        the table."""
+        """Have the pit's program end and start anew with a clock that is `behind_s` seconds slow, and wait until the
+        pit repeats its acknowledgement to the table."""
         since = len(table.wire.heard)
         self.deeds.do("clock", behind_s=str(behind_s))
         repeated(table, since, f"a start with its clock {behind_s} s behind")
 
     def share(self, table: FarTable, meter: str) -> Fraction:
-        """Return the part of a wager that goes on the meter, such as 12/100. A large wager measures the part the first
-        time, and is voided afterwards, so that people can correct the meter."""
+        """Return the part of a wager that the pit adds to the meter, such as 12/100. The first call measures the part
+        with a large wager. This wager is voided afterwards, and people correct the meter if they can.
+
+        Raises BrokenError if the wager does not change the meter.
+        """
         if self._share is None:
             before_cents = level(table, meter)
             table.send(table.lock(meter, (1,), MUCH_CENTS))
@@ -133,7 +138,7 @@ class PitKit:
         return self._share
 
     def pit_key(self) -> bytes:
-        """Return the public key that the pit announces. Raises BrokenError where it announces none."""
+        """Return the public key that the pit announces. Raises BrokenError if the pit announces none."""
         heard = first_heard(self.address, f"{self.address.root}/pit-key", ANSWERS_WITHIN_S)
         word = None if heard is None else PitKeyWord.read(heard.message)
         if word is None:
@@ -142,10 +147,11 @@ class PitKit:
 
 
 def over_starts(kit: PitKit, table: FarTable, look: Callable[[], None]) -> None:
-    """Call `look` after a restart of the pit, after a start with a clock that is behind, and after a start with a right
-    clock.
+    """Call `look`, which checks the pit, after each of three starts of the pit: a restart, a start with a clock that is
+    a minute slow, and a start with a right clock.
 
-    Raises NotTriedError where nobody can start the pit in one of these ways, after everything before it was tried.
+    Raises NotTriedError if nobody can restart the pit or set its clock. Everything that comes before in this order is
+    checked first.
     """
     try:
         kit.restart(table)
@@ -170,8 +176,9 @@ def _adoption(table: FarTable) -> dict[str, str]:
 
 
 def committed(table: FarTable, since: int = 0) -> AckWord:
-    """Wait until the pit has acknowledged the table's last event, and return the ack. Raises BrokenError where no such
-    ack comes in time, or where it has another number or chain."""
+    """Wait until the pit has acknowledged the table's last event, and return that acknowledgement. Raises BrokenError
+    if none comes in time, or if it has a wrong event number or a wrong chain value. Only messages in the list of
+    received messages from index `since` onwards count."""
     wanted = len(table.made)
     if not table.wire.wait(lambda: any(ack.seq >= wanted for ack in table.acks(since)), ANSWERS_WITHIN_S):
         acks = table.acks()
@@ -188,8 +195,9 @@ def committed(table: FarTable, since: int = 0) -> AckWord:
 
 
 def repeated(table: FarTable, since: int, what: str) -> None:
-    """Wait until the pit repeats its last ack after `what` happened. Raises BrokenError where no ack comes, or where an
-    ack shows that the pit has committed something else."""
+    """Wait until the pit repeats its last acknowledgement to the table. Raises BrokenError if none comes in time, or if
+    one shows that the pit has committed something else. `since` is the index in the list of received messages from
+    which acknowledgements count, and `what` names in the error's text what happened before."""
     head = len(table.made)
     if not table.wire.wait(lambda: bool(table.acks(since)), ANSWERS_WITHIN_S):
         raise BrokenError(f"After {what} the pit did not say its last ack again.")
@@ -199,8 +207,8 @@ def repeated(table: FarTable, since: int, what: str) -> None:
 
 
 def not_committed(table: FarTable, payload: bytes, what: str) -> None:
-    """Send bytes that the pit must not commit, then a good event. Raises BrokenError unless the pit acknowledges the
-    good event alone."""
+    """Send a payload that the pit must not commit, and after it a correct event. Raises BrokenError unless the pit
+    acknowledges the correct event alone. `what` describes the payload in the error's text."""
     table.send_bytes(payload)
     since = len(table.wire.heard)
     table.send(table.reset())
@@ -211,11 +219,12 @@ def not_committed(table: FarTable, payload: bytes, what: str) -> None:
 
 
 def levels(table: FarTable) -> dict[str, int]:
-    """Return the amount on each meter, in cents, after all that the pit has committed so far.
+    """Return the pit's present amount on each meter, in cents, by the meter's name. Every event that the pit has
+    committed so far is included.
 
-    The amounts come from the newest message on the meters that arrived after the last ack and has a later `at`. Both
-    conditions are needed: a message may be on its way when the pit commits, and the `at` of the meters may be ahead of
-    the clock.
+    The amounts come from the newest message on the meters that arrived after the last acknowledgement and has a later
+    time in its field `at`. Both conditions are needed: a message may already be on its way when the pit commits an
+    event, and the `at` of such a message may be ahead of the clock.
     """
     acked = max((place for place, heard in enumerate(table.wire.heard) if heard.topic == table.topics.ack), default=0)
     committed_ms = max((moment_ms(ack.at) or 0 for ack in table.acks(acked)), default=0)
@@ -229,16 +238,19 @@ def levels(table: FarTable) -> dict[str, int]:
 
 
 def level(table: FarTable, meter: str) -> int:
-    """Return the amount on one meter, in cents, after all that the pit has committed so far."""
+    """Return the pit's present amount on one meter, in cents. Every event that the pit has committed so far is
+    included."""
     return levels(table)[meter]
 
 
 class Holding:
-    """What a meter must hold by the kit's own count: the whole cents that the pit announces, and a part of a cent.
+    """The amount that a meter must hold by the test's own count: the whole cents that the pit announces, and a fraction
+    of a cent.
 
-    The pit announces no parts of a cent. The kit knows bounds of the part, and every move of the meter narrows them.
-    Example: a tenth of a cent was added, and the level grew by 1. So the part was 9/10 at least, and is below 1/10 now.
-    Where no part explains what the pit announces, the pit has lost or made up money.
+    The pit announces no fractions of a cent. The test knows bounds of the fraction, and every change of the meter
+    narrows them. Example: a tenth of a cent was added, and the announced level grew by 1. Then the fraction was at
+    least 9/10 before, and is below 1/10 now. If no fraction explains what the pit announces, the pit has lost money or
+    made it up.
     """
 
     def __init__(self, table: FarTable, meter: str) -> None:
@@ -248,8 +260,8 @@ class Holding:
         self.least, self.below = Fraction(0), Fraction(1)
 
     def moved(self, by_cents: Fraction | int, what: str) -> None:
-        """Check that the meter has moved by exactly `by_cents` after `what` happened. Raises BrokenError where the
-        pit's level does not fit."""
+        """Check that the meter's level has changed by exactly `by_cents`. Raises BrokenError if the level that the pit
+        announces does not fit. `what` names in the error's text what caused the change."""
         now_cents = level(self._table, self._meter)
         to_whole = by_cents - (now_cents - self.cents)
         least, below = max(Fraction(0), self.least + to_whole), min(Fraction(1), self.below + to_whole)
@@ -264,15 +276,15 @@ class Holding:
 
 def take_back(kit: PitKit, table: FarTable, seats: Sequence[int]) -> bool:
     """Void the wagers of these seats in the last round, and have people correct the meters, so that later checks find
-    the meters as they were. Returns whether the meters were corrected."""
+    the meters unchanged. Returns whether the meters were corrected."""
     table.send(table.void(seats))
     committed(table)
     return last_void_corrected(kit, table)
 
 
 def last_void_corrected(kit: PitKit, table: FarTable) -> bool:
-    """Have people correct the meters after the void that is the table's last event. Returns False where nobody can do
-    that."""
+    """Have people take off the meters what a voided round had added to them. The void is the table's last event.
+    Returns False if nobody can make this correction."""
     with suppress(NotTriedError):
         corrected(kit, table, len(table.made))
         return True
@@ -280,9 +292,12 @@ def last_void_corrected(kit: PitKit, table: FarTable) -> bool:
 
 
 def corrected(kit: PitKit, table: FarTable, void: int) -> None:
-    """Have two people correct the meters after the void that is event number `void`. Refusals are tried again for some
-    seconds, because a pit that has just started may refuse at first. Raises BrokenError where the pit refuses to the
-    end."""
+    """Have two people take off the meters what a voided round had added to them. `void` is the number of the event that
+    voided the round.
+
+    A refused correction is repeated for some seconds, because a pit that has just started may refuse at first. Raises
+    BrokenError if the pit still refuses after that time.
+    """
     ends_s = time.monotonic() + ANSWERS_WITHIN_S
     while not kit.correct(table, void):
         if time.monotonic() > ends_s:
@@ -291,8 +306,8 @@ def corrected(kit: PitKit, table: FarTable, void: int) -> None:
 
 @contextmanager
 def _streaming(table: FarTable, body: Callable[[], Message]) -> Iterator[None]:
-    """Let the table send an event from `body` every few milliseconds, on a thread of its own, while the `with` block
-    runs. At most a window of events (50) waits for an ack."""
+    """While the `with` block runs, let the table send events in a thread, one every few milliseconds. `body` makes the
+    body of each event. At most 50 events wait for their acknowledgement at any time."""
     ends = threading.Event()
 
     def stream() -> None:
@@ -310,10 +325,12 @@ def _streaming(table: FarTable, body: Callable[[], Message]) -> Iterator[None]:
 
 
 def restart_while_streaming(kit: PitKit, table: FarTable, body: Callable[[], Message]) -> None:
-    """End the pit's program as a power cut would while the table streams events, and start the program again.
+    """Have the pit's program end as in a power cut while the table sends many events, and start anew. `body` makes the
+    body of each event.
 
-    The table sends unacknowledged events again as tables do: after 2 s, and immediately when the pit announces its key.
-    Raises BrokenError unless all of them are acknowledged in the end, and where an ack goes back.
+    The table repeats unacknowledged events as real tables do: after 2 s, and immediately when the pit announces its
+    key. Raises BrokenError unless the pit acknowledges all events in the end, and if an acknowledgement names an
+    earlier event than the one before.
     """
     since, begun = len(table.wire.heard), len(table.made)
     with _streaming(table, body):
@@ -327,13 +344,17 @@ def restart_while_streaming(kit: PitKit, table: FarTable, body: Callable[[], Mes
 
 
 def _send_until_acknowledged(table: FarTable, heard: int) -> None:
-    """Send the events that are not acknowledged, again and again, as a table does, until the pit has acknowledged them
-    all. `heard` is the place in the heard messages from which the pit's key counts as new. Raises BrokenError where
-    time runs out."""
+    """Repeat the unacknowledged events, as a table does, until the pit has acknowledged all of them. Raises BrokenError
+    if that takes too long.
+
+    `heard` is an index in the list of received messages. If the pit's key comes at this index or later, the events are
+    repeated immediately.
+    """
     ends_s = time.monotonic() + ANSWERS_WITHIN_S
 
     def due() -> bool:
-        """Tell whether everything is acknowledged, or the pit has announced its key and so has begun to listen."""
+        """Return True if the pit has acknowledged every event, or if it has announced its key and so has begun to
+        listen."""
         return table.acked() == len(table.made) or bool(table.heard_on(table.topics.pit_key, heard))
 
     while (acked := table.acked()) < len(table.made):
@@ -345,8 +366,8 @@ def _send_until_acknowledged(table: FarTable, heard: int) -> None:
 
 
 def _never_back(table: FarTable, since: int) -> None:
-    """Check that no ack names an earlier event than the ack before it, and that each ack has the chain of its own
-    event."""
+    """Check that no acknowledgement names an earlier event than the one before it, and that each has the chain value of
+    its own event. Only messages in the list of received messages from index `since` onwards count."""
     acks = table.acks(since)
     for before, after in pairwise(acks):
         if after.seq < before.seq:
@@ -372,11 +393,12 @@ def a_meter(table: FarTable) -> str:
 def hits(
     kit: PitKit, won: Sequence[tuple[str, str] | int], restarts: bool = False
 ) -> tuple[FarTable, int, list[AwardStep]]:
-    """Play a round in which the first seats hit. Each entry of `won` is a meter with the share that is won, or an
-    amount in cents. Returns the table, the level of its meter before the hits, and the awards.
+    """Play a round at a simulated table in which the first seats have a hit, one hit for each entry of `won`. Returns
+    the table, the level of its meter in cents before the hits, and the awards in the order of the seats.
 
-    The level is one cent short of what several hits could share equally. With `restarts`, the pit's program is ended
-    and started again before the last hit comes.
+    An entry of `won` is a fixed amount in cents, or a meter (empty for the pit's first meter) and the share of it that
+    is won. If there are several hits, the level is chosen so that an equal division leaves the most odd cents. With
+    `restarts`, the pit's program is restarted before it hears of the last hit.
     """
     table = kit.table()
     meter = a_meter(table)
@@ -403,7 +425,8 @@ def hits(
 
 
 def win(table: FarTable, meter: str, share: str = "1:1") -> AwardStep:
-    """Let seat 1 win this share of the meter in the round that is locked. Returns the award."""
+    """End the round whose wagers are locked, with a hit of seat 1 that wins this share of the meter ("1:1" is all of
+    it). Returns the award."""
     since = len(table.wire.heard)
     hit = table.send(table.dealt((1,), (1,)), table.hit(1, (meter, share, 0)))
     committed(table)
@@ -412,11 +435,12 @@ def win(table: FarTable, meter: str, share: str = "1:1") -> AwardStep:
 
 
 def echo(table: FarTable, since: int, wanted: set[str]) -> None:
-    """Confirm each step of an award that comes in an event, as a table does, until each of the `wanted` hits has its
-    award and no more steps come. Raises BrokenError where a hit gets no award, or where a first step is not pending.
+    """Confirm to the pit each step of an award that it announces, in an event, as a table does. This ends when each of
+    the `wanted` hits has its award and no more steps come. Raises BrokenError if a hit gets no award, or if the first
+    step of an award is not pending.
 
-    A pit may send a table's steps one at a time, each after an event has confirmed the step before. A pit sends a
-    pending award again where another hit of the same round made that award smaller.
+    A pit may send the steps for a table one at a time, each after the step before is confirmed. A pit sends a pending
+    award a second time if another hit of the same round has made the award smaller.
     """
     taken = 0
     told: set[str] = set()

@@ -1,4 +1,4 @@
-"""The checks of what a pit does with money: its meters, hits and awards."""
+"""The conformance checks of how a pit handles money: its meters, hits and awards."""
 
 from __future__ import annotations
 
@@ -103,8 +103,9 @@ def _to_the_cent(kit: PitKit) -> None:
     others = _but(levels(table), meter)
 
     def wagered(what: str, spots: Sequence[str] = (SPOT,), **other: object) -> None:
-        """Play rounds with three wagers on the bet at each of the `spots`, and check what the meter gained. `other`
-        replaces fields of the events."""
+        """Play ten rounds with three wagers on the bet at each of the `spots`, and check that the meter grew by the
+        right amount. `what` describes the wagers in the error's text. `other` gives fields that replace fields of the
+        events."""
         locks = [table.lock(meter, (1, 3, 6), _ODD_PRICE_CENTS, spots=spots) for _ in range(_ODD_LOCKS)]
         table.send_bytes(*[table.make(lock, **other) for lock in locks])
         committed(table)
@@ -130,7 +131,8 @@ def _but(levels_cents: dict[str, int], meter: str) -> dict[str, int]:
 
 
 def _each_meter_of_a_bet(kit: PitKit, table: FarTable, meter: str, other: str) -> None:
-    """Check that a bet that feeds two meters feeds the second as much as a bet of that meter alone does."""
+    """Check a bet that feeds two meters, `meter` and `other`: it must add as much to `other` as a bet that feeds
+    `other` alone does."""
     grown_cents = []
     for first, also in ((other, ()), (meter, (other,))):
         before_cents = level(table, other)
@@ -147,13 +149,13 @@ def _each_meter_of_a_bet(kit: PitKit, table: FarTable, meter: str, other: str) -
 
 
 def _no_part_lost_at_a_restart(kit: PitKit, table: FarTable, meter: str) -> None:
-    """Check that the pit keeps parts of a cent over a restart. The meter holds nearly a whole cent when the pit's
-    program ends, and a small part more must make a whole cent afterwards."""
+    """Check that the pit keeps a meter's fraction of a cent over a restart. The fraction is nearly a whole cent when
+    the pit's program ends, and a small further part must complete the cent after the restart."""
     share, holds = kit.share(table, meter), Holding(table, meter)
     grain = share.denominator  # a wager adds so many parts of a cent, or a multiple of them
 
     def add(parts: int) -> None:
-        """Make a wager that adds `parts`/`grain` of a cent to the meter, besides whole cents."""
+        """Make a wager that adds some whole cents and `parts`/`grain` of a cent to the meter."""
         price_cents = grain + parts * pow(share.numerator, -1, grain) % grain
         table.send(table.lock(meter, (1,), price_cents))
         committed(table)
@@ -220,9 +222,10 @@ def _void(kit: PitKit) -> None:
 
 
 def _voided_after_a_hit(kit: PitKit, price_cents: int, won: str) -> tuple[FarTable, Holding, AwardStep, int]:
-    """Lock two wagers, let a hit of the next round win this share of the meter, and void the two wagers afterwards.
+    """Lock two wagers in one round, win the share `won` of the meter in the next round, and then void the two wagers.
 
-    Returns the table, what its meter holds after the hit, the hit's award, and the number of the void's event.
+    Returns the table, the amount that its meter holds after the hit, the hit's award, and the number of the event that
+    voided the wagers.
     """
     table = kit.table()
     meter = a_meter(table)
@@ -324,7 +327,8 @@ def _said_until_told(kit: PitKit) -> None:
     table = kit.table()
 
     def hit(cents: int) -> str:
-        """Play a round with a hit of so many cents, wait until the pit has committed it, and return the hit's id."""
+        """Play a round with a hit that wins a fixed amount of `cents`, wait until the pit has committed the hit, and
+        return the hit's id."""
         table.send(table.lock(a_meter(table), (1,)), table.dealt((1,), (1,)), table.hit(1, cents))
         committed(table)
         return f"{table.table}/{table.epoch}/{len(table.made)}"
@@ -365,7 +369,7 @@ def _said_until_told(kit: PitKit) -> None:
 
 
 def _come_back(table: FarTable) -> None:
-    """End the table's program and start it again, which forgets all messages that were heard before."""
+    """End and restart the simulated table's program, so that the table forgets all messages that it has received."""
     table.go()
     table.come()
 
@@ -397,8 +401,8 @@ def _decided(kit: PitKit) -> None:
 
 
 def _all_hits_come_first(kit: PitKit) -> None:
-    """Check that nobody can decide on the award of the first of two hits that share a meter before the second hit has
-    come. Until then the first award has the whole level."""
+    """Check that, of two hits that share a meter, nobody can decide on the award of the first before the second hit has
+    come. Until the second hit comes, the first award has the meter's whole level."""
     table = kit.table()
     meter, since = a_meter(table), len(table.wire.heard)
     table.send(table.lock(meter, (1, 2)), table.dealt((1, 2), (1, 2)), table.hit(1, (meter, "1:1", 0)))
@@ -442,7 +446,8 @@ def _rejected(kit: PitKit) -> None:
 
 
 def reject(kit: PitKit, table: FarTable, award: AwardStep) -> AwardStep:
-    """Have a person at the pit reject the award, and confirm the step in an event of the table. Returns the step."""
+    """Have a person at the pit reject the award, wait for the pit's step "rejected", and confirm it in an event of the
+    table. Returns the step."""
     kit.decide("reject", table, award)
     return _next_step(table, award, "rejected")
 
@@ -454,8 +459,8 @@ def _must_hold(table: FarTable, due_cents: int, when: str) -> None:
 
 
 def _rejected_of_a_shared_level(kit: PitKit) -> None:
-    """Check that the part of a rejected hit goes to the hit that shares the level, or back on the meter where that
-    second hit is paid already."""
+    """Check what a pit does when two hits share a meter and one of them is rejected. The share of the rejected hit goes
+    to the second hit, or back on the meter if the second hit is already paid."""
     table, before_cents, (first, second) = hits(kit, [("", "1:1"), ("", "1:1")])
     begun_cents = level(table, a_meter(table))
     reject(kit, table, first)
@@ -485,8 +490,8 @@ def _rejected_of_a_shared_level(kit: PitKit) -> None:
 
 
 def _rejected_before_a_later_level(kit: PitKit) -> None:
-    """Check that the meter's seed (the amount with which it began anew) stays on the meter when a hit is rejected, as
-    long as a later hit stands that has won a part of that seed."""
+    """Check that a meter keeps its seed (the amount with which it begins anew after a win) when the hit before the seed
+    is rejected, as long as a later hit that won this seed is not rejected."""
     table, before_cents, (first,) = hits(kit, [("", "1:1")])
     begun_cents = level(table, a_meter(table))
     table, later_cents, (second,) = hits(kit, [("", "1:1")])

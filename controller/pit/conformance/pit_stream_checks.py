@@ -1,5 +1,5 @@
-"""The checks of what a pit does with a table's stream: its key, its acks, bytes that are no event, and ends of its
-program."""
+"""The conformance checks of how a pit handles a table's stream of events: the pit's key, its acknowledgements, payloads
+that are no event, and ends of the pit's program."""
 
 from __future__ import annotations
 
@@ -182,8 +182,8 @@ def _forged(kit: PitKit) -> None:
 
 
 def _forgeries(table: FarTable, body: Message, neighbour: SigningKey) -> Iterator[tuple[bytes, str]]:
-    """Yield forged events of the table, each with what is wrong in it. Each forgery takes the number of the table's
-    next event at the moment when it is asked for."""
+    """Yield forged events of the table, each with a text that says what is wrong in it. A forged event has the number
+    that the table's next event has at the moment when the forgery is asked for."""
     yield canonical(parse_object(table.event(body)) | {"chain": "ab" * 32}), "that was changed after it was signed"
     yield table.event(body, signer=SigningKey(os.urandom(32)), chain="ab" * 32), "that another key has signed"
     yield table.event(body, signer=neighbour, chain="ab" * 32), "that another adopted table's key has signed"
@@ -247,7 +247,7 @@ def _older_versions(kit: PitKit) -> None:
 
 
 def _say_as(table: FarTable, version: int, *bodies: Message) -> None:
-    """Send these events as a table of an earlier version of the contract would, and wait until the pit has committed
+    """Send these events in the form of the contract's earlier version `version`, and wait until the pit has committed
     them."""
     table.send_bytes(*[table.make(in_words_of(version, body), contract=version) for body in bodies])
     committed(table)

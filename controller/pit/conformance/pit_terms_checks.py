@@ -1,4 +1,5 @@
-"""The checks of what a pit does where people change a meter's terms, and where they close a meter."""
+"""The conformance checks of a pit at which people change a meter's terms (such as its limit or the price of its wagers)
+or close a meter."""
 
 from __future__ import annotations
 
@@ -36,9 +37,9 @@ def _terms_wait(kit: PitKit) -> None:
 
 
 def _limited(kit: PitKit) -> tuple[FarTable, str, int, Fraction]:
-    """Have people give a meter a limit, check that the limit waits until the meter is won, and win the meter.
+    """Have people give a meter a limit, check that the limit has no effect before the meter is won, and win the meter.
 
-    Returns the table, the meter, the limit in cents, and the part of a wager that goes on the meter.
+    Returns the table, the meter, the limit in cents, and the part of a wager that the pit adds to the meter.
     """
     table = kit.new_table()
     meter = a_meter(table)
@@ -47,8 +48,8 @@ def _limited(kit: PitKit) -> tuple[FarTable, str, int, Fraction]:
     kit.deeds.do("limit", meter=meter, limit_cents=str(limit_cents))
 
     def beyond(what: str) -> None:
-        """Check that a wager that fills the meter beyond the new limit still feeds the meter as before. `what` names
-        the event after which this is tried."""
+        """Check that a wager that fills the meter beyond the new limit is still added to the meter in full, because the
+        limit has no effect yet. `what` names in the error's text what happened before."""
         holds = Holding(table, meter)
         price_cents = ceil((max(0, limit_cents - level(table, meter)) + _MORE_CENTS) / share)
         table.send(table.lock(meter, (1,), price_cents))
@@ -132,13 +133,15 @@ def _closed(kit: PitKit) -> None:
 
 
 def _win(table: FarTable, meter: str, share: str = "1:1") -> AwardStep:
-    """Lock a round of its own, and let seat 1 win this share of the meter in it. Returns the award."""
+    """Lock the wagers of a new round, and end the round with a hit of seat 1 that wins this share of the meter ("1:1"
+    is all of it). Returns the award."""
     table.send(table.lock(meter, (1,)))
     return win(table, meter, share)
 
 
 def _must_wait(table: FarTable, body: Message, what: str) -> None:
-    """Send this event and the event after it. Raises BrokenError where the pit commits either of them."""
+    """Send an event with this body, and the event after it. Raises BrokenError if the pit commits either of them.
+    `what` describes the first event in the error's text."""
     for payload in (table.event(body), table.event(table.reset(), table.next_seq + 1)):
         since = len(table.wire.heard)
         table.send_bytes(payload)

@@ -1,4 +1,5 @@
-"""The checks of what a pit announces of wins, and of what it pays where another table won the meter shortly before."""
+"""The conformance checks of how a pit announces that a meter was won, and of what it pays for a hit if another table
+won the meter shortly before."""
 
 from __future__ import annotations
 
@@ -27,8 +28,8 @@ def _wins_are_named(kit: PitKit) -> None:
 
 
 def _win_named(table: FarTable, award: AwardStep) -> Win:
-    """Return the win of this award from the pit's messages on the meters. Raises BrokenError unless at least two
-    messages name the win, with the right amounts."""
+    """Return the win that belongs to this award, from the pit's messages on the meters. Raises BrokenError unless at
+    least two of these messages contain the win, with the right amounts."""
 
     def named() -> list[tuple[Win, dict[str, int]]]:
         return [(word.win, word.meters) for word in table.meters() if word.win and word.win.award == award.award]
@@ -113,16 +114,16 @@ def _waits_for_an_earlier_lock(kit: PitKit) -> None:
 
 
 def _leave(*tables: FarTable) -> None:
-    """Close the shoes of these tables. Until then an award of another table waits for a table that has locked
-    wagers."""
+    """Close the shoes of these tables. While a table has locked wagers, the pit lets awards of other tables wait for
+    it."""
     for table in tables:
         table.send(table.shoe_closed())
         committed(table)
 
 
 def _locked_one_after_the_other(early: FarTable, late: FarTable) -> tuple[str, int]:
-    """Lock wagers at both tables under the same message of the pit, at the table `late` a second later. Returns the
-    meter, and the level in cents in that message."""
+    """Lock wagers at both tables, at `late` one second after `early`, while both show the levels of the same message of
+    the pit. Returns the meter, and its level in cents in that message."""
     meter = a_meter(early)
     early.send(early.lock(meter, _SEATS, _PRICE_CENTS), early.dealt(_SEATS, ()))
     committed(early)

@@ -1,4 +1,4 @@
-"""Checks that a pit cosigns a table's journal only where the journal grew since the last signature, and was not
+"""Conformance checks that a pit cosigns a table's journal only if the journal grew since the last signature and was not
 rewritten. A pit that does not cosign at all is allowed."""
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ def _cosigns_one_history(kit: PitKit) -> None:
 
 
 def _refuses(kit: PitKit, table: FarTable) -> None:
-    """Show the pit checkpoints that do not follow from the 5 rows that it has cosigned last. Raises BrokenError unless
-    the pit refuses each, with the right code."""
+    """Show the pit checkpoints of a journal that do not continue the 5 rows of this journal which the pit has cosigned.
+    Raises BrokenError unless the pit refuses each of them, with the right code."""
     for size, old, story, code in (
         (8, 0, b"", "not_from_last"),
         (4, 0, b"", "smaller"),
@@ -62,8 +62,8 @@ def _refuses(kit: PitKit, table: FarTable) -> None:
 
 
 def _witnessed(kit: PitKit) -> FarTable:
-    """Return a new table at a pit that cosigns, after the pit has said that it has cosigned 0 rows. Raises
-    NotTriedError where the pit does not cosign."""
+    """Return a new simulated table, whose journal the pit is ready to cosign: the pit has said that it has cosigned 0
+    rows of it. Raises NotTriedError if the pit does not cosign journals."""
     table = kit.new_table()
     if not table.wire.wait(lambda: bool(table.heard_on(table.topics.cosigned)), 3 * QUIET_S):
         raise NotTriedError("the pit says no `cosigned`: it is no witness of the tables' journals, and need not be one")
@@ -74,7 +74,8 @@ def _witnessed(kit: PitKit) -> FarTable:
 
 
 def _cosigns(kit: PitKit, table: FarTable, note: Note, old: int) -> None:
-    """Show the pit this checkpoint with the proof from `old` rows. Raises BrokenError unless the pit cosigns it."""
+    """Show the pit a checkpoint of the table's journal, with the proof that the first `old` rows of the journal are
+    unchanged. Raises BrokenError unless the pit cosigns the checkpoint."""
     point = note.checkpoint()
     assert point is not None, "the kit makes checkpoints"
     word = _answer(kit, table, ShownCheckpoint.of(note, old, _proof(old, point.size)))
@@ -109,7 +110,7 @@ def _read(kit: PitKit, table: FarTable, since: int) -> CosignedWord:
 
 def _whole(story: bytes) -> Whole:
     """Return a function that computes any node of the Merkle tree over a made-up journal, with one leaf for each row.
-    Journals of different stories have the same first three rows."""
+    `story` selects the journal. The journals of different stories have the same first three rows."""
 
     def whole(level: int, place: int) -> bytes:
         edge = Edge()

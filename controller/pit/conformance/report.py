@@ -1,4 +1,4 @@
-"""The report on a run of the conformance kit, as text, as JUnit XML, as an HTML page, and as a signed JSON object."""
+"""The report on a run of the conformance tests, as text, as JUnit XML, as an HTML page, and as a signed JSON object."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from controller.pit.conformance.wire import now_text
 
 
 class Result(Enum):
-    """The outcome of one clause in a run."""
+    """The result of the test of one clause of the contract: kept, broken, or not tried."""
 
     KEPT = "kept"
     BROKEN = "broken"
@@ -25,7 +25,8 @@ class Result(Enum):
 
 
 class Line(Struct, frozen=True):
-    """The report's line on one clause. `why` says what was expected and what came, or why the clause was not tried."""
+    """One line of a conformance report: a clause of the contract and its result. `why` says what was expected and what
+    came, or why the clause was not tested."""
 
     clause: Clause
     result: Result
@@ -34,8 +35,8 @@ class Line(Struct, frozen=True):
 
 
 class Report(Struct, frozen=True):
-    """The report on a whole run: what was tried (`the pit`, or `the table NAME`), on which broker, when the run ended
-    (UTC), and one line for each clause in the contract's order."""
+    """The report on a whole run of the conformance tests: what was tested (`the pit`, or `the table NAME`), on which
+    broker, when the run ended (UTC), and one line for each clause in the contract's order."""
 
     tried: str
     broker: str
@@ -44,20 +45,21 @@ class Report(Struct, frozen=True):
 
     @classmethod
     def of(cls, tried: str, broker: str, lines: Sequence[Line]) -> Report:
-        """Return the report of a run that ends now."""
+        """Return the report of a run that ends now. `tried` is `the pit` or `the table NAME`, and `lines` has a line
+        for each clause."""
         return cls(tried, broker, now_text(), tuple(lines))
 
     def count(self, result: Result) -> int:
-        """Return how many clauses have this result."""
+        """Return the number of clauses that have this result."""
         return sum(line.result is result for line in self.lines)
 
     @property
     def summary(self) -> str:
-        """The number of clauses with each result, in one line."""
+        """One line of text with the number of clauses for each result."""
         return ", ".join(f"{self.count(result)} {result.value}" for result in Result)
 
     def heading(self) -> str:
-        """Return a line with the versions of the contract, the kit and Python, and the time of the run."""
+        """Return a line with the versions of the contract, the conformance kit and Python, and the time of the run."""
         return f"The contract, {CONTRACT}; conformance kit {__version__}; Python {platform.python_version()}; {self.at}"
 
     def text(self) -> str:
@@ -107,8 +109,8 @@ class Report(Struct, frozen=True):
         )
 
     def signed(self, signer: Signer, public_key: str) -> bytes:
-        """Return the report as canonical JSON, with the kit's public key and a signature, signed in the way a table
-        signs an event."""
+        """Return the report as canonical JSON, signed by `signer` in the way in which a table signs an event. The JSON
+        contains `public_key`."""
         lines = [
             {**to_builtins(line.clause), "result": line.result.value, "why": line.why, "ms": round(line.seconds * 1000)}
             for line in self.lines

@@ -1,4 +1,4 @@
-"""The checks of what a table does with progressive bets, and with the wagers that bet recognition reports."""
+"""The conformance checks of how a table handles progressive bets, and wagers that bet recognition reports."""
 
 from __future__ import annotations
 
@@ -239,8 +239,8 @@ def _void(kit: TableKit) -> None:
 
 
 def place(pit: FarPit) -> dict[str, int | str]:
-    """Return the table, epoch, shoe and number of the round that the table deals next, from the table's state. Raises
-    BrokenError where the state does not name the round."""
+    """Return the table, the epoch (the random name of its journal), the shoe and the number of the next round, from the
+    table's state. Raises BrokenError if the state does not name that round."""
     shoe, round_ = pit.state.get("shoe"), pit.state.get("next_round")
     if not isinstance(shoe, int) or not isinstance(round_, int):
         raise BrokenError(f"Between two rounds the table's state has shoe {shoe!r} and next_round {round_!r}.")
@@ -248,9 +248,12 @@ def place(pit: FarPit) -> dict[str, int | str]:
 
 
 def judged(recognition: FarRecognition, word: Message, what: str, code: str | None = None, times: int = 1) -> None:
-    """Raise BrokenError unless the table has refused the wager in `word` at least `times` times. The last of these
-    refusals has the code `code`, or, where none is given, any code by which the table judged the wager by the rules of
-    its game."""
+    """Raise BrokenError unless the table has refused the wager in `word` at least `times` times, the last time with the
+    code `code`.
+
+    Without `code`, any code counts by which the table judged the wager by the rules of its game. `what` describes the
+    wager in the error's text.
+    """
     wire = recognition.wire
     if not wire.wait(lambda: len(recognition.answers(word)) >= times, ANSWERS_WITHIN_S):
         raise BrokenError(f"{what} is not answered on `wager-refused`.")
@@ -260,7 +263,8 @@ def judged(recognition: FarRecognition, word: Message, what: str, code: str | No
 
 
 def not_judged(recognition: FarRecognition, word: Message, what: str) -> None:
-    """Wait a second, and raise BrokenError where the table has answered to the wager in `word`."""
+    """Wait one second, and raise BrokenError if the table has answered the message `word`, which reports a wager.
+    `what` describes the message in the error's text."""
     time.sleep(QUIET_S)
     if told := recognition.answers(word):
         raise BrokenError(f"{what} is answered on `wager-refused` with {told[0].get('code')!r}.")

@@ -1,7 +1,8 @@
-"""One check for each clause that a table must keep: what the kit does in the part of the pit, and what it must hear.
+"""The conformance checks of a table, one for each clause of the contract that a table must keep. In each check the kit
+acts as the pit, and judges the table's messages.
 
-The kit hears the table's whole stream from event 1 on, because a pit that acknowledges event 0 is sent everything. The
-last clauses are tried on all that the table has said.
+The kit receives all of the table's events from event 1 onwards, because a pit that acknowledges event 0 is sent
+everything. The last clauses are checked on everything that the table has sent.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tools for the checks of a table: the table with the pit that the kit plays, and what several checks expect of the
+"""Tools for the conformance checks of a table: the table with a simulated pit, and what several checks expect of the
 table."""
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _SCHEMAS = Path(controller.contract.__file__).with_name("schemas")
 
 
 class TableKit:
-    """What every check of a table needs: the table's name, the acts of people, a pit that the kit plays, and how long
-    the table tolerates a silent pit."""
+    """What every conformance check of a table needs: the table's name, the acts of people, a simulated pit, and how
+    many seconds the table tolerates a silent pit."""
 
     def __init__(self, address: Address, deeds: Deeds, table: str, stale_after_s: float) -> None:
         self.address = address
@@ -40,15 +40,15 @@ class TableKit:
         self._begun = False
 
     def close(self) -> None:
-        """Disconnect the kit's pit and its bet recognition from the broker."""
+        """Disconnect the simulated pit and the simulated bet recognition from the broker."""
         if self._pit is not None:
             self._pit.close()
         if self._recognition is not None:
             self._recognition.close()
 
     def pit(self) -> FarPit:
-        """Return the kit's pit, once it has committed every event of the table, and the table knows that and finds the
-        pit well."""
+        """Return the simulated pit, once it has committed every event of the table and the table's state says so: no
+        event is unacknowledged, and the pit is well."""
         if self._pit is None:
             self._pit = FarPit(self.address, self.table)
         pit = self._pit
@@ -59,8 +59,8 @@ class TableKit:
         return pit
 
     def recognition(self) -> FarRecognition:
-        """Return the kit's bet recognition, whose key two people have adopted at the table. Raises NotTriedError where
-        nobody can adopt it."""
+        """Return the simulated bet recognition, whose key two people have adopted at the table. Raises NotTriedError if
+        nobody can adopt the key."""
         if self._recognition is None:
             self.deeds.need("recognition")
             recognition = FarRecognition(self.address, self.table)
@@ -69,13 +69,13 @@ class TableKit:
         return self._recognition
 
     def adopt(self, recognition: FarRecognition) -> None:
-        """Have two people adopt the present key of this bet recognition at the table, in place of a key that they
-        adopted before."""
+        """Have two people at the table adopt the present key of the simulated bet recognition. It replaces a key that
+        they adopted before."""
         self.deeds.do("recognition", key=recognition.key.public.hex())
 
     def rest(self, pit: FarPit) -> None:
-        """Wait until every event of the table is committed and acknowledged. Raises BrokenError where the table's state
-        does not say so in time."""
+        """Wait until the simulated pit has committed and acknowledged every event of the table. Raises BrokenError if
+        the table's state does not say so in time."""
 
         def rests() -> bool:
             state = pit.state
@@ -89,8 +89,8 @@ class TableKit:
             )
 
     def _begin(self, pit: FarPit) -> None:
-        """Have a person pin the pit's key at the table, hear the table's whole stream, and learn the meters from a
-        first round."""
+        """Have a person at the table pin the simulated pit's key (accept it as genuine), receive all the table's
+        events, and learn the names of the meters from a first round."""
         if not pit.wait(lambda: pit.state.get("online") is True, ANSWERS_WITHIN_S):
             raise BrokenError(f"No state with `online: true` came on {pit.topics.state}.")
         self.deeds.do("pin", fingerprint=fingerprint(pit.key.public))
@@ -101,30 +101,30 @@ class TableKit:
         pit.levels = {meter: _LEVEL_CENTS for bet in bets(locked) for meter in bet["meters"]}
 
     def events(self, count: int = 1) -> None:
-        """Have people make at least `count` events at the table, and wait until they have come, or the first 50 of
-        them."""
+        """Have people at the table cause at least `count` events, and wait until the events have come. If `count` is
+        above 50, wait for the first 50 events only."""
         assert self._pit is not None
         head = len(self._pit.taken)
         self.deeds.do("events", count=str(count))
         heard(self._pit, head + min(count, _WINDOW))
 
     def goes_on(self, pit: FarPit, count: int = 1) -> None:
-        """Check that the table's stream goes on: people make at least `count` events, and each is committed and
+        """Check that the table still sends events: people cause at least `count` events, and each is committed and
         acknowledged."""
         self.events(count)
         self.rest(pit)
 
     def round(self, pit: FarPit, deed: str = "round") -> tuple[int, Message, Message]:
-        """Have a round dealt to its end. Returns the number of events before the round, the event that locked its
-        wagers, and the event that ended it."""
+        """Have people at the table deal a complete round, by the act `deed`. Returns the number of events before the
+        round, the event that locked its wagers, and the event that ended it."""
         before = len(pit.taken)
         self.deeds.do(deed)
         locked, round_ = (came(pit, type_, before, deed) for type_ in ("wagers_locked", "round"))
         return before, locked, round_
 
     def hit(self, pit: FarPit) -> Message:
-        """Have a round dealt that ends in a hit, and return the hit's event. The hit is of a fixed amount where that
-        can be dealt, otherwise of a meter."""
+        """Have people at the table deal a round that ends in a hit, and return the hit's event. The hit wins a fixed
+        amount if people can deal such a hit, otherwise a meter."""
         must_play(self, pit)
         try:
             before, _, _ = self.round(pit, "hit_fixed")
@@ -134,14 +134,14 @@ class TableKit:
 
 
 def heard(pit: FarPit, seq: int) -> None:
-    """Wait until event number `seq` has come from the table. Raises BrokenError where it does not come in time."""
+    """Wait until event number `seq` has come from the table. Raises BrokenError if it does not come in time."""
     if not pit.wait(lambda: len(pit.taken) >= seq, 2 * ANSWERS_WITHIN_S):
         raise BrokenError(f"Event {seq} did not come. The last that came in order is {len(pit.taken)}.")
 
 
 def came(pit: FarPit, type_: str, after: int, deed: str) -> Message:
-    """Wait for the first event of the type `type_` after event number `after`, and return it. Raises BrokenError where
-    none comes. `deed` names the act that should have caused the event."""
+    """Wait for the first event of the type `type_` whose number is higher than `after`, and return it. Raises
+    BrokenError if none comes in time. `deed` names in the error's text the act that should have caused the event."""
     if not pit.wait(lambda: bool(pit.events_of(type_, after)), 2 * ANSWERS_WITHIN_S):
         since = ", ".join(str(event.get("type")) for event in pit.taken[after:]) or "none"
         raise BrokenError(f"After the deed {deed!r} no event {type_!r} came. The events since then: {since}.")
@@ -149,22 +149,22 @@ def came(pit: FarPit, type_: str, after: int, deed: str) -> Message:
 
 
 def again(pit: FarPit, since: int, numbers: Iterable[int], times: int = 1) -> bool:
-    """Wait until each of these events has come at least `times` times, counted from place `since` of the heard messages
-    on. Returns whether they did in time."""
+    """Wait until the table has sent each of the events with these `numbers` at least `times` times. Returns whether
+    that happened in time. Only messages in the list `pit.heard` from index `since` onwards count."""
     return pit.wait(lambda: all(pit.numbers(since).count(seq) >= times for seq in numbers), times * ANSWERS_WITHIN_S)
 
 
 def quiet(pit: FarPit, since: int, what: str, for_s: float) -> None:
-    """Raise BrokenError where the table sends an event within `for_s` seconds. Events count from place `since` of the
-    heard messages on."""
+    """Raise BrokenError if the table sends an event within `for_s` seconds. Only messages in the list `pit.heard` from
+    index `since` onwards count. `what` begins the error's text."""
     pit.wait(lambda: bool(pit.sent(since)), for_s)
     if numbers := pit.numbers(since):
         raise BrokenError(f"{what} the table sent event {numbers[0]}.")
 
 
 def waiting(kit: TableKit, count: int = 1) -> tuple[FarPit, range]:
-    """Stop the pit's acks, and have people make `count` events. Returns the pit, and the numbers of the events that
-    wait for their ack."""
+    """Stop the simulated pit's acknowledgements, and have people at the table cause at least `count` events. Returns
+    the pit, and the numbers of the events that now wait for their acknowledgement."""
     pit = kit.pit()
     head = len(pit.taken)
     pit.acks = False
@@ -173,8 +173,8 @@ def waiting(kit: TableKit, count: int = 1) -> tuple[FarPit, range]:
 
 
 def believed(pit: FarPit, seq: int) -> bool:
-    """Tell whether the table comes to believe the ack of event `seq`: a state of the table that includes the event says
-    that no event waits for an ack."""
+    """Wait until the table shows that it accepts the acknowledgement of event `seq`, and return whether it did in time.
+    The table shows this by a state that includes the event and says that no event waits for an acknowledgement."""
 
     def none_waits() -> bool:
         return pit.state.get("unacknowledged") == 0 and int(str(pit.state.get("head_seq"))) >= seq
@@ -183,8 +183,9 @@ def believed(pit: FarPit, seq: int) -> bool:
 
 
 def alarmed(pit: FarPit, code: str) -> None:
-    """Let the pit acknowledge again, and raise BrokenError where no event of the table reports the alarm `code`. An
-    earlier alarm counts too, because a table may report an alarm only once in ten minutes."""
+    """Let the simulated pit acknowledge events, and raise BrokenError if no event of the table reports the alarm
+    `code`. An alarm that was reported earlier counts too, because a table may report the same alarm only once in ten
+    minutes."""
     pit.acks = True
     pit.say_ack()
     if not pit.wait(lambda: any(event["code"] == code for event in pit.events_of("alarm")), ANSWERS_WITHIN_S):
@@ -192,10 +193,10 @@ def alarmed(pit: FarPit, code: str) -> None:
 
 
 def not_believed(kit: TableKit, forge: Callable[[FarPit], object], what: str) -> FarPit:
-    """Let an event wait for its ack, send by `forge` what the table must not take for that ack, and return the pit.
-    Raises BrokenError unless the table keeps sending the event.
+    """Let an event of the table wait for its acknowledgement, call `forge` to send a false one, and return the
+    simulated pit. Raises BrokenError unless the table keeps sending the event.
 
-    Where several events wait, a table may send only the oldest again.
+    If several events wait, a table may repeat only the oldest. `what` describes the false message in the error's text.
     """
     pit, numbers = waiting(kit)
     since = len(pit.heard)
@@ -215,8 +216,8 @@ def bets(event: Message) -> list[dict[str, Any]]:
 
 
 def plays(kit: TableKit, pit: FarPit) -> bool:
-    """Have a round dealt, and tell whether the wager on a progressive bet was accepted in it. Raises NotTriedError
-    where the round had no such wager."""
+    """Have people at the table deal a round, and tell whether a wager on a progressive bet was accepted in it. Raises
+    NotTriedError if the round had no such wager."""
     _, locked, _ = kit.round(pit)
     if not bets(locked):
         raise NotTriedError("the table's game has no progressive bet")
@@ -227,8 +228,9 @@ def plays(kit: TableKit, pit: FarPit) -> bool:
 
 
 def must_play(kit: TableKit, pit: FarPit) -> None:
-    """Have rounds dealt until a wager on a progressive bet is accepted. Raises BrokenError where none is in time. The
-    first round may refuse it, because a table may believe levels only from the second message on."""
+    """Have people at the table deal rounds until the table accepts a wager on a progressive bet. Raises BrokenError if
+    none is accepted in time. The first rounds may refuse the wager, because a table may believe the meters' levels only
+    from the pit's second message onwards."""
     until_s = time.monotonic() + ANSWERS_WITHIN_S
     while not plays(kit, pit):
         if time.monotonic() > until_s:
@@ -237,19 +239,20 @@ def must_play(kit: TableKit, pit: FarPit) -> None:
 
 
 def must_not_play(kit: TableKit, pit: FarPit, what: str) -> None:
-    """Have a round dealt, and raise BrokenError where a wager on a progressive bet is accepted in it."""
+    """Have people at the table deal a round, and raise BrokenError if the table accepts a wager on a progressive bet in
+    it. `what` begins the error's text."""
     if plays(kit, pit):
         raise BrokenError(f"{what} a wager on a progressive bet played.")
 
 
 def silence(kit: TableKit) -> None:
-    """Wait longer than the table tolerates a silent pit."""
+    """Wait for longer than the table tolerates a silent pit."""
     time.sleep(kit.stale_after_s + QUIET_S)
 
 
 def cents_of(pit: FarPit, hit: Message) -> int:
-    """Return the amount of the award for a hit, in cents: the fixed amount, or the share of the meter's present
-    level."""
+    """Return the amount of the award that the simulated pit gives for a hit, in cents: the hit's fixed amount, or its
+    share of the meter's present level."""
     fixed, won = hit["fixed"], hit["progressive"]
     if isinstance(fixed, dict):
         return int(fixed["cents"])
@@ -259,20 +262,21 @@ def cents_of(pit: FarPit, hit: Message) -> int:
 
 
 def steps_told(pit: FarPit, word: AwardStep) -> list[Message]:
-    """Return the table's events that report this step of an award."""
+    """Return the table's events that repeat the step of an award in `word`."""
     return [event for event in pit.events_of("award") if (event["award"], event["step"]) == (word.award, word.step)]
 
 
 def say_step(pit: FarPit, word: AwardStep) -> None:
-    """Send a step of an award, and wait until an event of the table reports it. Raises BrokenError where none does."""
+    """Send the table a step of an award, and wait until an event of the table repeats it. Raises BrokenError if no
+    event does in time."""
     pit.say(pit.topics.award, word)
     if not pit.wait(lambda: bool(steps_told(pit, word)), ANSWERS_WITHIN_S):
         raise BrokenError(f"The stream does not tell the step {word.step!r} of the award {word.award}.")
 
 
 def not_told(pit: FarPit, words: Sequence[AwardStep], key: SigningKey | None = None) -> None:
-    """Send steps of awards that the table must not accept. Raises BrokenError where an event of the table reports one
-    of them."""
+    """Send the table steps of awards that it must not accept, signed by the pit's key or by `key`. Raises BrokenError
+    if an event of the table repeats one of them."""
     before = len(pit.events_of("award"))
     for word in words:
         pit.say(pit.topics.award, word, key)
@@ -282,7 +286,8 @@ def not_told(pit: FarPit, words: Sequence[AwardStep], key: SigningKey | None = N
 
 
 def wrong_form(schema: str, messages: Iterable[Message]) -> None:
-    """Raise BrokenError for the first message that does not fit the JSON schema of this name."""
+    """Raise BrokenError for the first message that does not fit the contract's JSON schema of the name `schema`. Raises
+    NotTriedError if the package jsonschema is not installed."""
     try:
         from jsonschema import Draft202012Validator
     except ImportError:

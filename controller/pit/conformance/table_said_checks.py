@@ -1,4 +1,4 @@
-"""The checks of what must be true of everything that a table has sent during the run."""
+"""The conformance checks of what must be true of all the messages that a table has sent during the tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The checks of a table's stream: its state and events, and what it does with the pit's acks and the pit's key."""
+"""The conformance checks of a table's state messages and events, and of how the table handles the pit's
+acknowledgements and the pit's key."""
 
 from __future__ import annotations
 

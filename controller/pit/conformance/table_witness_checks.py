@@ -1,5 +1,5 @@
-"""The checks of the checkpoints that a table shows to a pit that cosigns, and of its alarm where the pit has cosigned
-another journal."""
+"""The conformance checks of the journal checkpoints that a table shows to a pit that cosigns them, and of the table's
+alarm when the pit has cosigned another journal."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ def _origin(pit: FarPit) -> str:
 
 
 def _signs_meanwhile(pit: FarPit) -> None:
-    """Wait two seconds. A table that has ended a round may sign its checkpoint only in this time, and no message
-    reports that."""
+    """Wait two seconds, so that the table can sign the checkpoint of the round that it has just ended. No message
+    reports when the table has done this."""
     pit.wait(lambda: False, 2 * QUIET_S)
 
 
@@ -57,8 +57,9 @@ def _shown(pit: FarPit) -> list[Heard]:
 
 
 def _next_shown(pit: FarPit, since: int, before: Checkpoint | None) -> Note:
-    """Return the next checkpoint that the table shows, as a signed note. Raises BrokenError where none comes, or where
-    it does not extend `before`, which the pit has cosigned."""
+    """Wait for the next checkpoint that the table shows, after the first `since` checkpoints, and return it as a signed
+    note. Raises BrokenError if none comes, or if it does not extend `before`, the checkpoint that the pit has cosigned.
+    """
     if not pit.wait(lambda: len(_shown(pit)) > since, ANSWERS_WITHIN_S):
         raise BrokenError("On a connection on which the pit says what it has cosigned the table shows no checkpoint.")
     heard = _shown(pit)[since]
@@ -78,7 +79,8 @@ def _next_shown(pit: FarPit, since: int, before: Checkpoint | None) -> Note:
 
 
 def _cosign(pit: FarPit, note: Note) -> None:
-    """Cosign this note with the pit's key, and announce that to the table."""
+    """Cosign this checkpoint of the table's journal with the simulated pit's key, and announce the signature to the
+    table."""
     point = note.checkpoint()
     assert point is not None, "the kit cosigns checkpoints"
     _, line = note.cosigned(PIT_WITNESS, pit.key, pit.key.public, 1_764_111_600).signatures[-1]

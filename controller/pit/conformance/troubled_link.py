@@ -1,5 +1,5 @@
-"""A proxy between a client and the broker, by which the kit causes trouble: it passes bytes, but cuts, freezes and
-slows.
+"""A TCP proxy between a client and the MQTT broker, which passes bytes on but cuts, freezes and slows connections at
+random.
 
 A real network causes the same trouble, so that a pit or a table must bear it. The bytes may be TLS, because the proxy
 does not read them.
@@ -26,11 +26,11 @@ _KINDS = ("cut", "cut", "freeze", "slow")
 
 
 class TroubledLink:
-    """A proxy from a port of this machine to the broker, with a thread of its own until `close`. The proxy causes no
-    trouble while `calm` is True, as it is at first.
+    """A TCP proxy from a port of this machine to the MQTT broker, which cuts, freezes and slows connections at random.
+    While `calm` is True, as it is at first, the proxy causes no trouble.
 
-    `came` counts the connections, and `suffered` counts the troubles by kind. Raises TableError `port_unusable` where
-    the port is not free; port 0 takes any free port.
+    `came` counts the connections, and `suffered` counts the troubles by kind. The proxy runs in its own thread until
+    `close`. Port 0 takes any free port. Raises TableError `port_unusable` if the port is not free.
     """
 
     def __init__(self, broker: tuple[str, int], port: int = 0) -> None:
@@ -49,7 +49,7 @@ class TroubledLink:
         self._thread.start()
 
     def close(self) -> None:
-        """End every connection and the proxy's thread."""
+        """End every connection through the proxy, and the proxy's thread."""
         asyncio.run_coroutine_threadsafe(self._end(), self._loop).result()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
@@ -87,7 +87,9 @@ class TroubledLink:
             end.transport.abort()
 
     async def _trouble(self, ends: tuple[asyncio.StreamWriter, ...], passes: asyncio.Event, slow: list[float]) -> None:
-        """Slow or freeze this connection again and again at random times, until a cut ends it."""
+        """Slow or freeze one connection through the proxy again and again at random times, until it is cut at random.
+        `ends` are the connection's two sockets, `passes` is cleared while it is frozen, and `slow[0]` is the delay of
+        its bytes in seconds."""
         while True:
             await asyncio.sleep(random.uniform(*_TROUBLE_AFTER_S))
             slow[0] = 0.0

@@ -1,4 +1,4 @@
-"""The kit's connection to the broker: an MQTT client that keeps every message it hears."""
+"""The conformance kit's connection to the broker: an MQTT client that keeps every message it receives."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ Message = dict[str, object]
 
 
 class Heard(Struct, frozen=True):
-    """A message that came: its topic, its bytes, whether the broker had retained it, when it came (monotonic seconds),
-    and its QoS.
+    """An MQTT message that was received: its topic, its bytes, whether the broker had retained it, when it came
+    (monotonic seconds), and its QoS.
 
-    `type` is the MQTT user property of that name.
+    `type` is the message's MQTT user property of that name.
     """
 
     topic: str
@@ -42,13 +42,13 @@ class Heard(Struct, frozen=True):
 
     @property
     def message(self) -> Message:
-        """The JSON object in the message; an empty object where the message contains none."""
+        """The JSON object that the message contains; an empty dictionary if it contains no JSON object."""
         return parse_object(self.payload)
 
 
 class Address(Struct, frozen=True):
-    """The broker's host and port, the root of its topics, and its TLS files. With `through`, the connection goes to
-    that port of this machine, from where it leads to the broker."""
+    """How to reach the MQTT broker: its host and port, the first part of all topics, and the TLS files. With `through`,
+    the client connects to that port of this machine, where a proxy leads to the broker."""
 
     host: str
     port: int
@@ -58,8 +58,8 @@ class Address(Struct, frozen=True):
 
 
 class _Client(Client):
-    """An MQTT client that may connect through another port of this machine, while its TLS still checks the broker's
-    name."""
+    """An MQTT client that may connect through a proxy on another port of this machine, and still checks that the TLS
+    certificate names the broker."""
 
     through: int | None = None
 
@@ -70,12 +70,12 @@ class _Client(Client):
 
 
 class Wire:
-    """A connection to the broker, subscribed to `topics`. Each message that comes is added to `heard`. Raises
-    TableError `no_broker` where the broker cannot be used.
+    """A connection to the MQTT broker, subscribed to `topics`. Each message that comes is added to the list `heard`.
+    Raises TableError `no_broker` if the broker cannot be used.
 
-    `stands` is called after every connection, and `hears` with each message, both in the connection's thread. `qos` is
-    the highest QoS at which the broker delivers. The client reconnects by itself after a cut; `stood` counts the
-    connections.
+    `stands` is called whenever the connection is made, and `hears` with each message, both in the connection's thread.
+    `qos` is the highest QoS at which the broker delivers. `will` is the topic and payload that the broker publishes if
+    the connection breaks. The client reconnects by itself, and `stood` counts the connections.
     """
 
     def __init__(
@@ -129,13 +129,13 @@ class Wire:
             self._came.notify_all()
 
     def wait(self, holds: Callable[[], bool], within_s: float) -> bool:
-        """Wait until `holds` returns True, for at most `within_s` seconds, and return whether it did. `holds` is called
-        after each message."""
+        """Wait at most `within_s` seconds until `holds` returns True, and return whether it did. `holds` is called
+        after each message that comes."""
         with self._came:
             return self._came.wait_for(holds, within_s)
 
     def say(self, topic: str, payload: bytes, retain: bool = False) -> None:
-        """Publish a message, and wait until the broker has it. Raises TableError `no_broker` where the client cannot
+        """Publish a message, and wait until the broker has it. Raises TableError `no_broker` if the client cannot
         publish."""
         try:
             self._client.publish(topic, payload, qos=1, retain=retain).wait_for_publish(_CONNECTED_WITHIN_S)
@@ -154,15 +154,16 @@ class Wire:
 
 
 def _without_delay(_client: Client, _data: object, line: Any) -> None:
-    """Set the socket to send each packet immediately (TCP_NODELAY), as the contract asks of pit and table."""
+    """Set the MQTT client's socket to send each packet immediately (TCP_NODELAY), as the contract asks of pit and
+    table."""
     line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
 
 def first_heard(address: Address, topic: str, within_s: float) -> Heard | None:
-    """Connect anew, and return the first message that comes on the topic, or None where none comes within `within_s`
-    seconds.
+    """Open a new connection to the broker, and return the first message that comes on the topic. Returns None if none
+    comes within `within_s` seconds.
 
-    A message that the broker retains comes first.
+    A message that the broker has retained comes first.
     """
     wire = Wire(address, [topic])
     try:
@@ -178,10 +179,10 @@ def _no_broker(address: Address, why: str) -> TableError:
 
 
 def now_text() -> str:
-    """Return the present time in UTC, in RFC 3339, to the millisecond."""
+    """Return the present time in UTC as RFC 3339 text, to the millisecond."""
     return at_text(time.time_ns() // 1_000_000)
 
 
 def at_text(ms: int) -> str:
-    """Return a time, given in milliseconds since 1970, as the text that the field `at` of a message has."""
+    """Convert a time in milliseconds since 1970 to the text that the field `at` of a message has."""
     return Stamp(ms, True).text()

@@ -1,5 +1,5 @@
-"""The simulated shoes. Each brand has a file here, with the name that `[shoe] driver` gives. Each file defines
-`SHOE`."""
+"""The simulated shoes. Each brand has a module in this package, whose name is the value of `[shoe] driver` in a table
+file. Each module defines `SHOE`."""
 
 from __future__ import annotations
 
@@ -11,40 +11,42 @@ from drivers.sim.line import Line
 
 
 class CardShoe(Protocol):
-    """A simulated shoe of any brand on its serial `line`. `tells_cut_card` says whether the shoe itself reports the cut
-    card; where it does not, the dealer must."""
+    """The interface of a simulated shoe of any brand, on its serial `line`. `tells_cut_card` says whether the shoe
+    itself reports the cut card. If it does not, the dealer must report the card."""
 
     line: Line
     tells_cut_card: bool
 
     def power_up(self) -> None:
-        """Switch the shoe on."""
+        """Switch the simulated shoe on."""
 
     def new_shoe(self) -> None:
-        """Make the next card the first of a new shoe."""
+        """Begin a new shoe: the next card that is drawn is its first card."""
 
     def draw(self, card: str) -> None:
-        """Draw a card."""
+        """Draw the card `card` from the simulated shoe, which then reports it."""
 
     def cut_card(self) -> None:
-        """Draw the cut card."""
+        """Draw the cut card from the simulated shoe."""
 
     def verbs(self) -> Verbs:
-        """Return the commands that the shoe knows at a prompt, its faults included."""
+        """Return the commands that the simulated shoe has at a prompt. Some of them cause the shoe's faults."""
 
 
 class ShoeMaker(Protocol):
-    """A brand of shoe, which makes simulated shoes when it is called. `baud` is the usual speed of its line."""
+    """A brand of simulated shoes. A call makes a shoe. `baud` is the usual speed of its serial line, and
+    `tells_cut_card` says whether shoes of this brand report the cut card."""
 
     baud: int
     tells_cut_card: bool
 
     def __call__(self, line: Line, *, wrap: int = 0, speed: float = 0.0) -> CardShoe:
-        """Return a shoe on `line`. `wrap` is the number that follows 9 in its reports, 0 or 1. With `speed` 1 its
-        reports take the time that they take on the wire, with 2 half of that time, with 0 no time."""
+        """Return a simulated shoe on `line`. In the numbers of its reports, 9 is followed by `wrap`, 0 or 1. With
+        `speed` 1, a report takes as long as on a real wire, with 2 half as long, and with 0 no time."""
 
 
 def maker(driver: str) -> ShoeMaker:
-    """Return the brand whose shoes `[shoe] driver` of a table file names."""
+    """Return the brand of simulated shoes with the name `driver`, which is the value of `[shoe] driver` in a table
+    file."""
     named: ShoeMaker = import_module(f"{__name__}.{driver}").SHOE
     return named

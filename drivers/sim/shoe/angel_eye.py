@@ -1,11 +1,12 @@
-"""A simulated Angel Eye II-EX: a shoe with a game logic of its own, at the far end of a serial line.
+"""A simulated Angel Eye II-EX: a shoe that follows the game by a logic of its own, at the far end of a serial line.
 
-Written from the description of the wire, and not from the driver that reads it. A report to the host is
+Written from the description of the bytes on the serial line, and not from the driver that reads them. A report to the
+controller is
 
     05  Seq  code  payload...  03  BCC BCC
 
 Each report is sent three times, with the same Seq digit. BCC is the XOR of the bytes from Seq through 03, as two
-upper-case hex characters. Every payload byte has bit 7 set. The host may send a command:
+upper-case hex characters. Every payload byte has bit 7 set. The controller may send a command:
 
     02  "OP"  type type  digit digit  03  BCC BCC
 
@@ -39,7 +40,8 @@ _OUTSIDE_GAME = {"lock": 0, "error": 1, "setting": 2}
 
 
 class Target(IntEnum):
-    """The hand to which the shoe's own game assigns a card: bits 6-4 of the target byte."""
+    """Where an Angel Eye shoe believes that a card goes, such as Player's hand or the burn. The value is in bits 6-4 of
+    the target byte in the shoe's report."""
 
     PLAYER = 0
     BANKER = 1
@@ -57,7 +59,7 @@ _TARGETS = {
 
 
 class Result(IntEnum):
-    """The result of a round by the shoe's own game: bits 6-4 of the result byte."""
+    """The result of a round as an Angel Eye shoe reports it. The value is in bits 6-4 of the report's result byte."""
 
     PLAYER = 1
     TIE = 2
@@ -66,32 +68,33 @@ class Result(IntEnum):
 
 
 def check_characters(covered: bytes) -> bytes:
-    """Return the two check characters over these bytes: their XOR as upper-case hex."""
+    """Return the two check characters for these bytes: the XOR of the bytes, in upper-case hex."""
     return b"%02X" % reduce(xor, covered, 0)
 
 
 def frame(seq: str, data: bytes) -> bytes:
-    """Return the bytes of one copy of a report. `data` is the report's code letter and payload."""
+    """Return the bytes of one copy of an Angel Eye's report. `seq` is the report's digit, and `data` is its code letter
+    and payload."""
     covered = seq.encode() + data + _ETX
     return _ENQ + covered + check_characters(covered)
 
 
 def card_byte(card: str) -> int:
-    """Return the byte of a card: bits 6-4 are the suit (1 diamonds, 2 clubs, 3 spades, 4 hearts), bits 3-0 the rank
-    (king 13)."""
+    """Return the byte that stands for a card in an Angel Eye's report. Bits 6-4 are the suit (1 diamonds, 2 clubs, 3
+    spades, 4 hearts), and bits 3-0 are the rank (13 for the king)."""
     return 0x80 | (1 + rules.SUITS.index(card[1])) << 4 | (1 + rules.RANKS.index(card[0]))
 
 
 class SimulatedAngelEye:
-    """A simulated Angel Eye, which numbers its reports, and reports each card's target and each round's result by its
-    own tableau.
+    """A simulated Angel Eye shoe. It numbers its reports, and by its own tableau it reports to which hand each card
+    goes (the card's target) and the result of each round.
 
-    `wrap` is the Seq digit after 9, 0 or 1; the digits begin with it too. With `speed` 1 a report takes the time that
-    three copies take on a 4800 baud wire, with 2 half of that time, with 0 no time. `corrupt(copy, frame)`, where it is
-    set, returns the bytes that reach the line for copy 0, 1 or 2.
+    `wrap` is the report number (Seq digit) that follows 9, 0 or 1; the numbers begin with it too. With `speed` 1, a
+    report takes as long as three copies on a 4800 baud wire, with 2 half as long, and with 0 no time. If `corrupt` is
+    set, `corrupt(copy, frame)` returns the bytes that reach the line in place of copy 0, 1 or 2.
 
-    The shoe answers commands. A `mute` shoe answers none, a `busy` shoe refuses each with 21, and each answer comes
-    `answers_after_s` seconds after its command. `answered` counts the answers.
+    The shoe answers commands. If `mute` is set it answers none, and if `busy` is set it refuses each with 21. Each
+    answer comes `answers_after_s` seconds after its command. `answered` counts the answers.
     """
 
     baud = _BAUD
@@ -125,7 +128,7 @@ class SimulatedAngelEye:
     # The shoe's own game.
 
     def new_shoe(self) -> None:
-        """Make the next card the first card of a new shoe. The shoe does not report this."""
+        """Begin a new shoe: the next card is its first card. The simulated Angel Eye does not report this."""
         self._to_burn: int | None = None  # unknown until the first card is seen
         self._burned = 0
         self._clear_round()
@@ -139,7 +142,7 @@ class SimulatedAngelEye:
         result: Result | None = None,
         copies: Sequence[bool] = _ALL_COPIES,
     ) -> None:
-        """Draw a card: report it, and report the round's result where the card was the round's last.
+        """Draw a card: report the card and, if the round is complete with it, the round's result.
 
         A shoe that is locked or in error reports only that a card came. `target`, `index` and `result` put false values
         into the report, while the shoe's own game goes on with the true ones. `copies` says which copies of the card's
@@ -151,26 +154,28 @@ class SimulatedAngelEye:
         self._drawn(card, card_byte(card), target, index, result, copies)
 
     def unreadable(self, card: str) -> None:
-        """Draw a card that the shoe cannot read. The report names no card, and the shoe's own game goes on with the
+        """Draw a card that the shoe cannot read. The report names no card, but the shoe's own game goes on with the
         real card."""
         self._drawn(card, _NO_CARD, None, None, None, _ALL_COPIES)
 
     def keep(self, card: str) -> None:
-        """Keep a card after an overdraw was cleared. The card becomes the first card of Player's hand in the next
-        round."""
+        """Keep a card that was drawn beyond the end of a round (an overdraw). The card becomes the first card of
+        Player's hand in the next round."""
         self._clear_round()
         target, index = self._expected()
         self._report(b"R", _target_byte(target, index), card_byte(card))
         self._take(card, target, None)
 
     def force_quit(self) -> None:
-        """End the round without an outcome: the result says so, and the next card is a new round's first card."""
+        """End the round without an outcome. The shoe reports the result FORCE_QUIT, and the next card begins a new
+        round."""
         self._report_result(Result.FORCE_QUIT)
 
     # Commands.
 
     def hear(self, data: bytes) -> None:
-        """Take bytes that the host sends. Each command that they complete is carried out or refused, and answered."""
+        """Receive bytes from the controller. When the bytes complete a command, the shoe carries it out or refuses it,
+        and answers."""
         begun = self._begun + data
         while (place := begun.find(_STX)) >= 0 and len(begun) - place >= _COMMAND_BYTES:
             self._answer(begun[place : place + _COMMAND_BYTES])
@@ -190,7 +195,8 @@ class SimulatedAngelEye:
             self.report_lock(command[3:7] == b"LK02")
 
     def _refused(self, command: bytes) -> bytes:
-        """Return the two characters of the reason why the command is refused, or no bytes where it is accepted."""
+        """Return the two characters of the reason why the shoe refuses the command, or no bytes if it accepts the
+        command."""
         if self.busy:
             return b"21"
         form = _COMMAND.fullmatch(command)
@@ -204,13 +210,14 @@ class SimulatedAngelEye:
     # Its other reports.
 
     def power_up(self) -> None:
-        """Switch the shoe on: the Seq digits begin anew with this report. The state of its own game stays."""
+        """Switch the shoe on, and report that. The report numbers (Seq digits) begin anew with this report, while the
+        shoe's own game keeps its state."""
         self._is_on = True
         self._reports = 0
         self._report(b"S")
 
     def power_off(self) -> None:
-        """Switch the shoe off: it reads no card, reports nothing and answers nothing."""
+        """Switch the shoe off. From now on it reads no card, reports nothing and answers nothing."""
         self._is_on = False
 
     def stand_by(self) -> None:
@@ -222,27 +229,28 @@ class SimulatedAngelEye:
         self._report(b"C")
 
     def draw_outside_game(self, mode: str) -> None:
-        """Draw a card outside the game: `mode` is "lock", "error" or "setting". The report does not name the card."""
+        """Draw a card while the shoe does not follow the game. `mode` says why: "lock", "error" or "setting". The
+        report does not name the card."""
         self._report(b"d", 0x80 | _OUTSIDE_GAME[mode] << 4)
 
     def raise_error(self, number: int) -> None:
-        """Go into error, and report it: 1 cannot read, 2 overdraw, 3 button, 4 and 5 reverse run, 6 card code, 7 draw
-        time-out."""
+        """Put the shoe into error `number`, and report that: 1 cannot read, 2 overdraw, 3 button, 4 and 5 reverse run,
+        6 card code, 7 draw time-out."""
         self._error = number
         self._report(b"E", 0xC0 | number)
 
     def cancel_error(self, number: int) -> None:
-        """Cancel an error at the shoe, and report that."""
+        """Cancel error `number` of the shoe, and report that."""
         self._error = None
         self._report(b"e", 0x80 | number)
 
     def report_lock(self, locked: bool) -> None:
-        """Close the shoe's lock or open it, and report that."""
+        """Lock or unlock the shoe, and report that."""
         self._locked = locked
         self._report(b"L", 0x80 | locked)
 
     def skip_seq(self, reports: int = 1) -> None:
-        """Lose whole reports: their Seq digits are used up, but nothing is sent."""
+        """Lose this many reports: their numbers (Seq digits) are used up, but nothing is sent."""
         self._reports += reports
 
     def _draw_each(self, *cards: str) -> None:
@@ -250,7 +258,7 @@ class SimulatedAngelEye:
             self.draw(card)
 
     def verbs(self) -> Verbs:
-        """Return the prompt's commands for an Angel Eye, its faults included."""
+        """Return the prompt's commands for a simulated Angel Eye shoe. Some of them cause the shoe's faults."""
 
         def only(copies: str, card: str) -> None:
             going_out = number_word(copies, 0, 3)
@@ -322,8 +330,8 @@ class SimulatedAngelEye:
         return self._take(card, due, result)
 
     def _expected(self) -> tuple[Target, int]:
-        """Return the target of the next card, and the card's number among that target's cards, from 1. The first card
-        of a shoe has the number 0."""
+        """Return where the shoe's own game says that the next card goes, and the card's number among the cards that
+        went there, from 1. The first card of a shoe has the number 0."""
         if self._to_burn is None:
             return Target.FIRST_CARD, 0
         if self._burned < self._to_burn:

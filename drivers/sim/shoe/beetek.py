@@ -1,6 +1,7 @@
-"""A simulated BeeTek: a shoe that reads each drawn card and reports which card it is, and knows nothing else.
+"""A simulated BeeTek: a shoe that reports only which cards are drawn, and does not follow the game.
 
-Written from the description of the wire, and not from the driver that reads it. Each card is reported in one line:
+Written from the description of the bytes on the serial line, and not from the driver that reads them. Each card is
+reported in one line:
 
     *  0 D  suit  rank  check check  CR LF
 
@@ -24,21 +25,22 @@ _SUITS = "HDCS"
 
 
 def line_of(text: str) -> bytes:
-    """Return the line that reports this text, with the star, the check characters and the line end around it."""
+    """Return the line with which a BeeTek shoe reports this text: a star, the text, the check characters and the line
+    end."""
     return f"*{text}{sum(map(ord, text)) % 256:02X}\r\n".encode("ascii")
 
 
 def card_line(card: str) -> bytes:
-    """Return the line that reports a card (`KS`)."""
+    """Return the line with which a BeeTek shoe reports a card, such as `KS`."""
     return line_of(f"0D{_SUITS.index(card[1])}{1 + rules.RANKS.index(card[0]):X}")
 
 
 class SimulatedBeeTek:
-    """A simulated BeeTek, which has no game of its own and reports nothing but drawn cards.
+    """A simulated BeeTek shoe, which reports drawn cards and nothing else.
 
-    With `speed` 1 a line takes the time that it takes on a 9600 baud wire, with 2 half of that time, with 0 no time.
-    `wrap` is ignored, because the lines have no numbers. `corrupt(line)`, where it is set, returns the bytes that reach
-    the host for a line; where there are none, the line is lost.
+    With `speed` 1, a line takes as long as on a 9600 baud wire, with 2 half as long, and with 0 no time. `wrap` is
+    ignored, because the lines have no numbers. If `corrupt` is set, `corrupt(line)` returns the bytes that reach the
+    controller in place of a line; if it returns none, the line is lost.
     """
 
     baud = _BAUD
@@ -57,33 +59,33 @@ class SimulatedBeeTek:
         self._send(card_line(card))
 
     def lose(self, card: str) -> None:
-        """Draw a card whose line is lost: nothing of it reaches the wire."""
+        """Draw a card whose report is lost: no byte of its line is sent."""
         self._send(card_line(card), lambda whole: b"")
 
     def damage(self, card: str) -> None:
-        """Draw a card whose line has a wrong rank byte, so that the check characters do not fit."""
+        """Draw a card whose report has a wrong rank byte, so that the check characters do not match."""
         self._send(card_line(card), lambda whole: whole[:4] + bytes([whole[4] ^ 1]) + whole[5:])
 
     def say(self, text: str) -> None:
-        """Send a line with this text and the right check characters, of a kind that the wire's description does not
-        know."""
+        """Send a line with this text and correct check characters. Such a line need not be of a kind that a BeeTek shoe
+        is known to send."""
         self._send(line_of(text))
 
     def power_up(self) -> None:
-        """Switch the shoe on. The shoe reports nothing."""
+        """Switch the shoe on. A BeeTek shoe does not report this."""
 
     def new_shoe(self) -> None:
-        """Put a new shoe in place. The shoe reports nothing."""
+        """Put a new shoe in place. A BeeTek shoe does not report this."""
 
     def cut_card(self) -> None:
-        """Draw the cut card. The shoe reports nothing."""
+        """Draw the cut card. A BeeTek shoe does not report this."""
 
     def _draw_each(self, *cards: str) -> None:
         for card in [rules.a_card(card) for card in cards]:
             self.draw(card)
 
     def verbs(self) -> Verbs:
-        """Return the prompt's commands for a BeeTek, its faults included."""
+        """Return the prompt's commands for a simulated BeeTek shoe. Some of them cause the shoe's faults."""
         return {
             "draw": Verb("CARD…", "draw one card or several", self._draw_each),
             "lose": Verb("CARD", "draw a card whose line is lost", lambda card: self.lose(rules.a_card(card))),
