@@ -1,4 +1,4 @@
-"""Simulates all that is around a table's controller (shoe, buttons, lamps, people): `python -m drivers.sim TABLE.toml`."""
+"""Simulates what is around a table's controller (shoe, buttons, lamps, people): `python -m drivers.sim TABLE.toml`."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ class Bets(Struct, frozen=True):
 
 
 class _Turn(Struct):
-    """The wagers that one seat makes for a round, in order, and the refusals of those that the house does not accept."""
+    """The wagers that one seat makes for a round, in order, and the refusals of those that the house refuses."""
 
     wagers: list[Wager]
     codes: dict[Wager, Refusal] = field(default_factory=dict)

@@ -1,7 +1,8 @@
-"""Defects that are planted, one at a time, in a copy of the pit or the table. The kit must find each at its clause.
+"""Defects for the conformance tests, which are planted one at a time in a copy of the pit or the table. The conformance
+kit must find each defect, and report the clause of the contract that it breaks.
 
-A defect is a text of the program and the text that replaces it. Apart from the defect, the copy runs as the program
-does.
+A defect is a piece of the program's source and the source that replaces it. Apart from this, the copy runs like the
+real program.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @dataclass(frozen=True, slots=True)
 class Defect:
-    """One defect: what is wrong, the clause that it breaks, and the one or two changes of a file that plant it."""
+    """One defect to plant in the pit or the table: what is wrong, the clause of the contract that it breaks, and one or
+    two changes of a source file."""
 
     name: str
     clause: str
@@ -26,7 +28,8 @@ class Defect:
     and_instead: str = ""
 
     def planted(self) -> str:
-        """Return the file's text with the defect. Each text that is replaced occurs in the file exactly once."""
+        """Return the source file's text with the defect in it. Each piece that is replaced must occur exactly once in
+        the file."""
         whole = (ROOT / self.file).read_text("utf-8")
         for text, instead in ((self.text, self.instead), (self.and_text, self.and_instead)):
             if text is not None:
@@ -35,7 +38,7 @@ class Defect:
         return whole
 
     def plant(self, folder: Path) -> Path:
-        """Make a copy of the program with the defect in `folder`, and return the folder from which it is started."""
+        """Copy the program into `folder` with the defect in it, and return the folder from which to start the copy."""
         for package in ("controller", "drivers", "config"):
             shutil.copytree(ROOT / package, folder / package, ignore=shutil.ignore_patterns("__pycache__"))
         (folder / self.file).write_text(self.planted(), "utf-8")
@@ -58,31 +61,32 @@ _INCOMING, _INTAKE, _AWARDS = (
 
 
 def _at_a_start(name: str, clause: str, statement: str) -> Defect:
-    """Return a defect that changes the pit's ledger by an SQL statement each time the program starts."""
+    """Return a defect of the pit: at each start of its program, an SQL statement changes the ledger."""
     begins = "            self._session.begin(token)\n"
     return Defect(name, clause, _LEDGER, begins, f"{begins}            self._db.execute({statement!r})\n")
 
 
 def _noted(name: str) -> str:
-    """Return Python code that reads the number in the file `name` on the pit's machine, or gives 0 without the file."""
+    """Return Python source that reads the number in the file `name` on the pit's machine, or gives 0 if there is no
+    such file."""
     return f"int(open({name!r}).read() if __import__('os').path.exists({name!r}) else 0)"
 
 
 def _note(name: str) -> str:
-    """Return Python code for a function that writes a number into the file `name`."""
+    """Return Python source for a function that writes its argument, a number, into the file `name`."""
     return f"lambda number: __import__('pathlib').Path({name!r}).write_text(str(number)) and None"
 
 
 def _times_of_acks_alone(moments: str) -> tuple[str, str, str, str]:
-    """Return two texts of the pit's service, each followed by its replacement. With them the times of acks come from
-    the Python code `moments`, and no longer from the source of the meters' times."""
+    """Return two changes of the pit's source, each as the old text followed by the new text. After them, the times in
+    acknowledgements come from the Python source `moments` instead of the clock that the meters' messages use."""
     made, acks = "        self._moments = Moments(", "ack.payload(table, self._moments.next()"
     return made, f"        self._of_acks = {moments}\n{made}", acks, acks.replace("_moments", "_of_acks")
 
 
 def acks_ahead(by_s: float) -> tuple[str, str]:
-    """Return a text of the pit's service and its replacement, which acknowledges each event `by_s` seconds before
-    commit."""
+    """Return a change of the pit's source, as the old text and the new text. After it, the pit acknowledges each event
+    `by_s` seconds before it commits the event."""
     commits = "            self._commit(events)\n"
     return commits, (
         "            for table, payload in events:\n"

@@ -1,7 +1,8 @@
-"""Defects of a pit that show only where links are cut, events come again and the program ends while tables play.
+"""Defects of a pit that show only when connections are cut, events come twice, and the pit's program is killed while
+tables play.
 
-Each is planted in a copy of the reference pit, as the defects in `defects.py` are, and the kit must find it under fire.
-Most of them happen once, after a cut of the pit's own link, because no other trial of the kit cuts that link.
+Each is planted in a copy of the reference pit, and the conformance kit's stress test (its "fire") must find it. Most of
+the defects appear once, after a cut of the pit's own connection, because no other test of the kit cuts that connection.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ def _moves_meter(by: str) -> str:
 
 
 def _once(indent: str, db: str, when: str, statement: str) -> str:
-    """Return Python code that changes the ledger a single time, when the condition `when` holds and the statement finds
-    a row to change."""
+    """Return Python source that changes the ledger a single time: as soon as the condition `when` holds and the SQL
+    statement finds a row to change. `db` is the source for the database."""
     lines = (
         f"if {when} and not __import__('os').path.exists('spoiled'):",
         f"    if {db}.execute({statement!r}).rowcount:",
@@ -35,7 +36,8 @@ def _once(indent: str, db: str, when: str, statement: str) -> str:
 
 
 def _after_a_cut(name: str, clause: str, statement: str, often: bool = False) -> Defect:
-    """Return a defect that changes the pit's ledger by an SQL statement after its connection was cut."""
+    """Return a defect of the pit: after its connection to the broker was cut, an SQL statement changes the ledger. This
+    happens once, or after every cut with `often`."""
     told = "                why = str(ended)\n"
     db = "self._ledger._db"
     indent = " " * 20
@@ -44,8 +46,8 @@ def _after_a_cut(name: str, clause: str, statement: str, often: bool = False) ->
 
 
 def _ahead_after_a_cut(name: str, clause: str) -> Defect:
-    """Return a defect by which the pit acknowledges events before their commit, from the first cut of its own
-    connection on. A restart does not end the defect."""
+    """Return a defect of the pit: after the first cut of its connection to the broker, it acknowledges events before it
+    commits them. A restart does not end this."""
     told = "                why = str(ended)\n"
     commits, ahead = acks_ahead(0.1)
     was_cut = "__import__('os').path.exists('cut')"
@@ -54,8 +56,8 @@ def _ahead_after_a_cut(name: str, clause: str) -> Defect:
 
 
 def _at_a_late_start(name: str, clause: str, statement: str) -> Defect:
-    """Return a defect that changes a large ledger when the program starts. Without fire the kit sends only about 350
-    events, too few for this defect."""
+    """Return a defect of the pit: when its program starts with more than 1000 events in the ledger, an SQL statement
+    changes the ledger once. The conformance kit sends so many events only in its stress test, otherwise about 350."""
     begins = "            self._session.begin(token)\n"
     late = "self._db.execute('SELECT count(*) FROM event').fetchone()[0] > 1_000"
     return Defect(name, clause, _LEDGER, begins, begins + _once(" " * 12, "self._db", late, statement))

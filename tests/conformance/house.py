@@ -1,5 +1,5 @@
-"""Runs the pit that is to be tried: any program that is a pit, on a broker of the tests' own, started again whenever it
-ends."""
+"""Runs the pit for a conformance test: any program that is a pit, on a broker of the test's own. The program is started
+again whenever it ends."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
 
 
 class KeptRunning:
-    """The program of any pit, a Python module, which is started again whenever it ends, until `close`.
+    """The running program of a pit, a Python module. It is started again whenever it ends, until `close` is called.
 
-    The file `behind` in `folder` says how many seconds slow the clock of the next start is. Each clock stands for a
-    machine of its own: a pit that starts with another clock finds no file that it wrote outside its ledger.
+    The file `behind` in `folder` says how many seconds slow the clock is at the next start. Each different clock stands
+    for a different machine: a pit that starts with another clock finds no file that it wrote outside its ledger.
     """
 
     def __init__(self, command: Sequence[str], folder: Path, home: Path) -> None:
@@ -68,7 +68,7 @@ class KeptRunning:
                 self._start()
 
     def close(self) -> None:
-        """End the program and do not start it again."""
+        """End the pit's program, and do not start it again."""
         self._ends = True
         self._process.send_signal(signal.SIGKILL)
         self._watch.join()
@@ -80,8 +80,8 @@ class KeptRunning:
 def try_reference_pit(
     folder: Path, home: Path = ROOT, only: Sequence[str] = (), fire_minutes: float | None = None
 ) -> Report:
-    """Try the reference pit in `home` with the kit, on a broker and a ledger of its own, and return the report. With
-    `fire_minutes` the pit is tried under fire."""
+    """Run the conformance kit on the reference pit whose program is in `home`, and return the report. The pit has a
+    broker and a ledger of its own. With `fire_minutes`, run the kit's stress test for so long instead."""
     program = [sys.executable, "-m", "controller.pit.reference"]
     ledger = str(folder / "ledger.sqlite")
     act = f"cd {shlex.quote(str(home))} && PYTHONPATH=. {shlex.join(program)}"
@@ -96,8 +96,8 @@ def try_reference_pit(
 
 
 def _terms(act: str, desk: str, settings: Path) -> dict[str, str]:
-    """Return the commands by which two people change a meter's terms. For a limit or a price, a command writes a key
-    into the settings and removes the same key elsewhere before the two people agree."""
+    """Return the shell commands by which two people change a meter at the reference pit: set a limit or a price, close
+    the meter, or correct it. The commands for a limit and a price first write the new value into the settings file."""
 
     def write(key: str, value: str) -> str:
         edits = f"-e '/^{key}/d' -e 's/^.meters.{{meter}}.$/&\\n{key} = {value}/'"
@@ -121,8 +121,12 @@ def try_program(
     only: Sequence[str],
     fire_minutes: float | None = None,
 ) -> Report:
-    """Try the pit that this module with its arguments starts, and return the report. {broker} in an argument becomes
-    the broker's address, or under fire the address of the kit's own port."""
+    """Run the conformance kit on the pit that `command` (a Python module with its arguments) starts, and return the
+    report. `deeds` are the shell commands for people's acts.
+
+    In an argument, {broker} is replaced by the broker's address, or in the kit's stress test by the address of the
+    kit's own proxy.
+    """
     broker = Broker(folder).start()
     pit_port = broker.port if fire_minutes is None else free_port()
     pit = KeptRunning([word.replace("{broker}", f"127.0.0.1:{pit_port}") for word in command], folder, home)
@@ -150,8 +154,8 @@ _OF_METER = {"limit": "limit_cents", "price": "price_cents", "close": "into"}
 def try_second_pit(
     folder: Path, home: Path = ROOT, only: Sequence[str] = (), fire_minutes: float | None = None
 ) -> Report:
-    """Try the second pit in `home` with the kit, and return the report. With `fire_minutes` the pit is tried under
-    fire."""
+    """Run the conformance kit on the second pit, whose program is in `home`, and return the report. With
+    `fire_minutes`, run the kit's stress test for so long instead."""
     program = [sys.executable, "-m", "tests.conformance.second_pit"]
     ledger = str(folder / "second.sqlite")
     act = f"cd {shlex.quote(str(home))} && {shlex.join(program)}"

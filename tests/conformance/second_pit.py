@@ -1,5 +1,5 @@
-"""A second pit, written from the contract's page alone, which shows that the contract suffices. The program speaks MQTT
-5 on a bare socket, and signs with PyNaCl.
+"""A second pit, written from the contract's page alone. It shows that this page is enough to write a pit. The program
+speaks MQTT 5 on a bare socket, and signs with PyNaCl.
 
     second_pit run LOG HOST:PORT | second_pit adopt LOG TABLE EPOCH KEY | second_pit verified|paid|rejected LOG AWARD
     second_pit corrected LOG EVENT | second_pit limit|price LOG METER CENTS | second_pit close LOG METER INTO
@@ -37,7 +37,8 @@ def at(ms: int = 0) -> str:
 
 
 class Meter:
-    """One meter of the second pit. Its amount is computed anew each time from everything that ever happened to it."""
+    """One meter of the second pit. Its amount is computed anew each time, from everything that has happened to the
+    meter."""
 
     def __init__(self) -> None:
         self.wagered, self.given, self.moved, self.off = 0, 0, Fraction(0), list[Row]()
@@ -45,7 +46,8 @@ class Meter:
         self.limits, self.price = list[tuple[int, int | None]](), 0
 
     def won(self, since: int = 0) -> int:
-        """Return how many wins of the whole meter stand, from win number `since` on."""
+        """Return how often the whole meter was won, from win number `since` onwards. A win whose awards were all
+        rejected does not count."""
         return sum(win["stands"] and win["share"] == 1 for win in self.wins[since:])
 
     def holds(self) -> Fraction:
@@ -54,8 +56,8 @@ class Meter:
         return held
 
     def level(self) -> Fraction:
-        """Return what the meter shows: the amount that it holds, or its limit where that is lower. A limit from before
-        the first wager applies immediately, and a later limit applies once the meter was won after it."""
+        """Return what the meter shows: the amount that it holds, or its limit if the limit is lower. A limit that was
+        set before the first wager applies immediately. A later limit applies after the meter's next win."""
         run = [limit for limit, since in self.limits if since is None or self.won(since)]
         return min([self.holds(), *map(Fraction, run[-1:])])
 
@@ -83,8 +85,8 @@ class Books:
         self.last = self.held
 
     def moment(self) -> int:
-        """Return a time for a message, in milliseconds since 1970, which is later than every time before, even over a
-        restart and whatever the clock shows."""
+        """Return a time for the pit's next message, in milliseconds since 1970. It is later than every time that was
+        returned before, even after a restart or with a slow clock."""
         self.last = max(self.last + 1, time.time_ns() // 1_000_000)
         if self.last > self.held:
             self.write(passed_by_none=self.last + 900)

@@ -1,5 +1,5 @@
-"""Defects of the table's side of the contract, which are planted in a copy of the table as the pit's defects are in the
-pit."""
+"""Defects of the table for the conformance tests. Each breaks a clause of the contract and is planted in a copy of the
+table's program, like the pit's defects in `defects.py`."""
 
 from __future__ import annotations
 

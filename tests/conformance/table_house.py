@@ -1,5 +1,5 @@
-"""Runs the table that is to be tried by the kit: its daemon, and a person who does at the table what the kit asks
-for."""
+"""Runs the table for a conformance test: its daemon, and a simulated person who does at the table what the conformance
+kit asks for."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ _HITS_A_METER, _HITS_A_FIXED_AWARD = "2C KS 3D 9S", "QD 2C 9H 3D"  # at seat 1, 
 
 
 class Person(Deeds):
-    """The person who deals, decides and pulls plugs at the table. The table's program lies in `home`, a copy of this
-    repository's programs."""
+    """The simulated person who deals, decides and restarts programs at the table under test. `home` is the folder with
+    the table's program, a copy of this repository's packages."""
 
     def __init__(self, folder: Path, broker: Broker, home: Path) -> None:
         super().__init__(TABLE_DEEDS, {}, asks=False)
@@ -60,18 +60,20 @@ class Person(Deeds):
         }
 
     def need(self, deed: str) -> None:
-        """Do nothing, because this person can do every deed (act of people) that the kit asks for at a table."""
+        """Check that this person can do the deed (the act of people) that the conformance kit asks for. The person can
+        do every deed at a table."""
         assert deed in self._deeds, deed
 
     def do(self, deed: str, **names: str) -> None:
-        """Do the deed (act of people) at the table. Raises DeedFailedError where the table does not allow it."""
+        """Do the deed (the act of people) at the table. `names` are the deed's details. Raises DeedFailedError if the
+        table does not allow it."""
         try:
             self._deeds[deed](**names)
         except (TableError, AssertionError) as error:
             raise DeedFailedError(f"{deed}: {error}") from error
 
     def begin(self) -> None:
-        """Start the table, open a shoe, show its first card and burn."""
+        """Start the table's program, open a shoe, and draw the shoe's first card and the cards of the burn."""
         self.table.start()
         eventually_now(lambda: self.table.status().shoe.up)
         self._tap("new_shoe", "first_card_due")
@@ -114,9 +116,9 @@ class Person(Deeds):
         self._tap("deal", "wagers_locked")
 
     def _tap(self, button: str, phase: str) -> None:
-        """Press the button and let go, and repeat this where the phase does not come within a second. A press soon
-        after the last one may count as the same press, because a contact that opens only for a moment counts as closed
-        all the time."""
+        """Press and release the button until the table reaches the phase. The press is repeated every second, because a
+        press soon after the last one may count as the same press: a contact that opens only for a moment counts as
+        closed all the time."""
 
         def tapped() -> bool:
             self._pins.tap(button)
@@ -154,7 +156,8 @@ sys.exit(main(sys.argv[1:]))
 
 
 def try_reference_table(folder: Path, home: Path = ROOT, only: Sequence[str] = ()) -> Report:
-    """Try the table whose program lies in `home` with the kit, on a broker of its own, and return the report."""
+    """Run the conformance kit on the table whose program is in `home`, and return the report. The table has a broker of
+    its own."""
     wanted = [clause for clause in clauses("T") if not only or clause.number in only]
     with ExitStack() as stack:
         broker = Broker(folder)

@@ -1,5 +1,5 @@
-"""Tests that the conformance kit distinguishes, clause by clause, a pit or a table that keeps the contract from one
-that does not."""
+"""Tests of the conformance kit: for each clause of the contract, it tells a pit or a table that keeps the clause from
+one that breaks it."""
 
 from __future__ import annotations
 
@@ -105,8 +105,8 @@ def _can_be_planted(defect: Defect) -> None:
 
 
 def test_a_defect_names_only_what_is_there(tmp_path: Path) -> None:
-    """No planted defect uses an undefined name, because a program that ends with a NameError breaks most clauses and
-    shows nothing of the kit."""
+    """No planted defect uses an undefined name. A program that ends with a NameError would break most clauses, and so
+    would not show whether the conformance kit finds the defect."""
     for number, defect in enumerate([*PIT_DEFECTS, *TABLE_DEFECTS]):
         (tmp_path / f"{number}.py").write_text(f"# {defect.name}\n{defect.planted()}", "utf-8")
     ruff = [sys.executable, "-m", "ruff", "check", "--isolated", "--no-cache", "--select=F821", str(tmp_path)]
@@ -124,8 +124,8 @@ def test_the_pages_count_the_planted_defects(page: str) -> None:
 
 
 def test_a_kit_says_old_events_in_the_words_of_their_version() -> None:
-    """The kit writes an old event with the same fields as `version_2.json.gz`, which has events of tables under version
-    2, without chains."""
+    """The conformance kit writes an event of contract version 2 with the same fields as the real old events in
+    `version_2.json.gz`."""
     evenings = json.loads(gzip.decompress((ROOT / "tests/sheets/version_2.json.gz").read_bytes()))
     evenings_of_royal9_last = sorted(evenings, key=lambda name: name.startswith("royal9:"))
     then = {event["type"]: event for name in evenings_of_royal9_last for event in evenings[name]}
@@ -193,7 +193,7 @@ def test_a_pit_that_breaks_a_clause_with_its_clock_behind_gets_its_clock_back(
 
 
 def _table_that_hears_nothing() -> FarTable:
-    """Return a stand-in for a table that has no broker and hears nothing."""
+    """Return a simulated table that has no broker and so receives nothing."""
     table = object.__new__(FarTable)
     table.wire = object.__new__(Wire)
     table.wire.heard = []
@@ -269,8 +269,8 @@ def test_a_second_pit_of_other_libraries_keeps_the_clauses_of_a_sample(
 @pytest.mark.proof
 @needs_mosquitto
 def test_a_second_pit_of_other_libraries_keeps_every_clause(tmp_path: Path, figure: Callable[[str], None]) -> None:
-    """The second pit keeps every clause that it must keep. The kit reports two clauses as not tried, because this pit
-    does not cosign journals, which no pit must do."""
+    """The second pit keeps every clause that it must keep. The conformance kit reports two clauses as not tried. They
+    are about cosigning journals, which this pit does not do and which no pit must do."""
     report = try_second_pit(tmp_path)
     not_tried = [line.clause.number for line in report.lines if line.result is Result.NOT_TRIED]
     assert not_tried == ["P41", "P42"]

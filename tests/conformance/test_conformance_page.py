@@ -1,4 +1,5 @@
-"""Tests of the page docs/conformance.md, as a stranger follows it: from the wheel in an empty folder to a report."""
+"""Tests that a stranger can follow the page docs/conformance.md: its commands lead from the wheel in an empty folder to
+a report."""
 
 from __future__ import annotations
 
@@ -31,8 +32,8 @@ _WITHIN_S = 1800
 
 
 def _commands(of: str) -> list[str]:
-    """Return the blocks of commands in a section of the page, with free ports in place of the page's, and three minutes
-    of fire."""
+    """Return the blocks of shell commands in one section of the page docs/conformance.md. The page's ports are replaced
+    by free ones, and its ten minutes of stress test by three."""
     lines = _PAGE.read_text("utf-8").splitlines()
     begins = lines.index(_SECTIONS[of])
     ends = next(place for place in range(begins + 1, len(lines)) if lines[place].startswith("## "))
@@ -45,8 +46,8 @@ def _commands(of: str) -> list[str]:
 
 @contextmanager
 def _typed(texts: list[str], folder: Path) -> Iterator[None]:
-    """Run each of these blocks of commands in `folder`; each must succeed. When the `with` block ends, everything that
-    they started is ended."""
+    """Run each of these blocks of shell commands in `folder`, and check that it succeeds. When the `with` block ends,
+    every process that the commands started is ended."""
     shells: list[subprocess.Popen[bytes]] = []
     said = folder / "said"
     try:

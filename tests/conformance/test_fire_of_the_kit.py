@@ -1,5 +1,5 @@
-"""Tests of the kit under fire: sound pits pass it, and a pit with a defect that shows only under fire is found at its
-clause."""
+"""Tests of the conformance kit's stress test (its "fire"): correct pits pass it, and it finds defects that show only
+under stress, each with the clause that it breaks."""
 
 from __future__ import annotations
 
@@ -83,8 +83,8 @@ def test_a_defect_is_found_under_fire_within_ten_minutes(
 @needs_mosquitto
 @pytest.mark.parametrize("defect", FIRE_DEFECTS, ids=lambda defect: defect.name)
 def test_the_kit_without_fire_does_not_find_the_defect(defect: Defect, tmp_path: Path) -> None:
-    """The kit without fire reports every clause as kept at a pit with the defect, which shows that only the fire finds
-    it."""
+    """Without its stress test, the conformance kit reports every clause as kept by a pit with the defect. So only the
+    stress test finds the defect."""
     report = try_reference_pit(tmp_path, defect.plant(tmp_path / "copy"))
     assert {line.result for line in report.lines} == {Result.KEPT}, report.text()
 
@@ -127,7 +127,7 @@ def _step(award: str, cents: int, step: str, hit: str = "t/e/9", seat: int = 1, 
 
 
 def _player() -> Player:
-    """Return a player of a table without a connection, which notes only what the table makes."""
+    """Return a simulated table of the stress test, without a connection to a broker."""
     player, table = object.__new__(Player), object.__new__(FarTable)
     table.table, table.epoch, table.key, table.shoe, table.round, table.made = (
         "t",
@@ -221,8 +221,8 @@ def test_an_award_on_which_nobody_can_decide_in_the_calm_is_told(
 def test_a_pit_whose_word_of_what_was_decided_comes_late_is_not_accused(
     late: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A pit is not accused where a person's command failed although the decision took effect, and the pit announces the
-    decision late."""
+    """A pit is not accused if a person's command failed, the decision took effect all the same, and the pit announces
+    the decision late."""
     monkeypatch.setattr(fire, "ANSWERS_WITHIN_S", 0)
     burnt, player = object.__new__(Fire), _player()
     player.steps = {"t.1": {1: _step("t.1", 70, "verified" if late == "paid" else "pending")}}
@@ -300,8 +300,8 @@ def test_options_of_which_one_would_do_nothing_are_refused(
 
 
 def test_a_clause_for_which_the_fire_had_nothing_is_not_tried() -> None:
-    """A clause is not tried where the fire lacked an event or a decision that the clause needs. The counts come from a
-    stage that had all of them, and each is then taken away."""
+    """A clause counts as not tried if the stress test had none of the events or decisions that the clause is about. The
+    test begins with counts that are enough for every clause, and takes one kind away at a time."""
     burnt = object.__new__(Fire)
     burnt.told, burnt._decided = Counter({"ends of the program under fire": 1}), {}
     burnt._deeds = Deeds(PIT_DEEDS, {"verify": "true", "pay": "true"}, False)
@@ -359,7 +359,7 @@ def test_an_ack_that_goes_back_is_a_loss_and_a_late_copy_of_one_is_none() -> Non
 
 @pytest.fixture
 def echo() -> Iterator[int]:
-    """The port of a server that sends back everything that it receives."""
+    """The port of a running server that sends back everything that it receives."""
     server = socket.create_server(("127.0.0.1", 0))
 
     def serve() -> None:

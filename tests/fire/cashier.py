@@ -1,8 +1,8 @@
-"""A cashier as a program: `python -m tests.fire.cashier LEDGER SEED` decides on awards until standard input ends, and
-then prints how many decisions it made.
+"""A simulated cashier at a pit, as a program: `python -m tests.fire.cashier LEDGER SEED` decides on awards until
+standard input ends, and then prints how many decisions it made.
 
-The cashier is a process of its own, as people's commands are. A decision locks the ledger's file, and in the test's own
-process each step of a decision would wait for all other threads.
+The cashier is a process of its own, as the commands of real people are. A decision locks the ledger's file, and in the
+test's own process each step of a decision would wait for all other threads.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ _BETWEEN_DECISIONS_S = 0.02  # no person is as fast: who takes the ledger again 
 
 
 def main(path: Path, seed: str) -> int:
-    """Decide on the ledger's awards until standard input ends: pay some, reject some, and leave some open. Returns the
-    number of decisions."""
+    """Decide on the awards in the ledger at `path` until standard input ends: pay some, reject some, and leave some
+    open. Returns the number of decisions."""
     decided = 0
     while not _is_over(_EVERY_S):
         with suppress(TableError), closing(Ledger(path)) as ledger:  # the pit may be at its files
@@ -42,8 +42,11 @@ def main(path: Path, seed: str) -> int:
 
 
 def _decide(control: Path, award: str, step: Step) -> None:
-    """Decide on an award at the pit's control socket. The pit runs for practice, so any names will do: Ben verifies,
-    Cleo pays, and both are needed to reject."""
+    """Decide on an award at the pit's control socket. `step` is the award's next step: "verified", "paid" or
+    "rejected".
+
+    The pit runs for practice, so that it accepts any names: Ben verifies, Cleo pays, and both together reject.
+    """
     do = {"verified": "verify", "paid": "pay", "rejected": "reject"}[step]
     answer = ask(control, {"do": do, "award": award, "as": "Cleo" if step == "paid" else "Ben"})
     for waits in answer.waits:

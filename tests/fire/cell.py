@@ -1,5 +1,5 @@
-"""A pit on several machines, each of which is a network namespace: two databases, brokers, and two pits of which one
-leads."""
+"""A replicated pit for the stress tests, on several machines: two databases, brokers, and two pits, of which one leads.
+Each machine is a Linux network namespace."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ sys.exit(main())
 
 
 class Cell:
-    """A primary database and its standby, and two pits, which a supervisor starts again whenever they end.
+    """A primary database with its standby, brokers, and two pits. A thread starts a pit again whenever it ends.
 
-    `pits` names the pits' machines, each with the machine of the broker to which its pit speaks. `settings` is the text
-    of the pits' settings file without its roles. The pits' program lies in `home`.
+    `pits` maps each machine that runs a pit to the machine of the broker that this pit uses. `settings` is the text of
+    the pits' settings file without the section `[roles]`. `home` is the folder with the pits' program.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class Cell:
         ends.callback(self._end)
 
     def leader(self) -> str | None:
-        """Return the machine whose pit leads now, or None where none leads."""
+        """Return the machine of the pit that leads now, or None if no pit leads."""
         with suppress(psycopg.Error):
             for (who,) in rows(self.url, "SELECT who FROM leadership WHERE until > clock_timestamp()"):
                 found = _WHO.search(str(who))
@@ -107,31 +107,31 @@ class Cell:
         return None
 
     def some_leader(self) -> str:
-        """Wait until a pit leads, and return its machine."""
+        """Wait until one of the pits leads, and return the machine on which it runs."""
         while (machine := self.leader()) is None:
             time.sleep(0.05)
         return machine
 
     def await_leader_beside(self, former: str) -> None:
-        """Wait until a pit leads that is not on the machine `former`."""
+        """Wait until a pit on a machine other than `former` leads."""
         while self.leader() in (None, former):
             time.sleep(0.05)
 
     def signal_pit(self, machine: str, number: signal.Signals) -> None:
-        """Send a signal to the pit on this machine, where one runs."""
+        """Send a signal to the process of the pit on this machine. Do nothing if no pit runs there."""
         with suppress(KeyError, ProcessLookupError):
             os.kill(self._pits[machine].pid, number)
 
     def signal_leader(self, number: signal.Signals) -> tuple[str, int]:
-        """Wait until a pit leads, and send it a signal. Returns its machine and its process id."""
+        """Wait until a pit leads, and send its process a signal. Returns the leader's machine and process id."""
         machine = self.some_leader()
         pid = self._pits[machine].pid
         os.kill(pid, number)
         return machine, pid
 
     def replace_primary(self) -> None:
-        """Swap the two databases after a failover: the promoted standby is the primary, and the former primary starts
-        empty as its standby."""
+        """Swap the two databases after the standby has taken over. The promoted standby is now the primary, and the
+        former primary starts empty as its standby."""
         self.primary, self.standby = self.standby, self.primary
         self.standby.forget()
         self.standby.follow(self.primary)
@@ -140,7 +140,7 @@ class Cell:
 
     @contextmanager
     def silent_standby(self) -> Iterator[None]:
-        """Keep the standby from confirming any commit while the `with` block runs."""
+        """Keep the standby database from confirming any commit while the `with` block runs."""
         ((receiver,),) = self.standby.query("SELECT pid FROM pg_stat_wal_receiver") or [(None,)]
         if not isinstance(receiver, int):
             return
@@ -151,7 +151,7 @@ class Cell:
             os.kill(receiver, signal.SIGCONT)
 
     def cancel_commits(self) -> int:
-        """Cancel the commits that wait for the standby. Returns their number."""
+        """Cancel all commits in the primary database that wait for the standby's confirmation. Returns their number."""
         waiting = "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
         return len(self.primary.query(waiting))
 
@@ -175,12 +175,12 @@ class Cell:
 
     @property
     def key(self) -> bytes:
-        """The public key with which both pits sign."""
+        """The public key whose private half both pits use to sign."""
         return load_or_make_key(Path(self._key)).public
 
     def head_office_findings(self) -> list[str]:
-        """Return what the head office's audit finds wrong in the house's log, which has the events and the decisions
-        that the pits have signed."""
+        """Run the head office's audit on a log of all the events and decisions that the pits have signed. Returns what
+        the audit finds wrong."""
         log = self.folder / "house.log"
         with log.open("w", encoding="utf-8") as out, redirect_stdout(out):
             assert main(["events", "--ledger", self.url]) == 0
@@ -197,11 +197,11 @@ class Cell:
 
 
 class Cashier(threading.Thread):
-    """A thread that plays two supervisors, who decide on awards from accounts of their own.
+    """A thread that plays two supervisors at the pits, who decide on awards from two user accounts.
 
-    The supervisors do not know which pit leads, and ask at either machine's control socket. A pit that leads no longer
-    must decide nothing, and where an answer is lost with its pit they ask again. `paid` counts for each award how often
-    a pit told them that it is paid.
+    The supervisors do not know which pit leads, and send their requests to the control socket of either machine. A pit
+    that no longer leads must decide nothing. If an answer is lost because its pit was killed, the supervisors ask
+    again. `paid` counts for each award how often a pit answered that it is paid.
     """
 
     def __init__(self, cell: Cell, seed: int) -> None:
@@ -237,7 +237,8 @@ class Cashier(threading.Thread):
             self.decided += self._ask(_ANN, do="verify", award=award.id)["ok"]
 
     def _ask(self, who: int, **request: object) -> dict[str, Any]:
-        """Send a request to the first pit whose control socket is open, and return its answer."""
+        """Send a request from the user account `who` to the first pit whose control socket is open, and return the
+        pit's answer."""
         for desk in self._luck.sample(self._cell.desks, len(self._cell.desks)):
             with suppress(FileNotFoundError, ConnectionRefusedError):
                 return ask_desk(who, desk, [_SUPERVISORS], **request)

@@ -1,5 +1,5 @@
-"""Finds out at which step of the delivery each cut of a table's link fell, from the broker's log and from the bytes
-that had passed the link before the cut."""
+"""Finds out what a table and the broker had exchanged when a test cut their connection. The evidence is the broker's
+log and the lengths of the TLS records that had passed before the cut."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _LINE = re.compile(
 
 
 class Records:
-    """The TLS records of one direction of a connection: the lengths of those that have passed completely."""
+    """The lengths of the TLS records that have passed completely in one direction of a connection."""
 
     def __init__(self) -> None:
         self.lengths: list[int] = []
         self._begun = b""
 
     def pass_on(self, data: bytes) -> None:
-        """Note that these bytes have passed the link."""
+        """Note that these bytes have passed through the connection."""
         self._begun += data
         while len(self._begun) >= _HEADER:
             length = int.from_bytes(self._begun[3:_HEADER])
@@ -45,8 +45,8 @@ class Records:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A connection that was cut: its port as the broker knows it, when it was cut (Unix time), and what had passed from
-    the broker by then."""
+    """A connection that a test has cut: its port as the broker knows it, when it was cut (Unix time), and the TLS
+    records that had come from the broker before the cut."""
 
     port: int
     at_s: float
@@ -55,8 +55,8 @@ class Cut:
 
 @dataclass
 class _Connection:
-    """A table's connection as the broker's log shows it. Each step has its length on the link, or 0 where the table
-    sent it."""
+    """A connection of a table, as the broker's log shows it. `steps` has the messages in order, each with the length of
+    its TLS record if the broker sent it, or 0 if the table sent it."""
 
     name: str
     port: int
@@ -65,8 +65,11 @@ class _Connection:
 
 
 def places(log: str, cuts: Sequence[tuple[str, Cut]]) -> Counter[str]:
-    """Count how many of the cuts fell at each step of the delivery. Each cut comes with its table. A cut whose step is
-    not certain counts as elsewhere."""
+    """Count the cuts by what had been exchanged before them: after an event and before its PUBACK, after the PUBACK and
+    before the pit's acknowledgement, or elsewhere. A cut that cannot be placed for certain counts as elsewhere.
+
+    `log` is the broker's log, and `cuts` has pairs of a table's name and a cut of its connection.
+    """
     connections = list(_connections(log))
     fallen = Counter({BEFORE_PUBACK: 0, BEFORE_ACK: 0, ELSEWHERE: 0})
     for table, cut in cuts:
@@ -76,8 +79,8 @@ def places(log: str, cuts: Sequence[tuple[str, Cut]]) -> Counter[str]:
 
 
 def _connections(log: str) -> Iterator[_Connection]:
-    """Yield every connection that a client made, from the broker's log. Two connections may have the same port one
-    after the other."""
+    """Yield every connection that a client made to the broker, from the broker's log. Two connections may have the same
+    port one after the other."""
     latest: dict[str, _Connection] = {}
     for line in filter(None, map(_LINE.fullmatch, log.splitlines())):
         if line["name"]:
@@ -98,8 +101,8 @@ def _step(line: re.Match[str]) -> tuple[str, int]:
 
 
 def _place(steps: Sequence[tuple[str, int]], passed: Records) -> str:
-    """Return where a cut fell among the steps of its connection. The broker sends its TLS records in order, so that the
-    lengths of the records that passed show which steps arrived."""
+    """Return between which messages of a connection it was cut. The broker sends its TLS records in order, so that the
+    lengths of the records that passed show which messages arrived."""
     left, arrived = list(passed.lengths), set[int]()
     for place, (_, length) in enumerate(steps):
         if length and length not in left:

@@ -1,7 +1,8 @@
-"""A dealer and a supervisor at one table of the test floor, who play round after round, whatever is killed meanwhile.
+"""A simulated dealer and supervisor at one table of the stress test, who play round after round while programs are
+being killed.
 
-The dealer deals each round to its end by the sheet, even while the daemon is down. The supervisor voids a round that
-the table did not hear completely. For every round they know how the table's stream must report it.
+The dealer deals each round to its end by the game's rules, even while the table's daemon is down. The supervisor voids
+a round if the table did not receive all its cards. For every round they know how the table's events must report it.
 """
 
 from __future__ import annotations
@@ -50,18 +51,21 @@ _LONGER_THAN_KEPT_S = 9.0  # a freeze of which the table must take the shoe for 
 
 @dataclass
 class Dealt(Hand):
-    """A round as it was dealt. `sure` says that nothing kept the table from hearing all of it."""
+    """A round as the simulated dealer has dealt it. `sure` is True if nothing kept the table from receiving all of its
+    cards."""
 
     sure: bool = True
 
 
 class SecondDealer:
-    """The independent second dealer of one table: it deals by the sheet, whether the table hears it or not, and judges
-    the table by the cards on the felt. `hurt` kills a broker or pit. `dealt` has the rounds that were dealt, in order.
-    `combinations` has the seats with their King and 9.
+    """A simulated dealer at one table of the stress test, who is independent of the table: it deals by the game's
+    rules, whether the table receives the cards or not, and judges the table by the cards that were dealt.
 
-    Whatever the table has shown is committed, and no kill may lose it. For this reason the dealer waits, before each
-    card of a round in which the daemon is killed, until the cards before it are shown. Only the last card may be lost.
+    `strikes` says in which rounds something is killed, and `hurt` kills a broker or a pit. `dealt` has the rounds that
+    were dealt, in order. `combinations` has each seat with the King and the 9 that are printed there.
+
+    What the table has shown is committed, and no kill may lose it. For this reason, in a round in which the daemon is
+    killed, the dealer waits before each card until the earlier cards are shown. Only the last card may be lost.
     """
 
     def __init__(self, table: Table, seed: int, strikes: Mapping[int, Strike], hurt: Callable[[Strike], None]) -> None:
@@ -89,7 +93,7 @@ class SecondDealer:
         self.kept = 0  # cards shown before a kill and still there after it
 
     def deal(self, hands: int) -> None:
-        """Deal this many rounds after those that were dealt before."""
+        """Deal `hands` more rounds at the table."""
         for _ in range(hands):
             if self._hands_left == 0:
                 self._open_shoe()
@@ -97,8 +101,8 @@ class SecondDealer:
             self._hands_left -= 1
 
     def change_disk(self, copy: Path | None = None, restore: Path | None = None) -> None:
-        """Kill the daemon between two rounds, copy its journal or put an older copy in its place, and start the daemon
-        again."""
+        """Kill the table's daemon between two rounds and start it again. Meanwhile copy the table's journal to `copy`,
+        or replace it by the older copy `restore`."""
         self._kill()
         for suffix in ("", "-wal"):
             journal = self._table.journal.with_name(self._table.journal.name + suffix)
@@ -120,17 +124,18 @@ class SecondDealer:
         return told
 
     def end_shoe(self) -> None:
-        """End the shoe as a supervisor does, where the table stopped because the shoe's cards must be counted."""
+        """Begin a new shoe as a supervisor does, if the table has stopped because the cards of the old shoe must be
+        counted."""
         if _unheard(self.status()["face"]):
             self._supervise("new_shoe")
 
     def accept_award(self, award: str, cents: int) -> None:
-        """Accept an award that the table disputes, as a supervisor and the holder of the key do after they have
-        compared the amounts."""
+        """Accept an award that the table disputes. A supervisor does this, together with the holder of the table's key,
+        after they have compared the amounts."""
         self._by_two("accept_award", award=award, cents=cents)
 
     def unplug(self) -> None:
-        """Unplug the shoe for good."""
+        """Pull the shoe's serial cable and leave it unplugged."""
         self._line.unplug()
 
     # A hand.
@@ -179,11 +184,11 @@ class SecondDealer:
 
     @property
     def _left(self) -> int:
-        """The number of cards left in the shoe, as a person counts them who opens it."""
+        """The number of cards left in the shoe, as a person who opens the shoe would count them."""
         return 52 * _DECKS - self._drawn
 
     def _await_shown(self, hand: Dealt) -> None:
-        """Wait until the table shows all cards of the round that were dealt."""
+        """Wait until the table's status shows all the cards of the round that have been dealt so far."""
         if self._table.runs:
             self._await(lambda: self._cards_shown() == {"player": hand.player, "banker": hand.banker})
             self._shown = {"player": [*hand.player], "banker": [*hand.banker]}
@@ -235,8 +240,8 @@ class SecondDealer:
             time.sleep(_LET_GO_S)
 
     def _next_cards(self) -> Iterator[str]:
-        """Yield the cards of a round from the shuffled shoe. Now and then a King and a 9 come where a seat wins with
-        them."""
+        """Yield the cards for a round from the shuffled shoe. Sometimes the first cards contain the King and the 9 that
+        are printed at a seat with a wager, so that the seat wins."""
         if self._rng.random() < _WINNING:
             printed = [k9 for seat, k9 in self.combinations if seat in self._seats] or [["KS", "9S"]]
             won = self._rng.choice(printed)
@@ -248,14 +253,16 @@ class SecondDealer:
             yield self._cards.pop()
 
     def _take(self, card: str) -> str:
-        """Take this card out of the shoe, or the last card where the shoe has no more of it, and return the card."""
+        """Remove this card from the shoe and return it. If the shoe has no more of this card, take the last card of the
+        shoe instead."""
         with suppress(ValueError):
             self._cards.remove(card)
             return card
         return self._cards.pop()
 
     def _see_it_over(self, hand: Dealt) -> None:
-        """Wait until the table has the whole round that was dealt, or have the supervisor void it."""
+        """Wait until the table shows that the dealt round is over. If the table did not receive all of it, have the
+        supervisor void it."""
         if hand.sure and not hand.voided:
             self._until(lambda face: face["phase"] == "wagers_open" and face["fault"] is None)
             return
@@ -271,8 +278,9 @@ class SecondDealer:
             self._await(self._is_heard)
 
     def _is_mended(self, hand: Dealt | None) -> bool:
-        """Tell whether the table is ready for the next round. Where it is not, let a supervisor void what is
-        unfinished, count the cards, or clear the fault."""
+        """Tell whether the table is ready for the next round. If it is not, let the supervisor void the unfinished
+        round, count the cards, or clear the fault. `hand` is the round that was dealt last, or None before a new shoe.
+        """
         face = self.status()["face"]
         in_round = face["phase"] in ("wagers_locked", "round_in_play")
         if not in_round and (face["fault"] is None or (hand is None and _unheard(face))):
@@ -289,8 +297,8 @@ class SecondDealer:
         return False
 
     def _is_counted(self) -> bool:
-        """Tell whether the table needs no count of the cards. Where it asks for one, let a supervisor count, which
-        succeeds where the table knows of every card."""
+        """Return True if the table needs no count of the shoe's cards. If it needs one, let the supervisor enter the
+        count, and return whether the table accepts it. The table accepts the count if it knows of every card."""
         return not _unheard(self.status()["face"]) or self._supervise("count", left=self._left)
 
     # Kills.
@@ -324,8 +332,8 @@ class SecondDealer:
             self._shoe.unplug()
 
     def _hear_again(self, strike: Strike) -> None:
-        """Let the table hear the shoe again, after the rounds are dealt that it does not hear. Their wagers were never
-        locked, so the stream must not report them."""
+        """Deal the rounds that the table is meant to miss, and then let it receive the shoe's reports again. No wagers
+        were locked for those rounds, so the table's events must not report them."""
         for _ in range(strike.unheard_hands):
             hand = Hand()
             while hand.side is not None:
@@ -362,10 +370,10 @@ class SecondDealer:
         return True
 
     def _is_heard(self) -> bool:
-        """Tell whether the table has read and committed everything that the shoe has written.
+        """Tell whether the table has read and committed everything that the shoe has sent.
 
-        The pty hands over the shoe's bytes during a short sleep. Then an act is sent that the table refuses. The
-        refusal comes only after the table has read those bytes and written them to the disk.
+        A short sleep lets the pseudo-terminal pass on the shoe's bytes. Then the supervisor requests an act that the
+        table refuses. The refusal comes only after the table has read those bytes and written them to the disk.
         """
         time.sleep(_HANDED_OVER_S)
         return not self._supervise("reset_hit", seat=_NOBODYS_SEAT)
@@ -373,15 +381,15 @@ class SecondDealer:
     # Asking the table.
 
     def _supervise(self, act: str, **said: int | str) -> bool:
-        """Do a supervisor's act, and return whether the table accepted it. The supervisor looks at the table first, and
-        names the fault that stands."""
+        """Request a supervisor's act from the table, and return whether the table accepted it. `said` gives the fields
+        of the request. For an act that may clear a fault, the request names the table's present fault."""
         fault = self.status()["face"]["fault"] if act in ("clear", "void", "count", "new_shoe") else None
         named = {} if fault is None else {"fault": str(fault["id"])}
         return bool(self._say({"do": act, "by": "Ann", **said, **named})["ok"])
 
     def _by_two(self, act: str, **said: int | str) -> bool:
-        """Do an act that may need a second person, and let that person agree. Returns whether the table accepted the
-        act."""
+        """Request an act that may need the agreement of a second person, and let that person agree. Returns whether the
+        table accepted the request."""
         done = self._supervise(act, **said)
         agree(convert(self.status()["second_person"], Waits | None), Path(self._socket), self._pins.confirm)
         return done
@@ -420,15 +428,15 @@ class SecondDealer:
 
 
 def _shoe(table: Table, line: PtyLine, rng: random.Random) -> FarShoe | FarBeeTek:
-    """Return the simulated shoe of the table's brand. An Angel Eye continues with 0 or 1 after 9, and its line damages
-    and doubles copies of its reports."""
+    """Return a simulated shoe of the table's brand. With an Angel Eye shoe, the report number after 9 is 0 or 1 at
+    random, and copies of its reports are damaged, lost or doubled at random."""
     if table.files.values["shoe"]["driver"] == "beetek":
         return FarBeeTek(line)
     shoe = FarShoe(line, wrap=rng.randrange(2))
     whole, bad = shoe.corrupt, [0]
 
     def lossy(copy: int, frame: bytes) -> bytes:
-        """Damage or lose at most one of the three copies of a report. Any other copy may come twice."""
+        """Damage or lose at most one of the three copies of a shoe's report. Any other copy may be sent twice."""
         assert whole is not None
         frame = whole(copy, frame)
         if copy == 0:

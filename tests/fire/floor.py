@@ -1,8 +1,8 @@
-"""A pit's gaming floor as processes: the shipped broker over mutual TLS, the reference pit, and tables with simulated
-shoes.
+"""A gaming floor of real processes for the stress test: the broker as shipped, with mutual TLS, the reference pit, and
+tables with simulated shoes.
 
-Every connection goes over a link that can be cut. A supervisor starts again what was killed, and a cashier decides on
-awards.
+Pit and tables connect to the broker through proxies that can cut the connection. A supervisor starts each killed
+program again, and a cashier decides on awards.
 """
 
 from __future__ import annotations
@@ -59,11 +59,11 @@ _PIT_BYTES: dict[Direction, int] = {"to_broker": 100_000, "from_broker": 400_000
 
 
 class Floor:
-    """The gaming floor of one run. `seed` decides what happens to its links, and `cut_rate` says how many times more
-    often than usual they are cut.
+    """The gaming floor of one stress test: broker, pit, tables and cashier. `seed` decides what happens to the
+    connections, and `cut_rate` says how many times more often than usual they are cut.
 
-    `wrong` collects what must never be seen. `heard` counts the messages of a listener that connects to the broker
-    without a link, by the topic's last word; each message must keep the contract.
+    `wrong` collects errors that must never happen. A listener connects to the broker without a proxy and checks each
+    message against the contract. `heard` counts its messages by the last word of their topic.
     """
 
     def __init__(self, folder: Path, seed: int, tables: int, cut_rate: int) -> None:
@@ -96,7 +96,7 @@ class Floor:
 
     @property
     def links(self) -> list[Link]:
-        """All links of the floor: the pit's, then the tables'."""
+        """The proxies of all connections: first the pit's, then those of the tables."""
         return [self.pit_link, *self.table_links]
 
     def open(self) -> None:
@@ -115,10 +115,10 @@ class Floor:
         self._watch.start()
 
     def settle(self, accept: Callable[[str, str, int], None]) -> None:
-        """End all troubles, and wait until the pit and every table have sent each other everything.
+        """Cause no more troubles, and wait until the pit and every table have sent each other everything.
 
-        `accept` is called with the table, the award and its cents for each award that a table disputes, so that people
-        at the table accept it.
+        If a table disputes an award, `accept` is called with the table, the award and its cents, so that people at the
+        table accept the award.
         """
         for link in self.links:
             link.calm()
@@ -130,7 +130,7 @@ class Floor:
         self._watch.join()
 
     def close(self) -> None:
-        """End every process and connection of the floor."""
+        """End all processes and connections of the gaming floor."""
         self._end_cashier()
         self._closing.set()
         for table in self.tables:
@@ -142,14 +142,14 @@ class Floor:
         self._links.close()
 
     def _end_cashier(self) -> None:
-        """End the cashier, and add the number of its decisions to `decided`."""
+        """End the cashier's process, and add the number of its decisions to the attribute `decided`."""
         if self._cashier is not None:
             told, _ = self._cashier.communicate()
             self.decided += int(told)
             self._cashier = None
 
     def picture(self) -> str:
-        """Return a description of the floor for the text of a failure."""
+        """Return a description of the gaming floor's state, which is shown if the test fails."""
         lines = ["wrong:", *self.wrong, *self.pit_log.read_text("utf-8", "replace").splitlines()[-_LAST_LINES:]]
         lines += [f"not heard: {step}" for step in self._unheard_steps()]
         for table in self.tables:
@@ -174,7 +174,8 @@ class Floor:
         )
 
     def _last_win_was_told(self) -> bool:
-        """Tell whether each table's stream has reported the last win. The pit announces wins one after the other."""
+        """Tell whether each table has reported the latest win of a meter in its events. The pit announces wins one
+        after the other."""
         with closing(sqlite3.connect(f"file:{self.ledger}?mode=ro", uri=True)) as db:
             (last,) = db.execute("SELECT max(seq) FROM win").fetchone()
             told = "SELECT body FROM event WHERE table_id = ? AND instr(body, 'win_told') ORDER BY seq DESC LIMIT 1"
@@ -182,13 +183,13 @@ class Floor:
         return last is None or all(row is not None and json.loads(row[0])["win"]["seq"] == last for row in rows)
 
     def _unheard_steps(self) -> list[tuple[object, ...]]:
-        """Return the steps of awards that no table's stream has reported, each with its award."""
+        """Return the steps of awards that no table has reported in its events so far, each with its award."""
         with closing(sqlite3.connect(f"file:{self.ledger}?mode=ro", uri=True)) as db:
             steps = "SELECT * FROM step JOIN award ON award.number = step.award WHERE heard != 1"
             return db.execute(steps).fetchall()
 
     def _progress(self) -> object:
-        """Return a value that changes as long as events still come to the ledger."""
+        """Return the number of events in the pit's ledger. The value changes as long as new events come."""
         return heads(self.ledger, "SELECT 'events', count(*) FROM event")
 
     # How it is built.
@@ -243,7 +244,8 @@ class Floor:
     # Its people.
 
     def _minded(self, run: Callable[..., None], *args: object) -> None:
-        """Run a thread's work, and note any exception in `wrong`, because otherwise the thread would end unnoticed."""
+        """Run a thread's function, and add any exception to the list `wrong`. Otherwise the exception would end the
+        thread unnoticed."""
         try:
             run(*args)
         except Exception:  # noqa: BLE001  # whatever it is, the judge is to see it
@@ -257,14 +259,15 @@ class Floor:
         self.heard[message.topic.rpartition("/")[2]] += 1
 
     def _audit(self) -> None:
-        """Draw up the account of the ledger that a killed pit left behind, and note in `wrong` where it does not
+        """Check the ledger that a killed pit has left behind, and add an entry to `wrong` if its account does not
         balance."""
         with closing(Ledger(self.ledger)) as ledger:
             self.wrong.extend(f"after a kill of the pit: {finding}" for finding in ledger.account().findings)
         self.audits += 1
 
     def _watch_delivery(self) -> None:
-        """Measure the longest time that an event waited in a table's journal until the pit committed it."""
+        """Measure how long events wait in the tables' journals until the pit has committed them, and keep the longest
+        time."""
         waiting: dict[str, deque[tuple[float, int]]] = {table.table_id: deque() for table in self.tables}
         while not self._closing.wait(_LOOK_EVERY_S):
             committed = heads(self.ledger, "SELECT table_id, max(seq) FROM event GROUP BY table_id")
@@ -279,14 +282,15 @@ class Floor:
 
 
 def notes(folder: Path) -> Path:
-    """Return the file in which the table with this folder notes the calls of its delivery."""
+    """Return the path of the file in which the table of this folder records the calls of its event delivery."""
     return folder / "notes"
 
 
 class Process:
-    """A program under a supervisor, who starts it again some time after a kill. The program must never end by itself.
+    """A program that is started again some time after it was killed. The program must never end by itself.
 
-    `before_start` is called before the supervisor starts the program again. `kills` counts the kills.
+    `before_start` is called before each restart. `kills` counts the kills. If the program ends by itself, this is added
+    to the list `wrong`.
     """
 
     def __init__(
@@ -308,7 +312,7 @@ class Process:
         self.kills = 0
 
     def start(self) -> None:
-        """Start the program."""
+        """Start the program, with its output appended to the log file."""
         with self._log.open("ab") as out:
             self._process = subprocess.Popen(
                 self._command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, cwd=ROOT, start_new_session=True
@@ -316,8 +320,8 @@ class Process:
         self._up.set()
 
     def kill(self, down_s: float) -> None:
-        """Kill the program with SIGKILL, as soon as it runs again after an earlier kill. The supervisor starts it again
-        after `down_s` seconds."""
+        """Kill the program with SIGKILL. If it is still down after an earlier kill, first wait until it runs. The
+        program is started again after `down_s` seconds."""
         with self._one_at_a_time:
             self.await_up()
             self._up.clear()
@@ -329,11 +333,11 @@ class Process:
             threading.Timer(down_s, self._start_again).start()
 
     def await_up(self) -> None:
-        """Wait until the program runs again."""
+        """Wait until the program runs. It may be down after a kill."""
         assert self._up.wait(PATIENCE_S), f"the {self._name} was not started again"
 
     def end(self) -> None:
-        """Stop the program."""
+        """Stop the program for good."""
         if self._process is not None:
             self.await_up()
             self._note_end()
@@ -355,7 +359,8 @@ class Process:
 
 
 def _from_a_meter(row: dict[str, Any]) -> dict[str, Any]:
-    """Return the bet's row with the meter `any_royal` as its award, in place of a fixed amount."""
+    """Return a copy of this row of a bet, in which the award is paid from the meter `any_royal` instead of a fixed
+    amount."""
     return {"when": row["when"], "award": row["award"], "meter": "any_royal"}
 
 
@@ -370,8 +375,8 @@ def came_true(
     progress: Callable[[], object] = lambda: None,
     look_every_s: float = 0.02,
 ) -> None:
-    """Wait until the condition holds. Raises AssertionError, with the text of `picture`, after `within_s` seconds in
-    which `progress` did not change."""
+    """Wait until the condition holds. Raises AssertionError if the condition does not hold and `progress` has returned
+    the same value for `within_s` seconds. The error's text contains what `picture` returns."""
     gives_up_s, before = time.monotonic() + within_s, progress()
     while True:
         if (now := progress()) != before:
@@ -384,8 +389,8 @@ def came_true(
 
 
 def heads(file: Path, query: str) -> dict[str, int]:
-    """Return the number that a query of an SQLite file gives for each name. Return nothing where the file does not
-    exist or cannot be read."""
+    """Run a query that gives pairs of a name and a number on an SQLite file, and return the pairs as a dictionary. The
+    dictionary is empty if the file does not exist or cannot be read."""
     with suppress(sqlite3.OperationalError), closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as db:
         return {name: number or 0 for name, number in db.execute(query)}
     return {}

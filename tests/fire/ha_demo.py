@@ -1,11 +1,13 @@
-"""The demonstration `make ha-demo`: a house's pit on three machines, and what a table notices when the leader's machine
-stops.
+"""The demonstration `make ha-demo`: a house runs its pit on three machines, and the viewer sees what a table notices
+when the leading pit's machine stops.
 
-The machines are loopback addresses. In a test they may also be network namespaces, with a moving address before both
-brokers. In that case a machine that loses its power is first cut off, so that nobody is told of its end, and later the
-machine of the primary database is cut off while it runs on. The files of config/ha configure what runs on the machines:
-on `one` and `two` etcd, PostgreSQL under Patroni, a broker and a pit; on the witness etcd and a third copy of the
-database. Where no address moves, the table has both brokers in its `hosts`.
+The machines are loopback addresses. In a test they may also be network namespaces, with one address for both brokers
+that moves from machine to machine. In that case a machine that loses its power is first cut off from the network, so
+that nobody is told of its end. Later the machine of the primary database is cut off while it keeps running.
+
+The files of config/ha configure what runs on the machines. Machines `one` and `two` run etcd, PostgreSQL under Patroni,
+a broker and a pit. The witness runs etcd and a third copy of the database. If no address moves, the table has both
+brokers in its `hosts`.
 """
 
 from __future__ import annotations
@@ -63,8 +65,8 @@ _LOOKS_S = 10.0  # at the pace of people: for how long one looks at what is well
 
 
 def keepalived_file(machine: str, broker_files: Path = Path("/etc/mosquitto")) -> str:
-    """Return the machine's configuration file for keepalived, as it is shipped, with the broker's files in
-    `broker_files`."""
+    """Return the text of the machine's configuration file for keepalived, as it is shipped. `broker_files` is the
+    folder of the broker's files, which the text names."""
     with tempfile.TemporaryDirectory() as folder:
         write_files(CONFIG, Path(folder) / "machines")
         text = (Path(folder) / "machines" / machine / "keepalived.conf").read_text("utf-8")
@@ -72,20 +74,20 @@ def keepalived_file(machine: str, broker_files: Path = Path("/etc/mosquitto")) -
 
 
 def answering(folder: Path) -> str:
-    """Return lines for a broker's configuration: the listener by which keepalived finds out whether the broker answers.
-    The certificate for it is written into `folder`."""
+    """Return lines for a broker's configuration file. They open a port at which keepalived checks whether the broker
+    answers. The certificate for this port is written into `folder`."""
     for name, pem in zip(("broker.crt", "broker.key"), BenchCa().issue("broker.pit"), strict=True):
         (folder / name).write_bytes(pem)
     return f"listener 8883 127.0.0.1\ncertfile {folder}/broker.crt\nkeyfile {folder}/broker.key\n"
 
 
 def missing() -> list[str]:
-    """Return the programs that the demo needs and this machine lacks."""
+    """Return the names of the programs that the demonstration needs and that this machine does not have."""
     return [name for name in PROGRAMS if _program(name) is None]
 
 
 class Machine:
-    """One machine of the house: its address and its processes."""
+    """One of the three machines of the demonstration: its address and its processes."""
 
     def __init__(self, house: House, name: str) -> None:
         self.name = name
@@ -104,7 +106,7 @@ class Machine:
         self.has_power = False
 
     def start(self) -> None:
-        """Start etcd, PostgreSQL and the broker on the machine, but not the pit."""
+        """Start everything on the machine except its pit: etcd, PostgreSQL and the broker."""
         self.start_etcd()
         self.start_services()
 
@@ -116,7 +118,8 @@ class Machine:
         self._run("etcd", [_program("etcd") or ""], {**etcd, "ETCD_DATA_DIR": str(self._folder / "etcd")})
 
     def start_services(self) -> None:
-        """Start the machine's PostgreSQL under Patroni and, except on the witness, its broker."""
+        """Start PostgreSQL under Patroni on the machine, and the broker except on the witness. Where an address moves
+        between the brokers, start keepalived too."""
         patroni = self._folder / "patroni.yml"
         patroni.write_text(self._shipped("patroni.yml"), "utf-8")
         self._run("patroni", [_program("patroni") or "", str(patroni)])
@@ -136,8 +139,8 @@ class Machine:
         self._run("mosquitto", [_program("mosquitto") or "", "-c", str(broker)])
 
     def start_pit(self) -> None:
-        """Start the machine's pit, which speaks to the moving address, or, where no address moves, to the broker on its
-        own machine."""
+        """Start the machine's pit. The pit connects to the broker at the moving address or, if no address moves, to the
+        broker on its own machine."""
         words = ["run", "--ledger", self._house.ledger, "--replicated", "--signing-key", str(self._house.key)]
         broker = self.address if self._house.network is None else BROKER
         words += ["--broker", f"{broker}:{self._house.broker_port}", "--adopt-new"]
@@ -162,16 +165,16 @@ class Machine:
                     os.kill(int(proc.parent.name), signal.SIGKILL)
 
     def wrong(self) -> str:
-        """Return what Patroni finds wrong with the machine's configuration; an empty text where nothing is. Patroni is
-        asked before it runs on the machine."""
+        """Return what Patroni finds wrong with the machine's configuration file, or an empty text if the file is
+        correct. Patroni need not run yet."""
         (self._folder / "patroni.yml").write_text(self._shipped("patroni.yml"), "utf-8")
         command = [_program("patroni") or "", "--validate-config", str(self._folder / "patroni.yml")]
         found = subprocess.run(command, capture_output=True, text=True, user=_POSTGRES, cwd="/")
         return found.stdout + found.stderr
 
     def _shipped(self, name: str) -> str:
-        """Return the text of a file that `pitctl machines` wrote for this machine, with the ports and folders of this
-        run."""
+        """Return the text of a configuration file that `pitctl machines` wrote for this machine. The ports and folders
+        in the text are replaced by those of this demonstration."""
         text = (self._house.files / self.name / name).read_text("utf-8")
         for port, here in self._house.ports.items():
             text = text.replace(f":{port}", f":{here}")
@@ -205,7 +208,7 @@ class Machine:
 
 
 class House:
-    """The three machines of a house, and a table at which a simulated dealer deals."""
+    """The three machines of the demonstration, and a table at which a simulated dealer deals."""
 
     def __init__(self, folder: Path, speed: float, ends: ExitStack, network: Network | None) -> None:
         self.folder = folder
@@ -227,7 +230,8 @@ class House:
         self._ends = ends
 
     def certify(self, folder: Path, name: str) -> None:
-        """Make this folder, with a certificate for `name` by the machines' own certificate authority."""
+        """Make the folder, and write a certificate for `name` into it, with its private key and the certificate
+        authority that issued it."""
         folder.mkdir()
         certificate, key = self._ca.issue(name)
         for file, pem in (("ca.crt", self._ca.certificate), ("machine.crt", certificate), ("machine.key", key)):
@@ -235,7 +239,7 @@ class House:
         (folder / "machine.key").chmod(0o600)
 
     def _verified(self) -> str:
-        """Return the part of a database URL that says how the server's certificate is verified."""
+        """Return the parameters of a database URL that say how the server's certificate is verified."""
         return f"sslmode=verify-full&sslrootcert={self.folder}/tls/ca.crt"
 
     def _written(self) -> Path:
@@ -249,13 +253,15 @@ class House:
         return self.folder / "machines"
 
     def _password(self, name: str, pattern: str) -> str:
-        """Return a password that `pattern` finds in a file of machine `one`."""
+        """Return a password from the configuration file `name` of machine `one`. `pattern` is a regular expression
+        whose first group is the password."""
         found = re.search(pattern, (self.files / "one" / name).read_text("utf-8"))
         assert found is not None
         return found[1]
 
     def begin(self) -> None:
-        """Start the machines, and the first pit on the machine of the primary database, so that this pit leads."""
+        """Start the three machines. The pit on the machine of the primary database is started before the second pit, so
+        that it leads."""
         for machine in self.machines.values():
             machine.start_etcd()
         client = self.ports[2379]
@@ -277,7 +283,7 @@ class House:
 
     @contextmanager
     def without(self, machine: Machine) -> Iterator[None]:
-        """Take the machine's power away while the `with` block runs, and start the machine again at its end."""
+        """Switch off the machine while the `with` block runs, and start the machine and its pit again afterwards."""
         with self.network.cut_off(machine.name) if self.network else nullcontext():
             machine.stop()
             yield
@@ -285,8 +291,8 @@ class House:
         machine.start_pit()
 
     def _make_roles(self) -> None:
-        """Make the database and its roles on the primary with the shipped file `roles.sql`, as the manual's page
-        says."""
+        """Create the pit's database and its roles on the primary with the shipped file `roles.sql`, in the way that the
+        manual describes."""
         primary = self.primary() or "one"
         file = self.files / primary.replace("witness", "one") / "roles.sql"
         command = ["psql", self._superusers(primary, "postgres"), "--no-psqlrc", "--quiet", "--file", str(file)]
@@ -315,7 +321,7 @@ class House:
         self.people = self._ends.enter_context(programs.started(people, self.folder / "people.log"))
 
     def pit_status(self) -> PitLink:
-        """Return the state of the pit's link from the table's status."""
+        """Return the part of the table's status that describes its connection to the pit."""
         return status_of(self.table).pit
 
     def acked(self) -> int:
@@ -323,15 +329,15 @@ class House:
         return self.pit_status().acked_seq
 
     def copies(self) -> int:
-        """Return how many copies of the database follow the primary."""
+        """Return how many copies of the database receive the primary's changes now."""
         rows = self._query(self.primary() or "one", "SELECT 1 FROM pg_stat_replication WHERE state = 'streaming'")
         return len(rows)
 
     def judged(self) -> str:
-        """Compare the ledger with what the pit acknowledged to the table, check that the account balances, and return a
-        summary. Raises AssertionError where something is lost, doubled or out of order.
+        """Check that the ledger contains every event that the pit acknowledged to the table, and that its account
+        balances. Returns a summary. Raises AssertionError if an event is lost, doubled or out of order.
 
-        The table may send another event meanwhile, for example that its shoe is silent.
+        The ledger may contain later events too, for example a report that the shoe is silent.
         """
         acked = self.acked()
         with psycopg.connect(self.ledger) as db:
@@ -343,10 +349,11 @@ class House:
         return f"{acked} events: 0 lost, 0 doubled, and the account balances"
 
     def dealt_without(self, lost_s: float, led_s: float, again_s: float) -> tuple[int, int]:
-        """Return how many rounds were dealt, and how many locks refused the progressive wager, while there was no pit.
+        """Return two numbers for the time without a pit: how many rounds the table dealt, and in how many it refused
+        the progressive wager.
 
-        By the clock the pit was lost at `lost_s`, another pit led at `led_s`, and it acknowledged at `again_s`. Raises
-        AssertionError where a progressive wager was accepted or refused when it must not be.
+        The pit was lost at `lost_s`, another pit began to lead at `led_s`, and it acknowledged an event at `again_s`
+        (Unix times). Raises AssertionError if a progressive wager was accepted or refused at the wrong time.
         """
         with psycopg.connect(self.ledger) as db:
             told: list[dict[str, Any]] = [
@@ -369,11 +376,11 @@ class House:
         return hands, refused
 
     def primary(self) -> str | None:
-        """Return the machine whose PostgreSQL accepts writes, or None where none does."""
+        """Return the machine whose PostgreSQL accepts writes, or None if no machine's does."""
         return next((name for name in NAMES if self._query(name, "SELECT NOT pg_is_in_recovery()") == [(True,)]), None)
 
     def leader(self) -> str | None:
-        """Return the machine whose pit leads, or None where none does."""
+        """Return the machine whose pit leads, or None if no pit leads."""
         leads = "SELECT who FROM leadership WHERE until > clock_timestamp() AND NOT pg_is_in_recovery()"
         for at in NAMES[:2]:
             for (who,) in self._query(at, leads, "pit") if self.machines[at].has_power else ():
@@ -381,8 +388,8 @@ class House:
         return None
 
     def await_(self, holds: Callable[[], object], what: str) -> float:
-        """Wait until the condition holds, and return how many seconds that took. Raises TableError, which says that
-        `what` is missing, where it takes too long."""
+        """Wait until the condition holds, and return how many seconds that took. Raises TableError if it takes too
+        long; `what` names in the error's text what is missing."""
         began_s = time.monotonic()
         while not holds():
             if time.monotonic() - began_s > _PATIENCE_S:
@@ -391,7 +398,8 @@ class House:
         return time.monotonic() - began_s
 
     def is_replicated(self) -> bool:
-        """Tell whether Patroni has a synchronous standby that may take over. The witness may not take over."""
+        """Tell whether Patroni has a synchronous standby database that may take over as the primary. The witness's
+        database may not take over."""
         ours = ssl.create_default_context(cafile=self.folder / "tls" / "ca.crt")
         ours.load_cert_chain(self.folder / "tls" / "machine.crt", self.folder / "tls" / "machine.key")
         for machine in self.machines.values():
@@ -407,7 +415,7 @@ class House:
         return []
 
     def _superusers(self, name: str, database: str) -> str:
-        """Return the URL at which PostgreSQL's superuser connects to a machine's database."""
+        """Return the URL with which PostgreSQL's superuser connects to the database `database` on machine `name`."""
         superusers = self._password("patroni.yml", r"username: postgres\n +password: \"(.+)\"")
         return f"postgresql://postgres:{superusers}@{self.machines[name].address}:{self.ports[5432]}/{database}?{self._verified()}"
 
@@ -415,12 +423,12 @@ class House:
 def play(
     folder: Path, speed: float, say: Callable[[str], None], network: Network | None = None
 ) -> tuple[float, int, int]:
-    """Play the demonstration: let the leader's machine stop and come back. `say` is called with each line that
-    describes it.
+    """Play the demonstration: the machine of the leading pit stops and comes back. `say` is called with each line of
+    text that describes it.
 
-    Returns for how many seconds the table got no acknowledgement, how many rounds it dealt meanwhile, and how many
-    locks refused the progressive wager. Raises TableError where something does not come about, and AssertionError where
-    something was lost or doubled.
+    Returns three numbers: for how many seconds the table got no acknowledgement, how many rounds it dealt without a
+    pit, and in how many of them it refused the progressive wager. Raises TableError if something does not happen in
+    time, and AssertionError if an event was lost or doubled.
     """
     with ExitStack() as ends:
         house = House(folder, speed, ends, network)
@@ -457,8 +465,8 @@ def play(
 
 
 def _cut_the_primary_off(house: House, network: Network, say: Callable[[str], None]) -> None:
-    """Cut the machine of the primary database off from the network for a while, while it runs on. Another machine must
-    become the primary, and the pit must acknowledge again."""
+    """Cut the machine of the primary database off from the network for a while, although it keeps running. Another
+    machine must become the primary, and the pit must acknowledge events again."""
     house.await_(house.is_replicated, "a synchronous standby that may take over")
     cut, before, cut_s = house.primary() or "one", house.acked(), time.monotonic()
     with network.cut_off(cut):
@@ -495,8 +503,8 @@ def _postgresql() -> Path:
 
 
 def main() -> int:
-    """Run the demonstration as fast as people play. Returns the exit code: 0, or 1 where programs are missing or it
-    fails."""
+    """Run the demonstration at the speed of real people. Returns the exit code: 0, or 1 if programs are missing or the
+    demonstration fails."""
     if lacks := missing():
         print(
             f"This machine lacks {', '.join(lacks)}: sudo apt-get install -y patroni etcd-server mosquitto postgresql"

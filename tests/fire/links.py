@@ -1,7 +1,7 @@
-"""The links between tables, pit and broker: proxies that cut, delay and half-close connections after random byte
-counts.
+"""Proxies between the broker and its clients (tables and pit), for the stress test. They cut, delay and half-close
+connections after random numbers of bytes.
 
-The bytes that pass are TLS. For this reason a proxy counts bytes and records, and knows nothing of their content.
+The bytes that pass are TLS. For this reason a proxy counts bytes and TLS records, and knows nothing of their content.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _CHUNK = 65536
 
 
 class Links:
-    """All proxies of a run, on one thread of their own until `close`."""
+    """All proxies of one stress test. They run in a thread of their own until `close`."""
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
@@ -31,8 +31,8 @@ class Links:
         self._thread.start()
 
     def link(self, to_port: int, plan: Callable[[int], Plan]) -> Link:
-        """Open a link to a port of this machine, and return it. `plan(n)` returns the troubles of its nth connection,
-        from 0."""
+        """Open a proxy to a port of this machine, and return it. `plan(n)` returns the troubles of the proxy's
+        connection number n, counted from 0."""
         return asyncio.run_coroutine_threadsafe(_opened(Link(self._loop, to_port, plan)), self._loop).result()
 
     def close(self) -> None:
@@ -42,7 +42,8 @@ class Links:
 
 
 class Link:
-    """One proxy. `suffered` counts its troubles by kind and direction, and `cuts` lists the connections that it cut."""
+    """One proxy that troubles its connections. `suffered` counts the troubles by kind and direction, and `cuts` lists
+    the connections that the proxy has cut."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, to_port: int, plan: Callable[[int], Plan]) -> None:
         self._loop = loop
@@ -57,15 +58,15 @@ class Link:
         self.port = 0
 
     def calm(self) -> None:
-        """Cause no more troubles on this link from now on."""
+        """Cause no more troubles on this proxy's connections from now on."""
         self._loop.call_soon_threadsafe(self._be_calm)
 
     def shut(self) -> None:
-        """Reset every connection and let no new one through, until `reopen`."""
+        """Reset every connection of this proxy, and let no new one through until `reopen` is called."""
         self._loop.call_soon_threadsafe(self._shut)
 
     def reopen(self) -> None:
-        """Let connections through again."""
+        """Let connections through this proxy again."""
         self._loop.call_soon_threadsafe(setattr, self, "_passes", True)
 
     def _be_calm(self) -> None:
@@ -79,7 +80,7 @@ class Link:
             connection.reset()
 
     async def listen(self) -> None:
-        """Begin to accept connections."""
+        """Open the proxy's port, and begin to accept connections."""
         server = await asyncio.start_server(self._took, "127.0.0.1", 0)
         self.port = server.sockets[0].getsockname()[1]
         self._server = server  # or it would be closed with its last reference
@@ -123,7 +124,7 @@ class _Connection:
         self._speaks.set()
 
     async def run(self, reader: asyncio.StreamReader, far_reader: asyncio.StreamReader) -> None:
-        """Pass bytes in both directions until one of the directions ends."""
+        """Pass bytes in both directions until the connection ends in one direction."""
         near, far = self._ends
         ways = [
             asyncio.ensure_future(self._pass(reader, far, "to_broker")),
@@ -136,11 +137,11 @@ class _Connection:
             end.close()
 
     def calm(self) -> None:
-        """Cause no more troubles on this connection."""
+        """Cause no more troubles on this connection through the proxy."""
         self._plan.clear()
 
     def reset(self) -> None:
-        """End the connection with a reset in both directions."""
+        """End the connection through the proxy with a TCP reset in both directions."""
         for end in self._ends:
             with contextlib.suppress(OSError):
                 line: socket.socket = end.get_extra_info("socket")
@@ -172,7 +173,8 @@ class _Connection:
         await writer.drain()
 
     async def _suffer(self, trouble: Trouble, writer: asyncio.StreamWriter) -> bool:
-        """Carry out a trouble on the connection, and return whether the connection ends by it."""
+        """Cause a planned trouble on the connection, such as a delay or a reset. Returns whether the trouble ends the
+        connection."""
         match trouble.kind:
             case "delay":
                 await asyncio.sleep(trouble.lasts_s)

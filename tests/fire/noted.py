@@ -1,7 +1,8 @@
-"""Notes the calls of a table's delivery under fire, and judges them by a model of the contract's rules.
+"""Records each call of a table's event delivery during a stress test, and checks the record against a model of the
+contract's rules.
 
-`python -m tests.fire.noted FILE ...` runs `tablectl ...`, and each line of FILE is one note. A note is written before
-the next call, and before the message goes out that the call causes, so that a kill loses no note.
+`python -m tests.fire.noted FILE ...` runs `tablectl ...` and writes a note of each call to FILE, one in each line. A
+note is written before the next call, and before the call's message is sent, so that a kill loses no note.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ from tests.model.walk import NotAWalkError, Note, Walk, noted
 
 
 def findings(table: str, file: Path, sent: Sequence[bytes]) -> tuple[int, list[str]]:
-    """Return how many notes the file has of this table, and what in them the contract's rules do not allow. `sent` has
-    the events of the table's journal, each of which the pit has acknowledged.
+    """Check the notes of a table's event delivery in `file`. Returns the number of notes, and a text for each thing
+    that the contract's rules do not allow. `sent` has the events of the table's journal, all of which the pit has
+    acknowledged.
 
-    Each note is of one call, and after an absence one call commits, sends or acknowledges many events, so that no
-    number of notes can be demanded. The notes are complete where each event is acknowledged at their end, and where no
-    ack came before its event went out.
+    One call may commit, send or acknowledge many events, so that no number of notes can be demanded. The notes are
+    complete if they end with every event acknowledged, and if no acknowledgement came before its event was sent.
     """
     chains = ["0" * 64, *(json.loads(body)["chain"] for body in sent)]
     walk, acks, found = Walk(), list[tuple[str, int]](), list[str]()

@@ -1,8 +1,8 @@
-"""The judge of the pit, which compares the tables' journals with what the pit made of them, and shares none of the
-pit's arithmetic.
+"""The judge of the pit in the stress tests: it compares the tables' journals with what the pit made of them, and shares
+no arithmetic with the pit.
 
-The messages of a journal are read from the files. Only the order of several tables' events and of people's decisions
-comes from the pit's ledger, because nobody else knows it. Every amount is worked out anew.
+The events are read from the tables' journal files. Only the order in which several tables' events and people's
+decisions came is taken from the pit's ledger, because nobody else knows it. Every amount is computed anew.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ Terms = Mapping[str, tuple[int, Fraction, Fraction, int]]
 
 @dataclass
 class Level:
-    """A meter as it should be: its exact cents, its reserve, and how it was won. A void moves no meter."""
+    """What a meter must hold by the judge's own computation: its exact cents, its reserve, and its wins. A void does
+    not change a meter."""
 
     cents: Fraction
     reserve: Fraction = Fraction(0)
@@ -41,9 +42,12 @@ class Level:
 
 @dataclass
 class Won:
-    """A level of a meter that a round won: which round, which hits share it, and with what the meter began again. The
-    house added `added_cents`, because the table had shown more when wagers were locked; `in_it_cents` of them are still
-    the house's."""
+    """A win of a meter in one round: the round, the amount, the hits that share it, and the money with which the meter
+    began again.
+
+    The house added `added_cents` to the win, because the table had shown more when wagers were locked. `in_it_cents` is
+    the part of that money that still belongs to the house.
+    """
 
     hand: Hand
     cents: int
@@ -57,7 +61,7 @@ class Won:
 
 
 class Reckoning:
-    """The meters and awards that follow from the events in the journals and from the decisions, in the given order.
+    """The meters and awards that the judge computes from the tables' events and people's decisions, in the given order.
     `cents` has the award of each hit."""
 
     def __init__(self, terms: Terms) -> None:
@@ -71,7 +75,7 @@ class Reckoning:
         self._decided: set[str] = set()
 
     def take(self, event: Event) -> None:
-        """Apply one event of a table to the meters and awards."""
+        """Apply one event of a table to the computed meters and awards."""
         hand = (str(event["table"]), event["shoe"], event["round"])
         match event["type"]:
             case "wagers_locked":
@@ -93,8 +97,8 @@ class Reckoning:
                 self._hit(hand, event["progressive"]["meter"], event["id"])
 
     def decide(self, hit: str, step: str) -> None:
-        """Apply the decision of people to verify, reject or pay the award of this hit; `step` is the award's new
-        step."""
+        """Apply people's decision on the award of this hit to the computed meters and awards. `step` is the award's new
+        step: "verified", "rejected" or "paid"."""
         self._decided.add(hit)
         if hit not in self._meter_of or step == "verified":
             return
@@ -143,8 +147,9 @@ class Reckoning:
             self._put_in_order(meter, self._locked_ms[hand])
 
     def _put_in_order(self, meter: str, since_ms: float) -> None:
-        """Assign the levels on which nobody has decided in the order in which the rounds locked their wagers: the first
-        to lock has the first level. Only rounds that locked at `since_ms` or later change places."""
+        """Sort the wins of a meter by the time when their rounds locked wagers: the round that locked first gets the
+        first win. Only rounds that locked at `since_ms` or later, and on whose awards nobody has decided, change
+        places."""
         open_ = [won for won in self.levels[meter].won if not self._decided.intersection(won.hits)]
         free = [won for won in open_ if self._locked_ms.get(won.hand, -1) >= since_ms]
         of_hands = sorted(((won.hand, won.hits) for won in free), key=lambda each: self._locked_ms[each[0]])
@@ -157,7 +162,7 @@ class Reckoning:
 
 
 class Books:
-    """The contents of a ledger, as read from its database. Nobody may write to the ledger meanwhile."""
+    """The contents of a pit's ledger, read from its database. Nobody may write to the ledger while it is read."""
 
     def __init__(self, ledger: Place) -> None:
         self.events = [
@@ -180,8 +185,8 @@ class Books:
 
 
 def _decisions(ledger: Place) -> dict[int, list[tuple[str, str]]]:
-    """Return people's decisions on awards, each as the hit and the decision, by the number of the event that came
-    before."""
+    """Return people's decisions on awards: a dictionary from the number of the event before the decision to pairs of
+    the hit and the decision."""
     decisions: dict[int, list[tuple[str, str]]] = defaultdict(list)
     for after, what, hit in rows(
         ledger,
@@ -193,13 +198,13 @@ def _decisions(ledger: Place) -> dict[int, list[tuple[str, str]]]:
 
 
 def messages(journal: Path) -> list[bytes]:
-    """Return the messages of a journal and its archives, in order."""
+    """Return the messages in a table's journal and its archives, in order."""
     with reading_messages(journal) as spoken:
         return [message.body for message in spoken.messages]
 
 
 def contract_findings(table: str, sent: Sequence[bytes]) -> Iterator[str]:
-    """Yield a finding for each event that breaks the written contract."""
+    """Yield a text for each event in `sent` that breaks the written contract."""
     for body in sent:
         try:
             check_event(body)
@@ -208,8 +213,8 @@ def contract_findings(table: str, sent: Sequence[bytes]) -> Iterator[str]:
 
 
 def stream_findings(table: str, sent: Sequence[bytes], books: Books) -> Iterator[str]:
-    """Yield a finding where the pit committed something else than the table sent: events lost, doubled, out of order or
-    changed on the way."""
+    """Yield a text for each difference between the events that the table sent and those that the pit committed: events
+    that are lost, doubled, out of order or changed on the way."""
     committed = [(seq, body) for _, name, seq, body in books.events if name == table]
     if [seq for seq, _ in committed] != [*range(1, len(committed) + 1)]:
         yield f"{table}: the pit's order of commitment is not the order of its numbers"
@@ -224,8 +229,8 @@ def stream_findings(table: str, sent: Sequence[bytes], books: Books) -> Iterator
 
 
 def felt_findings(table: str, sent: Sequence[bytes], dealt: Sequence[Dealt]) -> Iterator[str]:
-    """Yield a finding where the stream differs from what was dealt. The stream must have every round once, in order,
-    with its cards, and must report a void only where the round was voided."""
+    """Yield a text for each difference between the table's events and the rounds that were dealt. The events must
+    report every round once, in order, with its cards. They must report a void only if the round was voided."""
     events = [json.loads(body) for body in sent]
     ended = [event for event in events if event["type"] in ("round", "void")]
     if [(event["shoe"], event["round"]) for event in ended] != [(hand.shoe, hand.round) for hand in dealt]:
@@ -239,8 +244,8 @@ def felt_findings(table: str, sent: Sequence[bytes], dealt: Sequence[Dealt]) -> 
 def hit_findings(
     table: str, sent: Sequence[bytes], dealt: Sequence[Dealt], combinations: Sequence[tuple[int, list[str]]]
 ) -> Iterator[str]:
-    """Yield a finding where the reported hits are not those of the seats that were locked for a round, by the cards
-    that were dealt."""
+    """Yield a text for each round whose reported hits are wrong. The right hits follow from the cards that were dealt,
+    for the seats whose wagers were locked. `combinations` has each seat with its printed King and 9."""
     printed = {seat: " ".join(k9) for seat, k9 in combinations}
     locked: dict[tuple[int, int], list[int]] = {}
     told: dict[tuple[int, int], dict[int, str]] = defaultdict(dict)
@@ -260,8 +265,8 @@ def hit_findings(
 
 
 def award_findings(table: str, sent: Sequence[bytes], books: Books) -> Iterator[str]:
-    """Yield a finding where a hit has no award or several, or where the stream does not report each step of an award
-    once, in order."""
+    """Yield a text if a hit has no award or several, and for each award whose steps the table's events do not report
+    once and in order."""
     events = [json.loads(body) for body in sent]
     hits = [event["id"] for event in events if event["type"] == "hit"]
     awarded = [hit for hit, *_ in books.awards if hit.startswith(f"{table}/")]
@@ -281,8 +286,8 @@ def award_findings(table: str, sent: Sequence[bytes], books: Books) -> Iterator[
 
 
 def reckoned(journals: Mapping[str, Sequence[bytes]], books: Books, terms: Terms) -> Iterator[Reckoning]:
-    """Work out every meter and award anew from the journals' messages. Yields the reckoning after each event and
-    decision."""
+    """Compute every meter and award anew from the tables' journals. Yields the computed state before the first event,
+    and then after each event and each decision of people. `terms` has the seed and the shares of each meter."""
     reckoning = Reckoning(terms)
     yield reckoning
     for number, table, seq, _ in books.events:
@@ -294,14 +299,15 @@ def reckoned(journals: Mapping[str, Sequence[bytes]], books: Books, terms: Terms
 
 
 def reckon(journals: Mapping[str, Sequence[bytes]], books: Books, terms: Terms) -> Reckoning:
-    """Work out every meter and award anew, and return the reckoning at the end."""
+    """Compute every meter and award anew from the tables' journals, and return the state at the end. `terms` has the
+    seed and the shares of each meter."""
     *_, last = reckoned(journals, books, terms)
     return last
 
 
 def money_findings(reckoning: Reckoning, books: Books) -> Iterator[str]:
-    """Yield a finding where a meter, a reserve or an award in the ledger differs from the reckoning, exact to parts of
-    a cent."""
+    """Yield a text for each meter, reserve or award in the ledger that differs from the judge's own computation, exact
+    to fractions of a cent."""
     for name, level in reckoning.levels.items():
         for account, due in ((f"meter:{name}", level.cents), (f"reserve:{name}", level.reserve)):
             if books.funds[account] != due:

@@ -1,7 +1,7 @@
-"""The schedule of a fire, drawn from a seed before anything runs: which process is killed or stops hearing its shoe,
-which link is cut, and when.
+"""The schedule of a stress test, drawn from a seed before the test begins. It says which process is killed, which table
+stops receiving its shoe's reports, and which connection is cut, and when.
 
-A seed repeats this schedule, but not what the processes are doing when a strike comes.
+The same seed gives the same schedule. What the processes are doing at those moments still differs from run to run.
 """
 
 from __future__ import annotations
@@ -30,13 +30,14 @@ _LONG_FREEZES = 0.1  # of all; a short one is over in a second or two
 
 @dataclass(frozen=True, slots=True)
 class Strike:
-    """One kill -9, `after_s` seconds after a table's dealer did something: `place` 0 is the deal button, n the round's
-    nth card.
+    """One planned strike of the stress test: a process is killed (kill -9), or a table stops receiving its shoe's
+    reports. It comes `after_s` seconds after the dealer pressed the deal button (`place` 0) or dealt card number
+    `place` of the round.
 
-    A broker or pit is started again after `down_s` seconds. A daemon is started again immediately, or, with `deals_on`,
-    only after the rest of the round was dealt without it. Where the strike keeps a table from hearing its shoe, the
-    rest of the round is dealt, and `unheard_hands` more rounds whose wagers nobody locked. After those the shoe is
-    silent for `down_s` seconds.
+    A broker or pit is started again after `down_s` seconds. A daemon is started again immediately or, with `deals_on`,
+    after the rest of the round was dealt without it. If the table stops receiving its shoe's reports, the rest of the
+    round is dealt, and then `unheard_hands` more rounds for which no wagers are locked. After those the shoe sends
+    nothing for `down_s` seconds.
     """
 
     table: int
@@ -51,8 +52,8 @@ class Strike:
 
 
 def strikes(seed: int, tables: int, hands: int, kills: Mapping[Victim, int]) -> tuple[Strike, ...]:
-    """Draw the strikes for a run, as many for each victim as `kills` says, spread over the tables' rounds: at most one
-    in each round."""
+    """Draw the planned strikes (kills and interruptions) of a stress test. `kills` says how many there are for each
+    victim. They are spread at random over the rounds of all tables, at most one in each round."""
     rng = random.Random(f"{seed} strikes")
     victims: list[Victim] = [victim for victim, count in kills.items() for _ in range(count)]
     places = rng.sample([(table, hand) for table in range(tables) for hand in range(hands)], len(victims))
@@ -79,7 +80,8 @@ def _strike(rng: random.Random, victim: Victim, table: int, hand: int) -> Strike
 
 
 def of_table(table: int, all_strikes: Sequence[Strike]) -> dict[int, Strike]:
-    """Return the strikes at one table, by the number of the round."""
+    """Return the strikes that are planned at table number `table`: a dictionary from the number of the round to the
+    strike."""
     return {strike.hand: strike for strike in all_strikes if strike.table == table}
 
 
@@ -95,11 +97,12 @@ ENDINGS: tuple[Kind, ...] = ("reset", "close", "half_close", "silence")
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """One trouble of a connection, when `at_byte` bytes have passed in one direction. The next byte is not let through.
+    """One planned trouble of a connection through a proxy. It comes when `at_byte` bytes have passed in one direction,
+    before the next byte passes.
 
     A "delay" holds up that direction for `lasts_s` seconds. The other kinds end the connection. With "reset" both ends
-    get a reset, with "close" both get an end of stream. With "half_close" one end gets an end of stream, and the other
-    direction stays open for `lasts_s`. With "silence" both directions are silent for `lasts_s` before a reset.
+    get a reset. With "close" both ends get an end of stream. With "half_close" one end gets an end of stream, and the
+    opposite direction stays open for `lasts_s`. With "silence" both directions are silent for `lasts_s` before a reset.
     """
 
     at_byte: int
@@ -110,10 +113,11 @@ class Trouble:
 def troubles(
     seed: int, link: str, connection: int, mean_bytes: Mapping[Direction, int]
 ) -> dict[Direction, list[Trouble]]:
-    """Draw the troubles of a link's nth connection: delays in both directions, and one end of the connection.
-    `mean_bytes` is how many bytes pass before a trouble on average.
+    """Draw the troubles of one connection through the proxy `link`: some delays in both directions, and one trouble
+    that ends the connection. `connection` is the connection's number. `mean_bytes` is how many bytes pass before a
+    trouble on average.
 
-    One connection in six is cut before it can be of use.
+    One connection in six is cut before a client can do anything with it.
     """
     rng = random.Random(f"{seed} {link} {connection}")
     plan: dict[Direction, list[Trouble]] = defaultdict(list)

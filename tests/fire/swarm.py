@@ -1,7 +1,7 @@
-"""A swarm of several hundred tables in one process, at two brokers, and the troubles of the pit's two machines
-meanwhile.
+"""A stress test with several hundred simulated tables in one process, at two brokers, while the pit's two machines
+suffer faults.
 
-A table here is only a client of the broker. The table keeps what it sent, moves to the other broker where it hears no
+A table here is only a client of the broker. It keeps what it has sent, connects to the second broker if it hears no
 pit, and reports each step of an award. The judge (`swarm_judge`) gets everything that was seen.
 """
 
@@ -51,15 +51,15 @@ _SKEWS_S = 0, 0, -20, -3600, 40
 
 
 class WalkedDelivery(Delivery):
-    """A table's delivery of which each call is checked against a model of the contract's rules."""
+    """The event delivery of a simulated table. Each of its calls is checked against a model of the contract's rules."""
 
     walk: Walk
     strange: list[str]
     """The first step that no walk has; empty while there is none."""
 
     def judge(self, note: Note) -> None:
-        """Check the next call of the delivery against the model, and note the first one that does not fit in
-        `strange`."""
+        """Check the next call of the event delivery against the model of the contract's rules. The first call that does
+        not fit is added to `strange`."""
         if note.what == "started":
             self.walk, self.strange = Walk(), []
         if not self.strange:
@@ -73,8 +73,8 @@ noted(WalkedDelivery, lambda delivery, note: WalkedDelivery.judge(cast("WalkedDe
 
 
 class SwarmTable(LightWire):
-    """One table of the swarm, which keeps every event. `brokers` are both brokers' addresses; `pit_key` is the pit's
-    public key."""
+    """One of the several hundred simulated tables, which keeps every event that it has made. `brokers` are the
+    addresses of both brokers. `pit_key` is the pit's public key. What the table sees is added to `seen`."""
 
     def __init__(
         self, name: str, brokers: Sequence[tuple[str, int]], pit_key: bytes, luck: random.Random, seen: Seen
@@ -98,12 +98,12 @@ class SwarmTable(LightWire):
 
     @property
     def rests(self) -> bool:
-        """True where the pit has acknowledged every event of the table."""
+        """True if the pit has acknowledged every event of the table."""
         return not self.delivery.unacknowledged
 
     def attend(self, now_s: float, dark_until_s: dict[int, float]) -> None:
-        """Do what is due by now: connect, deal a round, publish the state. `dark_until_s` says until when each broker
-        cannot be reached."""
+        """Do what is due at this table now: connect to a broker, deal a round, or publish the state. `dark_until_s`
+        maps the index of a broker to the time before which no new connection to it is tried."""
         if self.socket is not None and now_s - self._pit_heard_s > _NO_PIT_S:
             self.lose_connection()
         if self.socket is None:
@@ -126,7 +126,7 @@ class SwarmTable(LightWire):
             self.say_state()
 
     def lose_connection(self) -> None:
-        """End the connection. The next connection goes to the other broker."""
+        """End the table's connection. The next connection goes to the other one of the two brokers."""
         self.close()
         self._at = (self._at + 1) % len(self._brokers)
 
@@ -135,7 +135,7 @@ class SwarmTable(LightWire):
         return self.evening.state()
 
     def heard(self, kind: str, payload: bytes, retained: bool) -> None:
-        """Take in a message of the pit: an ack, a step of an award, or the levels of the meters."""
+        """Handle a message from the pit: an acknowledgement, a step of an award, or the levels of the meters."""
         super().heard(kind, payload, retained)
         if not retained:
             self._pit_heard_s = time.monotonic()
@@ -197,7 +197,7 @@ class SwarmTable(LightWire):
 
 
 class Swarm:
-    """All tables of the swarm, run by repeated turns in one thread."""
+    """All the simulated tables of the test, which run in one thread."""
 
     def __init__(self, cell: Cell, count: int, seed: int) -> None:
         self.seen = Seen()
@@ -215,11 +215,11 @@ class Swarm:
         self._acked, self._progress_s = -1, time.monotonic()
 
     def acked(self) -> int:
-        """Return how many events the pit has acknowledged, over all tables."""
+        """Return the number of events that the pit has acknowledged, summed over all tables."""
         return sum(table.delivery.acked_seq for table in self.tables)
 
     def turn_until(self, holds: Callable[[], object], most_s: float) -> bool:
-        """Run the tables until the condition holds, for at most `most_s` seconds. Returns whether it holds."""
+        """Run all tables until the condition holds, for at most `most_s` seconds. Returns whether it held in time."""
         until_s = time.monotonic() + most_s
         while not (held := bool(holds())) and time.monotonic() < until_s:
             self._turn()
@@ -229,7 +229,7 @@ class Swarm:
         return held
 
     def stop_dealing(self) -> None:
-        """Deal no more rounds at any table."""
+        """Let all tables run on without dealing further rounds."""
         for table in self.tables:
             table.deals = False
 
@@ -263,10 +263,10 @@ class Swarm:
 
 
 class Troubles:
-    """The troubles of a run: three kinds at a time (programs, network, databases), each caused by a thread of its own
-    until `over` is set. `suffered` counts them.
+    """The faults that a stress test causes on the pit's machines: faults of programs, of the network and of databases.
+    Each of these three kinds has a thread of its own, until `over` is set. `suffered` counts the faults.
 
-    The seed decides what happens to whom and for how long, but not what the programs are doing at that moment.
+    The same seed gives the same faults, of the same length. What the programs are doing at those moments still differs.
     """
 
     def __init__(self, cell: Cell, seed: int) -> None:
@@ -298,7 +298,7 @@ class Troubles:
             thread.start()
 
     def end(self) -> None:
-        """Cause no more troubles, and wait until the last one has passed."""
+        """Cause no more faults, and wait until the last one has passed."""
         self.over.set()
         for thread in self._threads:
             if thread.is_alive():
@@ -306,7 +306,7 @@ class Troubles:
 
     @property
     def are_over(self) -> bool:
-        """True where the last trouble has passed."""
+        """True if the last of the caused faults has passed."""
         return not any(thread.is_alive() for thread in self._threads)
 
     def _befall(self, luck: random.Random, lane: Sequence[Callable[[random.Random], None]]) -> None:
@@ -323,14 +323,15 @@ class Troubles:
         self.cell.signal_pit(luck.choice(MACHINES), signal.SIGKILL)
 
     def _zombie(self, luck: random.Random) -> None:
-        """Freeze the leading pit for longer than a leader may be silent, so that it wakes up beside another leader."""
+        """Freeze the leading pit for so long that the second pit becomes the leader. When it wakes up, there are two
+        pits that believe that they lead."""
         machine = self.cell.leader() or luck.choice(MACHINES)
         with self._stopped(lambda number: self.cell.signal_pit(machine, number)):
             self.over.wait(luck.uniform(*_FROZEN_S))
 
     def _clock(self, luck: random.Random) -> None:
-        """Set the clock of a machine wrong, or right again, and kill its pit, so that the pit starts with that
-        clock."""
+        """Change the clock of a machine, to a wrong or to the right time, and kill its pit, so that the pit starts with
+        that clock."""
         machine = luck.choice(MACHINES)
         self.cell.skew_s[machine] = luck.choice(_SKEWS_S)
         self.cell.signal_pit(machine, signal.SIGKILL)
@@ -347,7 +348,8 @@ class Troubles:
             self.over.wait(luck.uniform(*_CUT_S))
 
     def _cut(self, luck: random.Random) -> None:
-        """Drop the packets between the two machines, or between a machine and the tables, in one direction or both."""
+        """Drop the network packets between the two machines, or between one machine and the tables, for a while. They
+        are dropped in one direction or in both."""
         ways = both_ways(*luck.choice([MACHINES, (MACHINES[0], HERE), (MACHINES[1], HERE)]))
         with self._wires, self.cell.network.cut(*luck.choice([ways, ways[:1], ways[1:]])):
             self.over.wait(luck.uniform(*_CUT_S))
@@ -357,7 +359,8 @@ class Troubles:
             self.over.wait(luck.uniform(*_CUT_S))
 
     def _primary(self, luck: random.Random) -> None:
-        """Lose the machine of the primary database with its disk, and promote the standby to the primary."""
+        """Stop the primary database for good, as if its machine and its disk were lost, and promote the standby to the
+        primary."""
         with self._wires:
             self.cell.primary.stop()
             self.cell.standby.promote()

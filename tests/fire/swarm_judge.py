@@ -1,7 +1,8 @@
-"""The judge of the swarm, which compares what the tables, a listener and the cashier saw with the ledger at the end.
+"""The judge of the stress test with several hundred tables: it compares what the tables, a listener and the cashier saw
+with the pit's ledger at the end.
 
-The judge knows nothing of the pit's program. Only the order of several tables' events and of people's decisions comes
-from the ledger, because nobody else knows it. Every amount is worked out anew (`reckoning`), and every event is
+The judge uses no code of the pit's program. Only the order in which several tables' events and people's decisions came
+is taken from the ledger, because nobody else knows it. Every amount is computed anew (`reckoning`), and every event is
 compared with what its table made.
 """
 
@@ -17,8 +18,8 @@ from tests.fire.reckoning import Books, Reckoning, Terms, money_findings, reckon
 
 
 class Ack(NamedTuple):
-    """An ack with the pit's signature: its time, the number of the event that it acknowledges, and that event's chain
-    value."""
+    """An acknowledgement that the pit has signed: its time, the number of the event that it acknowledges, and that
+    event's chain value."""
 
     at: str
     seq: int
@@ -27,11 +28,11 @@ class Ack(NamedTuple):
 
 @dataclass
 class Seen:
-    """Everything that was seen of a run from outside the pit.
+    """Everything that tables and people saw of the pit during a stress test.
 
-    `sent` has the events that each table made, and `acks` the acks that came to it, in order. `levels` has the messages
-    on the meters, by their numbers. `paid` counts for each award how often people were told that it is paid, and `told`
-    how often a table was told so.
+    `sent` has the events that each table made, and `acks` the acknowledgements that came to each table, in order.
+    `levels` has the pit's messages on the meters, by their numbers. `paid` counts for each award how often people were
+    told that it is paid, and `told` counts how often a table was told this.
     """
 
     sent: dict[str, list[bytes]] = field(default_factory=dict)
@@ -42,7 +43,8 @@ class Seen:
 
 
 def findings(seen: Seen, books: Books, terms: Terms) -> list[str]:
-    """Return everything that is wrong in what was seen, once all tables and people have come to rest."""
+    """Return a text for each thing that is wrong in what was seen during a stress test. This is called at the end, when
+    tables and people do nothing more. `terms` has the seed and the shares of each meter."""
     found: list[str] = []
     for table, sent in seen.sent.items():
         found += stream_findings(table, sent, books)
@@ -56,8 +58,8 @@ def findings(seen: Seen, books: Books, terms: Terms) -> list[str]:
 
 
 def _ack_findings(table: str, sent: Sequence[bytes], acks: Sequence[Ack], books: Books) -> Iterator[str]:
-    """Yield a finding for each ack of an event that does not exist, for each ack with another chain value than its
-    event has, and where the acks went back."""
+    """Yield a text for each wrong acknowledgement: one of an event that does not exist, one with the chain value of
+    another event, or one that names an earlier event than the acknowledgement before."""
     committed = {seq: body for _, name, seq, body in books.events if name == table}
     newest = Ack("", 0, "")
     for ack in acks:
@@ -74,7 +76,7 @@ def _ack_findings(table: str, sent: Sequence[bytes], acks: Sequence[Ack], books:
 
 
 def _paid_findings(seen: Seen, books: Books) -> Iterator[str]:
-    """Yield a finding for each award that was paid twice, or that was paid although the ledger does not say so."""
+    """Yield a text for each award that was paid twice, or that was paid although the ledger does not say so."""
     for counted in (seen.paid, seen.told, Counter(books.paid)):
         yield from (f"award {award} was paid {times} times" for award, times in counted.items() if times > 1)
         unpaid = counted.keys() - {*books.paid}
@@ -82,7 +84,7 @@ def _paid_findings(seen: Seen, books: Books) -> Iterator[str]:
 
 
 def _level_findings(seen: Seen, books: Books, terms: Terms) -> Iterator[str]:
-    """Yield a finding where the pit announced levels that the meters never had, or levels that are older than those it
+    """Yield a text if the pit announced levels that the meters never had, or levels that are older than those it
     announced before."""
     had = (_shown(reckoning) for reckoning in reckoned(seen.sent, books, terms))
     now: dict[str, int] | None = next(had)

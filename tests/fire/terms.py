@@ -1,4 +1,5 @@
-"""The terms of a pit's meters, as a test writes them into the pit's settings, and as exact numbers for a judge."""
+"""The terms of a pit's meters (seed, shares, reserve) for the stress tests, as text for the pit's settings file and as
+exact numbers for a judge."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ Written = Mapping[str, tuple[int, str, str, int]]
 
 
 def settings(written: Written) -> str:
-    """Return the text of the pit's settings file with these terms."""
+    """Return the text of a pit's settings file with these terms of its meters."""
     return "".join(
         f'[meters.{name}]\nseed_cents = {seed}\ncontribution = "{share}"\nreserve = "{reserve}"\n'
         f"reseed_at_most_cents = {most}\n"
@@ -19,7 +20,7 @@ def settings(written: Written) -> str:
 
 
 def exact(written: Written) -> dict[str, tuple[int, Fraction, Fraction, int]]:
-    """Return the terms with their shares as exact fractions."""
+    """Return the terms of the meters with their shares as exact fractions."""
     return {
         name: (seed, _share(share), _share(reserve), most) for name, (seed, share, reserve, most) in written.items()
     }

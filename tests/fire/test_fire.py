@@ -1,7 +1,7 @@
-"""Tests of whole processes under fire: whatever is killed or cut, each event takes effect at the pit once, in order, to
-the cent.
+"""Stress tests of whole processes: whatever is killed or cut, each event counts at the pit once, in order, to the cent.
 
-A seed repeats the schedule of kills and cuts, but not what the processes are doing at those moments.
+The same seed gives the same schedule of kills and cuts. What the processes are doing at those moments still differs
+from run to run.
 """
 
 from __future__ import annotations
@@ -44,10 +44,12 @@ _LAST_HANDS = 3  # are dealt between the younger of the copies and its return
 
 @dataclass(frozen=True)
 class Size:
-    """How large a run is, and how much trouble it must have met, so that it proves something. At least so many `events`
-    were sent, and `resent` of them again. There were `cuts` of each kind, and `between` cuts at each step between an
-    event and its acknowledgement. `decided` awards were decided, and `kept` cards were shown before a kill. `cut_rate`
-    is the floor's."""
+    """The size of a stress test, and the least trouble that it must have met, so that it proves something.
+
+    At least `events` events were sent, and `resent` of them more than once. There were about `cuts` cuts of each kind,
+    and `between` cuts at each step between an event and its acknowledgement. At least `decided` awards were decided,
+    and `kept` cards were shown before a kill. `cut_rate` says how many times more often than usual connections are cut.
+    """
 
     tables: int
     hands: int
@@ -114,7 +116,8 @@ def _play(seed: int, size: Size, tmp_path: Path, figure: Callable[[str], None]) 
 
 
 class Evening:
-    """One run on a test floor: deal under fire, let everything settle, judge, and then put older journals back."""
+    """One stress test on a gaming floor: deal rounds while programs are killed and connections cut, wait until
+    everything has settled, judge the result, and then put older copies of the journals back."""
 
     def __init__(self, floor: Floor, seed: int, size: Size) -> None:
         self._floor = floor
@@ -128,8 +131,8 @@ class Evening:
         ]
 
     def run(self, figure: Callable[[str], None]) -> None:
-        """Deal under fire, let everything settle, judge, and then put older journals back. `figure` is called with the
-        figures."""
+        """Run the stress test: deal under trouble, wait until everything has settled, judge the result, and then put
+        older copies of the journals back. `figure` is called with a line of figures for the test report."""
         began_s = time.monotonic()
         self._floor.open()
         with ThreadPoolExecutor(len(self._dealers)) as pool:
@@ -146,7 +149,7 @@ class Evening:
         self._turn_disks_back()
 
     def close(self) -> None:
-        """Unplug the shoes of all tables."""
+        """Unplug the simulated shoes of all tables."""
         for dealer in self._dealers:
             dealer.unplug()
 
@@ -161,7 +164,7 @@ class Evening:
         return self._folder / f"copy-{place}"
 
     def _deal(self, place: int) -> None:
-        """Deal all rounds of one table, and copy its journal half way."""
+        """Deal all the rounds of table number `place`, and copy its journal after half of them."""
         dealer, hands = self._dealers[place], self._size.hands
         for hand in range(hands):
             if hand == hands // 2:
@@ -172,7 +175,8 @@ class Evening:
     # The judgement.
 
     def _judge(self) -> int:
-        """Judge the run, and return how many events there were. Raises AssertionError where anything is wrong."""
+        """Judge what tables and pit have recorded, and return the number of events. Raises AssertionError if anything
+        is wrong."""
         floor = self._floor
         books = Books(floor.ledger)
         journals = {table.table_id: reckoning.messages(table.journal) for table in floor.tables}
@@ -214,7 +218,7 @@ class Evening:
         return self._floor.pit_log.read_text("utf-8", "replace").splitlines()
 
     def _tell(self, figure: Callable[[str], None], events: int, dealt_s: float, settled_s: float) -> None:
-        """Pass the run's figures to `figure`, and check that enough was killed and cut."""
+        """Check that enough was killed and cut in the stress test, and call `figure` with a line of its figures."""
         floor, size = self._floor, self._size
         kills: Counter[Victim] = Counter({"broker": floor.broker.kills, "pit": floor.pit.kills})
         for dealer in self._dealers:
@@ -258,9 +262,12 @@ class Evening:
     # The disks go back in time.
 
     def _turn_disks_back(self) -> None:
-        """Put an older copy in the place of each journal, and check that each table notices. The copy is from half of
-        the evening, or from three rounds ago. With the newer copy the table deals on while it is cut off from the pit,
-        until it has other events under numbers that the pit knows."""
+        """Replace each table's journal by an older copy, and check that each table notices this. The copy is from the
+        middle of the test or from three rounds ago.
+
+        A table with a copy from three rounds ago then deals on without the pit. In this way it makes other events with
+        numbers that the pit already knows.
+        """
         deals_on = self._dealers[::2]
         for place, dealer in enumerate(self._dealers):
             if dealer in deals_on:

@@ -1,9 +1,9 @@
-"""Tests of pits on a replicated database under fire: whatever is killed, frozen or cut, each event is committed once,
+"""Stress tests of two pits on a replicated database: whatever is killed, frozen or cut, each event is committed once,
 in order.
 
-Two pits, a primary database with its synchronous standby, and the broker are processes. Each is on a machine of its
-own, a network namespace. The tables are clients in the test itself, which keep what they sent, send again what is not
-acknowledged, and report each step of an award.
+The two pits, the primary database, its synchronous standby and the broker are processes, each on a machine of its own
+(a Linux network namespace). The tables are clients in the test itself, which keep what they have sent, repeat what is
+not acknowledged, and report each step of an award.
 """
 
 from __future__ import annotations
@@ -68,8 +68,8 @@ _PITS = {"pit-1": "broker", "pit-2": "broker"}
 
 @dataclass
 class FarTable:
-    """A stand-in for a table: its journal, how far the pit says that it has acknowledged, and the award steps that the
-    table has reported."""
+    """A simulated table: its journal, the number of the last event that the pit has acknowledged, and the steps of
+    awards that the pit has sent (`told`)."""
 
     name: str
     broker: tuple[str, int]
@@ -88,7 +88,7 @@ class FarTable:
         self.connect()
 
     def connect(self) -> None:
-        """Connect as a program does that has kept its journal and nothing else."""
+        """Connect to the broker like a restarted program, which has its journal and has forgotten everything else."""
         host, port = self.broker
         self._peer = Peer(port, f"pit/v1/{self.name}/ack", f"pit/v1/{self.name}/award", host=host)
         self._peer._client.reconnect_delay_set(1, 1)
@@ -98,7 +98,8 @@ class FarTable:
         self._peer.close()
 
     def turn(self) -> None:
-        """Take in what has come, deal a round where the pit keeps up, and send what is not acknowledged."""
+        """Handle the messages that have come, deal a round unless too many events wait, and send what is not
+        acknowledged."""
         begin = len(self.evening.sent)
         for message in self._peer.so_far():
             said = json.loads(message.payload)
@@ -150,7 +151,8 @@ class FarTable:
 
 
 class Fire:
-    """One run in which tables deal, a cashier decides, and the troubles come one after the other."""
+    """One stress test in which tables deal, a cashier decides on awards, and faults of pits, databases, broker and
+    network come one after the other."""
 
     def __init__(self, cell: Cell, seed: int) -> None:
         self.cell = cell
@@ -165,7 +167,7 @@ class Fire:
         return sum(table.highest_acked for table in self.tables)
 
     def turn_until(self, holds: Callable[[], object]) -> None:
-        """Run the tables until the condition holds. Raises AssertionError where no event is acknowledged for too
+        """Run the simulated tables until the condition holds. Raises AssertionError if no event is acknowledged for too
         long."""
         while not holds():
             for table in self.tables:
@@ -178,7 +180,7 @@ class Fire:
             time.sleep(0.02)
 
     def befall(self, trouble: str) -> None:
-        """Cause one trouble, and run the tables until events are acknowledged again."""
+        """Cause the fault of this name, and run the simulated tables until events are acknowledged again."""
         self._longest_s = 0.0
         with ThreadPoolExecutor(1) as beside:
             struck = beside.submit(getattr(self, f"_{trouble}"))
@@ -245,7 +247,8 @@ class Fire:
             time.sleep(self._luck.uniform(*_CUT_S))
 
     def _cut(self, one: str, other: str) -> AbstractContextManager[None]:
-        """Return a `with` block in which packets between the two machines are dropped, in one direction or in both."""
+        """Return a context manager. While its `with` block runs, the packets between the two machines are dropped, in
+        one direction or in both."""
         ways = both_ways(one, other)
         return self.cell.network.cut(*self._luck.choice([ways, ways[:1], ways[1:]]))
 
@@ -263,8 +266,8 @@ def test_with_a_replicated_ledger_nothing_is_lost_doubled_or_paid_twice(
 
 
 def play(seed: int, troubles: dict[str, int], folder: Path, figure: Callable[[str], None]) -> None:
-    """Run once, with as many troubles of each kind as `troubles` says, judge the run, and pass its figures to
-    `figure`."""
+    """Run one stress test with as many faults of each kind as `troubles` says, judge the result, and call `figure` with
+    a line of its figures."""
     order = [trouble for trouble, count in troubles.items() for _ in range(count)]
     random.Random(seed).shuffle(order)
     with ExitStack() as ends:
@@ -306,7 +309,8 @@ def _is_settled(cell: Cell, fire: Fire) -> bool:
 
 
 def _judge(cell: Cell, fire: Fire, cashier: Cashier) -> int:
-    """Judge the run, and return how many events there were. Raises AssertionError where anything is wrong."""
+    """Judge the result of a stress test, and return the number of events. Raises AssertionError if something is wrong,
+    for example if an event is lost."""
     assert [wrong for table in fire.tables for wrong in table.wrong] == []
     for table in fire.tables:
         kept = rows(cell.url, "SELECT seq, body FROM event WHERE table_id = ? ORDER BY number", table.name)

@@ -1,5 +1,5 @@
-"""Tests of a house on three machines with the files of config/ha: whether the programs accept these files, and what
-happens when a machine stops."""
+"""Tests of a pit on three machines with the configuration files of config/ha: the programs accept these files, and the
+pit goes on when a machine stops."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from tests.support.network import HERE, Network, needs_keepalived, needs_namespa
 
 
 def test_the_primarys_lock_is_taken_by_etcds_second_protocol() -> None:
-    """Patroni must use etcd's second protocol. With the third, Patroni 3.0.2 took the primary's lock from its holder
-    after a cut, and acknowledged events were lost."""
+    """Patroni must use version 2 of etcd's protocol for the lock of the primary database. With version 3, Patroni 3.0.2
+    took the lock from its holder after a network cut, and acknowledged events were lost."""
     patroni, etcd = ((CONFIG / name).read_text("utf-8").splitlines() for name in ("patroni.yml", "etcd"))
     assert [line for line in patroni if line.startswith("etcd")] == ["etcd:"]
     assert "ETCD_ENABLE_V2=true" in etcd
@@ -54,8 +54,8 @@ def test_the_leaders_machine_stops_nothing_is_lost_and_only_the_progressive_wage
 @needs_postgresql
 @pytest.mark.skipif(missing() != [], reason=f"needs Debian's packages with: {', '.join(missing())}")
 def test_each_door_of_the_machines_is_shut_to_whoever_is_on_their_network(tmp_path: Path) -> None:
-    """etcd, Patroni and PostgreSQL refuse whoever is on their network without the machines' certificate. etcd and
-    Patroni answer a caller who has that certificate."""
+    """etcd, Patroni and PostgreSQL refuse a client that does not have the machines' certificate, even if it is on their
+    network. etcd and Patroni answer a client that has the certificate."""
     with tempfile.TemporaryDirectory(prefix="ha-doors-") as folder, ExitStack() as ends:
         house = House(Path(folder), 1.0, ends, None)
         house.begin()
@@ -93,7 +93,7 @@ def test_each_door_of_the_machines_is_shut_to_whoever_is_on_their_network(tmp_pa
 
 
 def _shut(door: Request, who: ssl.SSLContext | None) -> bool:
-    """Tell whether the server refuses this caller."""
+    """Tell whether the server refuses the request `door`, sent with the TLS settings `who`."""
     try:
         with urlopen(door, timeout=5, context=who) as said:
             return bool(said.status >= 400)

@@ -1,5 +1,5 @@
-"""Tests of the fire itself: a seed repeats its schedule, links are cut where they should be, and the place of each cut
-is found."""
+"""Tests of the stress test's own tools: a seed repeats its schedule, connections are cut at the planned byte, and the
+tools find out which messages had arrived before a cut."""
 
 from __future__ import annotations
 
@@ -92,7 +92,8 @@ def test_where_a_cut_fell_is_told_by_what_had_passed(passed: tuple[int, ...], pl
 
 
 def _heard(far_end: socket.socket, port: int) -> bytes:
-    """Return what the far end receives of ten bytes before the connection ends."""
+    """Send ten bytes through the proxy at `port`, and return those that arrive at the far end before the connection
+    ends."""
     with socket.create_connection(("127.0.0.1", port), 10) as near, far_end.accept()[0] as far:
         heard = b""
         with suppress(ConnectionError):

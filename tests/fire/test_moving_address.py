@@ -1,7 +1,7 @@
-"""Tests of the moving address before both brokers, by config/ha/keepalived.conf: tables and pit follow it to the other
-broker.
+"""Tests of the address that moves between two brokers, with the shipped file config/ha/keepalived.conf: tables and pit
+follow the address to the second broker.
 
-Two machines are network namespaces, each with processes of its own: a broker, and keepalived with the shipped file.
+The two machines are network namespaces. Each runs a broker, and keepalived with the shipped file.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def test_keepalived_takes_its_file(machine: str, tmp_path: Path) -> None:
 
 
 class _House:
-    """Two machines with their brokers, and a pit and a table that know only the moving address."""
+    """Two machines with a broker each, and a pit and a table that know only the address that moves between the two."""
 
     def __init__(self, folder: Path, network: Network, ends: ExitStack) -> None:
         self._folder = folder
@@ -71,7 +71,7 @@ class _House:
         ends.enter_context(programs.started([*self._network.on(machine), *apart], own.with_suffix(".log")))
 
     def holders(self) -> list[str]:
-        """Return the machines that have the moving address now."""
+        """Return the machines that hold the moving address now."""
         shown = {
             machine: subprocess.run([*self._network.on(machine), "ip", "address"], capture_output=True, text=True)
             for machine in ("one", "two")
@@ -79,15 +79,15 @@ class _House:
         return [machine for machine, addresses in shown.items() if f"{BROKER}/" in addresses.stdout]
 
     def follows(self, since_s: float = 0.0) -> float:
-        """Wait until the pit acknowledges an event that the table sends from now on. Returns the seconds since
-        `since_s`."""
+        """Wait until the pit acknowledges an event that the table sends after this call. Returns how many seconds have
+        passed since the monotonic time `since_s`."""
         head = status_of(self.table).pit.head_seq
         eventually_now(lambda: status_of(self.table).pit.acked_seq > head)
         return time.monotonic() - since_s
 
     def follows_from(self, number: signal.Signals) -> float:
-        """Send this signal to the broker that has the moving address, and wait until the pit acknowledges through the
-        other broker. Returns the seconds that this took."""
+        """Send this signal to the broker that holds the moving address, and wait until the pit acknowledges an event
+        through the second broker. Returns how many seconds that took."""
         (holder,) = self.holders()
         since_s = time.monotonic()
         self.signal_broker(holder, number)
@@ -97,8 +97,8 @@ class _House:
         return taken_s
 
     def strange_steps(self) -> list[str]:
-        """Stop the simulated people, and wait until every event is acknowledged. Returns what the contract's rules do
-        not allow in the table's notes."""
+        """Stop the simulated people, and wait until every event is acknowledged. Returns what the table's event
+        delivery did against the contract's rules, by its notes of each call."""
         programs.stop(self._people)
         eventually_now(lambda: (pit := status_of(self.table).pit).acked_seq == pit.head_seq)
         sent = reckoning.messages(self._folder / "table.journal")
@@ -106,7 +106,7 @@ class _House:
         return strange
 
     def signal_broker(self, machine: str, number: signal.Signals) -> None:
-        """Send this signal to the broker on this machine."""
+        """Send this signal to the broker's process on this machine."""
         for process in Path("/proc").glob("[0-9]*/cmdline"):
             words = process.read_bytes().split(b"\0")
             if words[0] == str(MOSQUITTO).encode() and words[2] == f"{self._folder / machine}.mosquitto".encode():

@@ -1,4 +1,5 @@
-"""Tests of the simulated network of namespaces: a cut drops packets in the chosen direction alone, and tells nobody."""
+"""Tests of the simulated network of Linux network namespaces: a cut drops packets in the chosen direction only, and
+neither end is told of the cut."""
 
 from __future__ import annotations
 
@@ -31,7 +32,8 @@ def network() -> Iterator[Network]:
 
 
 def _answer(network: Network, asks: str, at: str) -> str:
-    """Ask the other machine, and return the error with which the question ended, or "" where the machine answers."""
+    """Send a question from the machine `asks` to the machine `at`. Returns the error with which this ended, or "" if
+    the machine answered."""
     asking = [*network.on(asks), "python3", "-c", _ASK, network.address(at)]
     return subprocess.run(asking, capture_output=True, text=True).stderr.strip().rpartition("\n")[2]
 

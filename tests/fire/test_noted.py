@@ -1,4 +1,4 @@
-"""Checks that a missing note of a table's delivery is found out, however few calls handled the events."""
+"""Checks that a missing note in the record of a table's event delivery is found."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Tests with a swarm of several hundred tables at a pit on two machines, under many troubles together, and of the
-swarm's own checks."""
+"""Stress tests with several hundred simulated tables at a pit on two machines, under many faults at the same time, and
+tests of the stress test's own checks."""
 
 from __future__ import annotations
 
@@ -74,7 +74,8 @@ def test_the_judge_sees_a_pit_that_acknowledges_before_its_commit(
 
 
 def play(seed: int, tables: int, fire_s: float, folder: Path, home: Path = ROOT) -> tuple[list[str], str]:
-    """Run so many tables under fire for `fire_s` seconds. Returns what the judge finds wrong, and the figures."""
+    """Run a stress test with this number of tables, in which faults are caused for `fire_s` seconds. Returns what the
+    judge finds wrong, and a line with the figures of the test."""
     with ExitStack() as ends:
         network = ends.enter_context(Network(*MACHINES, HERE))
         databases = ends.enter_context(servers(*MACHINES, network=network))
@@ -134,7 +135,8 @@ def _is_settled(cell: Cell, swarm: Swarm) -> bool:
 
 
 def _retained(cell: Cell, swarm: Swarm) -> list[str]:
-    """Return the acks that the leader's broker retains although the pit would not send them now."""
+    """Return a text for each table whose retained acknowledgement at the leader's broker is not of the table's last
+    event."""
     leader = cell.some_leader()
     peer = Peer(cell.brokers[leader].port, "pit/v1/+/ack", host=cell.network.address(leader))
     heads = {table.table: len(table.evening.sent) for table in swarm.tables}

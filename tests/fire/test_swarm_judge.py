@@ -1,5 +1,5 @@
-"""Checks that the swarm's judge finds each falsehood that is planted in what was seen or in the ledger, and nothing
-else."""
+"""Checks that the judge of the stress test with many tables finds each error that a test plants in the record or in the
+ledger, and nothing else."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.support.ledgers import meet
 
 @dataclass
 class Evening:
-    """Everything that was seen of an evening of play, and the ledger of that evening."""
+    """The record of an evening of play as tables and people saw it, and the pit's ledger of that evening."""
 
     seen: Seen
     ledger: Path
@@ -86,7 +86,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Evening:
 
 @pytest.fixture
 def evening(played: Evening, tmp_path: Path) -> Evening:
-    """A copy of the evening that was played, in which a test may make something false."""
+    """A copy of the played evening (its record and ledger), in which a test may plant an error."""
     return Evening(deepcopy(played.seen), Path(shutil.copy(played.ledger, tmp_path / "ledger")))
 
 

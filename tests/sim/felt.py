@@ -1,4 +1,5 @@
-"""A stand-in for the table on which a game is dealt, with cards and calls that a test fixes beforehand."""
+"""A stand-in for the table on which a simulated game is dealt. A test fixes its cards and the players' calls
+beforehand."""
 
 from __future__ import annotations
 
@@ -6,9 +7,10 @@ from collections.abc import Sequence
 
 
 class StackedFelt:
-    """Deals the given cards in their order, and makes the given calls. `happened` lists what the game asked for.
+    """A table that deals the cards of `cards` in their order, and answers each choice with the next call of `calls`.
+    `happened` lists what the game asked for.
 
-    At the end of a round `used_up` must be True: no card and no call is left.
+    At the end of a round `used_up` must be True, which means that no card and no call is left.
     """
 
     def __init__(self, cards: str, calls: str = "") -> None:
@@ -18,20 +20,20 @@ class StackedFelt:
 
     @property
     def used_up(self) -> bool:
-        """True where the game has asked for every card and every call."""
+        """True if the game has asked for every card and every call."""
         return not self._cards and not self._calls
 
     def card(self, to: str) -> str:
-        """Note that a card is dealt to `to`, and return the next card."""
+        """Add to `happened` that a card is dealt to `to`, and return the next of the fixed cards."""
         self.happened.append(f"card {to}")
         return self._cards.pop(0)
 
     def choice(self, seat: int, options: Sequence[str], points: int) -> str:
-        """Note that a seat may choose, and return the next call."""
+        """Add to `happened` that the seat may choose, and return the next of the fixed calls."""
         self.happened.append(f"seat {seat}, {points} points: {' '.join(options)}")
         assert self._calls[0] in options
         return self._calls.pop(0)
 
     def reveal(self, *hands: str) -> None:
-        """Note that the cards of these hands are turned up."""
+        """Add to `happened` that the cards of these hands are turned up."""
         self.happened.append(f"reveal {' '.join(hands)}")

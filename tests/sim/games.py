@@ -1,4 +1,4 @@
-"""The example game files, read by the simulated house's own code."""
+"""The example game files, read with the simulation's own code instead of the controller's."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def bets_of(game: str) -> list[Bet]:
 
 
 def says_of(game: str) -> dict[str, Any]:
-    """Return the section of an example game file that says how its kind is dealt, as TOML gives it."""
+    """Return the section of an example game file that says how the game is dealt, as a dictionary."""
     values = _values(game)
     says: dict[str, Any] = values[values["kind"]]
     return says

@@ -1,9 +1,9 @@
-"""Tests with three bold houses, whose rules are as strange as a casino might want. The simulated house deals at a
-table, and each refusal, each card and each cent is compared.
+"""Tests with three invented houses whose rules are as unusual as a casino might want. The simulated house deals at a
+table, and each refusal, each card and each cent of the two is compared.
 
-The table reads the house's file with the product's own rules, and the simulated house with rules of its own. No wires
-are between them: what people press or say goes straight to the table. Where the two differ, somebody would be paid too
-much.
+The table reads the house's file with the product's own rules, and the simulated house reads it with separate code.
+There are no wires: what people press or say goes straight to the table. If the two differed, somebody would be paid
+wrongly.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ ENVELOPE = {"id", "contract", "table", "epoch", "seq", "at", "clock_synchronised
 
 
 class AtTable(Screen):
-    """A table without wires: the shoe from which the dealer draws, the screen that people look at, and the dealer's
-    cues."""
+    """A table without wires, for the simulated house. It stands in for three things: the shoe from which the dealer
+    draws, the screen that people read, and the dealer's signals."""
 
     tells_cut_card = True
 
@@ -123,7 +123,7 @@ class AtTable(Screen):
 
 
 def dealt(folder: Path, game: Path, seed: int, shoes: int, rounds: int | None) -> tuple[AtTable, list[dict[str, Any]]]:
-    """Deal shoes of this house. Returns the table, and the house's account."""
+    """Deal shoes of this game at a table. Returns the table, and the simulation's record of what was dealt and paid."""
     path, config = played(folder, 1, game, bet_recognition=True)
     house = read_house(path)
     assert config.rules == load(path).rules
@@ -139,7 +139,8 @@ def dealt(folder: Path, game: Path, seed: int, shoes: int, rounds: int | None) -
 
 
 def in_order(said: dict[str, Any]) -> dict[str, Any]:
-    """Return a round with its wagers sorted, because table and simulated house each have an order of their own."""
+    """Return this record of a round with its wagers sorted, because the table and the simulated house list them in
+    different orders."""
     if (settlement := said.get("settlement")) is None:
         return said
     key = ("seat", "back", "spot", "hand")

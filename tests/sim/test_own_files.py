@@ -1,5 +1,5 @@
-"""Checks that the demo and the practice table play a house's own files, with a pit that has every meter the game
-names."""
+"""Checks that the demo and the practice table can play a house's own game files, and that their pit has every meter
+that the game names."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from drivers.sim.story import planned
 
 @pytest.fixture
 def own(tmp_path: Path) -> Path:
-    """A house's own game file, outside the examples. Its larger meter has a name that no pit knows."""
+    """The path of a house's own game file, outside the examples. Its larger meter has a name that no pit knows."""
     path = tmp_path / "house" / "own.toml"
     path.parent.mkdir()
     path.write_text(example_game("grand_fortune").read_text("utf-8").replace('"grand"', '"jackpot_of_ours"'), "utf-8")
@@ -57,7 +57,8 @@ def test_a_meter_begins_no_lower_than_a_smaller_award_of_the_same_cards(tmp_path
 
 @pytest.mark.parametrize("most_seats", [1, 4])
 def test_a_game_of_few_seats_is_played_at_a_table_with_as_many(most_seats: int, own: Path, tmp_path: Path) -> None:
-    """A game for one or four seats is played at a table with that many seats, although each example table has seven."""
+    """A game for at most one seat, or at most four, is played at a table with that many seats, although each example
+    table has seven."""
     own.write_text(f"most_seats = {most_seats}\n{own.read_text('utf-8')}", "utf-8")
     table, config = played(tmp_path, 1, own)
     assert config.rules.seat_numbers == tuple(range(1, most_seats + 1))
@@ -66,8 +67,8 @@ def test_a_game_of_few_seats_is_played_at_a_table_with_as_many(most_seats: int, 
 
 
 def test_an_own_game_is_played_at_a_table_that_has_its_buttons(tmp_path: Path) -> None:
-    """A house's own Lucky 9 is played at a table with a split button, and not at Baccarat Royal's table, where nobody
-    can split."""
+    """A house's own Lucky 9 is played at a table with a split button. It is not played at Baccarat Royal's table,
+    because that table has no such button."""
     own = tmp_path / "own.toml"
     own.write_text(f"most_seats = 3\n{example_game('lucky9').read_text('utf-8')}", "utf-8")
     table, _ = played(tmp_path, 1, own)

@@ -1,4 +1,5 @@
-"""Tests of the simulated Angel Eye: its bytes, compared with frames written by hand, and its own game."""
+"""Tests of the simulated Angel Eye shoe: its bytes are compared with reports written by hand, and its own game is
+checked."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from tests.support.waiting import PATIENCE_S
 
 
 class RecordedLine:
-    """A stand-in for a serial line that keeps each write."""
+    """A stand-in for a shoe's serial line, which keeps the bytes of each write."""
 
     def __init__(self) -> None:
         self.writes: list[bytes] = []
@@ -28,8 +29,8 @@ class RecordedLine:
         pass
 
     def reports(self) -> list[str]:
-        """Return the reports since the last call, in hex, one entry for each report. Raises AssertionError where the
-        three copies of a report differ."""
+        """Return the shoe's reports since the last call of this method, in hex. Raises AssertionError if the three
+        copies of a report differ."""
         firsts = self.writes[::3]
         assert self.writes == [copy for copy in firsts for _ in range(3)]
         self.writes = []
@@ -43,7 +44,8 @@ def line() -> RecordedLine:
 
 @pytest.fixture
 def shoe(line: RecordedLine) -> SimulatedAngelEye:
-    """A shoe after its burn: an ace, and the one card that is burned after it. Its Seq digit is 0 again."""
+    """A simulated Angel Eye shoe after its burn: an ace was the first card, and one more card was burned. The next
+    report has the number (Seq digit) 0."""
     shoe = SimulatedAngelEye(line)
     shoe.draw("AS")
     shoe.draw("2S")
@@ -58,7 +60,7 @@ def draw(shoe: SimulatedAngelEye, cards: str) -> None:
 
 
 def data(report: str) -> str:
-    """Return a report's code and payload in hex."""
+    """Return the code letter and payload of a shoe's report, in hex."""
     return report[6:-9]
 
 
@@ -265,8 +267,8 @@ def test_a_reader_that_sleeps_does_not_stop_the_shoe(tmp_path: Path, pty: PtyLin
 
 
 def test_ears_that_begin_when_the_line_is_gone_end_in_silence(pty: PtyLine) -> None:
-    """The thread that listens to the line ends silently, without a traceback, where a signal closes the line before the
-    thread's first look."""
+    """If a signal closes the serial line before the listening thread has first looked at it, the thread ends without a
+    traceback."""
     gone, far = os.pipe()
     os.close(far)
     ended, end = os.pipe()

@@ -1,4 +1,4 @@
-"""Tests of the simulated BeeTek: its bytes, compared with lines written by hand, the dealer that it needs, and a whole
+"""Tests of the simulated BeeTek shoe: its bytes are compared with lines written by hand, and a dealer deals a whole
 shoe with the daemon."""
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ ROOT = Path(__file__).parents[2]
 
 
 class RecordedLine:
-    """A stand-in for a serial line that keeps what is written."""
+    """A stand-in for a shoe's serial line, which keeps all bytes that are written."""
 
     def __init__(self) -> None:
         self.written = b""
@@ -105,10 +105,11 @@ def test_a_line_takes_its_time_on_the_wire(line: RecordedLine) -> None:
 
 
 class FoursTable:
-    """A stand-in for the controller, in virtual time, with a shoe that has only fours. Five cards are burned, and each
-    round takes four.
+    """A stand-in for the controller, in virtual time, at a table whose shoe has only fours. Five cards are drawn for
+    the burn, and each round takes four.
 
-    `happened` lists the shoe's lines and the presses that the table believed, in order.
+    `happened` lists, in order, the lines that the shoe sent and the presses of buttons that lasted long enough to
+    count.
     """
 
     DEBOUNCE_S = 0.06
@@ -224,14 +225,14 @@ def test_a_table_whose_dealer_cannot_tell_is_not_simulated(tmp_path: Path) -> No
 
 @contextmanager
 def running(table: Path, folder: Path) -> Iterator[None]:
-    """Run the daemon on this table file, and wait until it is ready."""
+    """Start the table's daemon with this table file, and wait until it is ready. End it with the `with` block."""
     with started([sys.executable, "-m", "controller.people.cli.main", "run", str(table)], folder / "log"):
         eventually_now((folder / "table.sock").is_socket)
         yield
 
 
 def one_deck_table(folder: Path) -> Path:
-    """Make the file of a simulated table with a BeeTek that plays shoes of one deck, and return its path."""
+    """Write the table file of a simulated table with a BeeTek shoe of one deck, and return its path."""
     game = tomllib.loads((EXAMPLE_TABLE.parent / "../games/royal9.toml").read_text("utf-8"))
     game["shoe"]["decks"] = 1
     (folder / "game.toml").write_text(tomli_w.dumps(game), "utf-8")
@@ -239,8 +240,8 @@ def one_deck_table(folder: Path) -> Path:
 
 
 def test_a_whole_shoe_on_the_daemon(tmp_path: Path) -> None:
-    """The daemon's journal of a whole shoe agrees with the simulated house's account. Only the dealer reports the cut
-    card."""
+    """After a whole shoe, the daemon's journal agrees with the simulation's own record. Only the dealer reports the cut
+    card, because a BeeTek shoe does not."""
     table = one_deck_table(tmp_path)
     account_file = tmp_path / "account"
     people = [sys.executable, "-m", "drivers.sim", str(table), "--account", str(account_file), "--error-rate", "0.2"]

@@ -1,4 +1,5 @@
-"""Tests of the dealer's calls and of the players, with lamps and a screen that the test controls, in virtual time."""
+"""Tests of the simulated dealer's calls and of the simulated players. The test controls the table's lamps and screen,
+and time is virtual."""
 
 from __future__ import annotations
 
@@ -32,8 +33,8 @@ LIMITS = Limits(BETS, None, 500, 10_000, 100, 5_000, 100, False, False)
 
 
 class Stage(Screen):
-    """A stand-in for the table's pins, clock and screen. Each lamp is lit as `burning` says, and a press of a button
-    calls its function in `presses`."""
+    """A stand-in for the table's pins, clock and screen. `burning` maps a lamp to a function of the time that says
+    whether the lamp is lit. `presses` maps a button to the function that a press calls."""
 
     def __init__(self) -> None:
         super().__init__(Path(), 0.0)
@@ -159,8 +160,8 @@ def test_another_lamp_stops_the_dealer(stage: Stage, lit: str) -> None:
 
 
 def test_a_lamp_for_a_wager_on_a_progressive_bet_does_not_stop_the_dealer(stage: Stage) -> None:
-    """The dealer lets a seat choose although another seat's lamp shows a progressive wager. A house with a progressive
-    bet at Baccarat Royal needs this."""
+    """The dealer lets a seat choose even if another seat's lamp is lit because of a progressive wager. A house that
+    offers a progressive bet in Baccarat Royal needs this."""
     turn_of(stage, 3)
     stage.burning["seat_4"] = lambda _: True
     stage.shown["progressive"] = [{"spot": "duel", "seats": [4], "refused_seats": [], "refusal": None}]

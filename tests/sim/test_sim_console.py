@@ -1,5 +1,5 @@
-"""Tests of the simulated devices at a prompt: what every verb does at the other end of the device's wire, and how a
-wrong verb is answered."""
+"""Tests of the command prompts of the simulated devices: what every command does at the far end of the device's wire,
+and how a wrong command is answered."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ Console = tuple[str, Verbs, PtyLine]
 
 
 def say(verbs: Verbs, script: str) -> None:
-    """Type each line of the script, which `;` separates, and then the end of input."""
+    """Give each line of the script to a device's prompt, and then the end of input. `;` separates the lines."""
     reads, writes = os.pipe()
     os.write(writes, script.replace(";", "\n").encode())
     os.close(writes)
@@ -65,7 +65,7 @@ def say(verbs: Verbs, script: str) -> None:
 
 @contextmanager
 def in_conversation(verbs: Verbs) -> Iterator[int]:
-    """Run a prompt while the `with` block runs. Yields the file descriptor to which its lines are written."""
+    """Run a device's prompt while the `with` block runs. Yields the file descriptor for the test's commands."""
     reads, writes = os.pipe()
     with os.fdopen(reads, encoding="utf-8") as lines:
         talk = threading.Thread(target=converse, args=(verbs, lines))
@@ -90,7 +90,8 @@ def pty(tmp_path: Path) -> Iterator[PtyLine]:
 
 @pytest.fixture
 def angel_eye(pty: PtyLine) -> Verbs:
-    """The verbs of an Angel Eye after its burn, which has sent three reports before anybody listened."""
+    """The prompt commands of a simulated Angel Eye shoe after its burn. The shoe has sent three reports before anybody
+    listened."""
     verbs = SimulatedAngelEye(pty).verbs() | cable_verbs(pty)
     say(verbs, "draw AS; draw 2S")
     return verbs
@@ -108,7 +109,8 @@ def host(folder: Path) -> Iterator[serial.Serial]:
 
 
 def heard(verbs: Verbs, script: str, pty: PtyLine, folder: Path) -> bytes:
-    """Return all bytes that reach the host while the script is typed."""
+    """Give the script to a device's prompt, and return all bytes that reach the controller's end of the serial line
+    meanwhile."""
     with host(folder) as port:
         say(verbs, script)
         pty.write(END)
@@ -189,7 +191,8 @@ ANSWERS = {"mute", "busy", "late", "answer"}
 
 
 def tried(verb: str, script: str) -> str:
-    """Return the verb that a test's row is about. Raises AssertionError where the row's script does not use it."""
+    """Return the command `verb`, which a row of a test is about. Raises AssertionError if the row's script does not use
+    it."""
     assert verb in (line.split()[0] for line in script.split(";"))
     return verb
 
@@ -390,7 +393,7 @@ LAMPS = {"player": {"bcm": LAMP, "active": "high"}}
 
 @pytest.fixture
 def page(tmp_path: Path) -> PinsPage:
-    """The simulated header, set up as a table's daemon does."""
+    """The file that stands in for the Raspberry Pi's pins, with the pins set up as a table's daemon does it."""
     page = PinsPage(tmp_path / "header")
     for bcm, pull in ((DEAL, PULL_UP), (SEAT, PULL_UP), (KEY, PULL_DOWN)):
         page.set_up(bcm, INPUT, pull)
@@ -516,14 +519,15 @@ def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
 
 
 class Table(Peer):
-    """A stand-in for a table at the broker, which sends events and hears acknowledgements."""
+    """A stand-in for a table at the MQTT broker, which sends events and receives acknowledgements."""
 
     def tell(self, seq: int) -> None:
         event = {"epoch": "e1", "seq": seq, "chain": str(seq) * 64}
         self.publish(f"{TOPIC}/event", json.dumps(event).encode())
 
     def acked(self) -> tuple[int, str]:
-        """Return the next acknowledgement: the event's number, and the digit of which its chain is made."""
+        """Return the next acknowledgement that came: the event's number, and the one digit that its chain value repeats
+        64 times."""
         word = json.loads(self.next().payload)
         (digit,) = set(word["chain"])
         assert (word["epoch"], len(word["chain"])) == ("e1", 64)
@@ -539,7 +543,7 @@ def table(port: int) -> Iterator[Table]:
 
 @pytest.fixture
 def taken() -> queue.SimpleQueue[int]:
-    """A queue with the numbers of the events that the simulated pit took."""
+    """A queue to which the simulated pit adds the number of each event that it commits."""
     return queue.SimpleQueue()
 
 

@@ -1,5 +1,5 @@
-"""Tests of `tablectl demo`: its captions on terminals of two widths and in a pipe, which game it plays, and with which
-shoe."""
+"""Tests of the command `tablectl demo`: its captions on terminals of two widths and in a pipe, and which game and shoe
+it chooses."""
 
 from __future__ import annotations
 
@@ -41,14 +41,15 @@ def demo(*options: str) -> subprocess.CompletedProcess[str]:
 
 
 def made(*said: str) -> subprocess.CompletedProcess[str]:
-    """Run `make --dry-run` with these arguments, without the MAKE variables of the make that runs the tests."""
+    """Run `make --dry-run` with these arguments. The MAKE variables of a `make` that runs the tests are removed from
+    the environment."""
     ours = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
     return subprocess.run(["make", "--dry-run", *said], cwd=ROOT, env=ours, capture_output=True, text=True, check=False)
 
 
 def on_a_terminal(width: int, *options: str, until: str = "") -> tuple[int, str]:
-    """Run a demo on a terminal of this width, and press Ctrl-C once `until` was seen. Returns the exit code and
-    everything that was shown."""
+    """Run the demo on a terminal of this width, and press Ctrl-C as soon as the text `until` was shown. Returns the
+    exit code and everything that was shown."""
     near, far = pty.openpty()
     ioctl(far, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
     run = subprocess.Popen(
@@ -114,7 +115,7 @@ def test_another_game_shows_its_own_things_on_160_columns() -> None:
 
 
 def assert_whole(told: str, width: int) -> None:
-    """Check that every line fits the terminal's width, and that none is cut."""
+    """Check that every line of the shown text fits the terminal's width, and that no line was shortened with "…"."""
     assert "…" not in told
     assert max(len(line) for line in re.split(r"[\r\n]+", told)) <= width
 

@@ -1,4 +1,5 @@
-"""Tests of how the simulated house plays Midi, Baccarat Royal and Lucky 9, by the lines and hands of the sheets."""
+"""Tests of how the simulation plays Midi, Baccarat Royal and Lucky 9. The expected results are the lines and example
+hands of the rule sheets."""
 
 from __future__ import annotations
 
@@ -25,7 +26,8 @@ PRINTED, CORRECTED = (Section(**says_of(f"baccarat_royal{which}")) for which in 
 
 
 def settled(dealt: Dealt) -> list[tuple[Any, ...]]:
-    """Return for each wager its seat, spot, hand and result, and the cents that go back."""
+    """Return five values for each wager of the round: its seat, spot, hand and result, and the cents that go back to
+    the bettor."""
     settlement: Any = dealt.told["settlement"]
     return [
         (wager["seat"], wager["spot"], wager["hand"], wager["result"], wager["returned_cents"])
@@ -70,7 +72,7 @@ def test_a_tie_pushes_both_sides_and_pays_eight() -> None:
 
 @pytest.mark.parametrize(("game", "back"), [("royal9", 700), ("kansas_star", 500), ("sugarhouse", 700)])
 def test_dragon_bonus_by_sheet(game: str, back: int) -> None:
-    """The Dragon Bonus on Player pays as the sheet says where Player wins by seven points without a natural."""
+    """The Dragon Bonus bet on Player pays what the rule sheet says if Player wins by seven without a natural."""
     bets = Bets(standing=(Wager(1, "dragon_player", 100),))
     felt = StackedFelt("KS TD 7S JD QD")
     assert settled(PuntoBanco(bets_of(game)).deal(felt, bets)) == [(1, "dragon_player", None, "won", back)]
@@ -149,7 +151,8 @@ def test_a_round_in_the_sheets_order(cards: str, calls: str, happened: list[str]
 
 
 def paid(outcome: str, *wagers: Wager) -> list[Any]:
-    """Return the outcomes of the round's wagers, where seat 1 plays Player's hand and seat 2 Banker's."""
+    """Play a round of Baccarat Royal that ends in this outcome, and return the outcomes of the wagers. Seat 1 plays
+    Player's hand, and seat 2 plays Banker's."""
     banker, player = "KD 8D", {"player": "KS 9S", "banker": "KS 7S", "tie": "KS 8S"}[outcome]
     bets = Bets(standing=wagers, actives=Actives(1, 2))
     dealt = BaccaratRoyal(bets_of("baccarat_royal"), PRINTED).deal(StackedFelt(f"{banker} {player}"), bets)
@@ -212,7 +215,8 @@ def test_the_outcome_matrix() -> None:
 
 
 def on_the_hand(hand: SeatHand, dealer: list[str]) -> Paid:
-    """Return the outcome of 100 cents on this hand. After a split the seat has a second hand beside it."""
+    """Return the outcome of a wager of 100 cents on this hand against the dealer's hand. If the hand is from a split
+    pair, the seat has a second, equal hand."""
     hands = [hand, hand] if hand.from_split else [hand]
     return LUCKY9.pay(Wager(3, "hand", 100), hands, {3: hand.cards[:2]}, dealer)[0]
 
@@ -238,8 +242,8 @@ def test_the_bonus(cards: str, pays: int) -> None:
 
 
 def test_splits_to_four_hands() -> None:
-    """A seat splits to four hands. The left card is played first, each new pair is split, and the fourth hand cannot be
-    split any more."""
+    """A seat can split until it has four hands. The left card is played first, each new pair is split, and a pair in
+    the fourth hand cannot be split."""
     felt = StackedFelt("8S KD 8H 7D  8C 2S 8D 3S 8S 9C", "split split split")
     bets = Bets(standing=(Wager(3, "hand", 500), Wager(3, "tie", 100)))
     dealt = LUCKY9.deal(felt, bets)

@@ -1,4 +1,4 @@
-"""Tests of the people at the simulated table, with a small stand-in for the controller, in virtual time."""
+"""Tests of the simulated dealer and players at a table. A stand-in replaces the controller, and time is virtual."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ CARD_RANKS = " A23456789TJQK"
 
 
 class TableStandIn:
-    """A stand-in for the controller as the people see it, with line, pins and clock, which knows the cards only from
-    the shoe's reports.
+    """A stand-in for the controller as the simulated people see it: a serial line, pins and a clock. It knows the cards
+    only from the shoe's reports.
 
-    An input is believed once it was stable for DEBOUNCE_S seconds. The lamps follow LAMP_DELAY_S seconds after an
-    event.
+    An input counts as changed when it was stable for DEBOUNCE_S seconds. The lamps follow an event after LAMP_DELAY_S
+    seconds.
     """
 
     def __init__(self) -> None:
@@ -162,7 +162,8 @@ def play(
     error_rate: float = 0.0,
     watch_lamps: bool = True,
 ) -> list[dict[str, Any]]:
-    """Play a table from a seed, and return its account."""
+    """Let the simulated people play at this table with the given seed, and return the simulation's record of what
+    happened."""
     shoe = SimulatedAngelEye(table, speed=speed, sleep=table.sleep)
     decks = shuffled_decks(seed, 8, 14)
     cues = TableCues(
@@ -362,7 +363,8 @@ def test_a_blind_dealer_needs_no_controller() -> None:
 def deal_fours(
     cards: int, cut_after: int, *, error_rate: float = 0.0, procedure: ShoeProcedure | None = None
 ) -> list[dict[str, Any]]:
-    """Deal a shoe of so many fours, and return its account. The cut card comes after `cut_after` of them."""
+    """Deal a shoe of `cards` fours, and return the simulation's record of it. The cut card comes after `cut_after`
+    cards."""
     table = TableStandIn()
     out = io.StringIO()
     shoe = SimulatedAngelEye(table)
@@ -378,8 +380,8 @@ def test_a_first_card_that_counts_in_the_burn_leaves_one_card_more() -> None:
 
 
 def test_where_the_next_round_keeps_a_card_in_error_the_dealer_draws_none() -> None:
-    """The dealer draws no card in error where the house keeps such a card for the next round. The card would lie there
-    before anybody had wagered, and so decide who plays."""
+    """The dealer never draws a card in error at a house that keeps such a card for the next round. The card would lie
+    on the table before anybody had wagered, and so would influence who plays."""
     kept = deal_fours(80, 40, error_rate=1.0, procedure=ShoeProcedure(drawn_in_error="next_card"))
     assert kept == deal_fours(80, 40)
     assert kept != deal_fours(80, 40, error_rate=1.0)
@@ -449,7 +451,7 @@ def test_a_shoe_alone() -> None:
 
 @pytest.fixture
 def table_file(tmp_path: Path) -> Path:
-    """The file of the example table, with its pins and shoe simulated."""
+    """The path of a copy of the example table's file, with simulated pins and a simulated shoe."""
     config = Path(__file__).parents[2] / "config"
     text = (config / "tables" / "royal9.toml").read_text()
     text = text.replace('driver = "rpi_gpio"', f'driver = "simulated"\npage = "{tmp_path}/pins"')
@@ -474,8 +476,8 @@ def test_the_program_deals_blind(table_file: Path) -> None:
 
 
 def test_the_program_says_what_it_lacks(table_file: Path) -> None:
-    """The program ends with `sim_unheard` where nobody has opened the shoe's port. The test allows a single look,
-    because a busy machine could use up any time limit."""
+    """The simulation ends with the error `sim_unheard` if no program has opened the simulated shoe's port. The test
+    lets it look only once, because on a busy machine any time limit could be too short."""
     with raising("sim_unheard"):
         run_table(table_file, table_file.with_name("account"), Habits(patience_s=0.0))
 

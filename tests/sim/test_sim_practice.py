@@ -1,4 +1,4 @@
-"""Checks that the practice table leaves no process running, however it ends."""
+"""Checks that a practice table leaves no process running, however it is ended."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.support.waiting import PATIENCE_S, lines_of, until
 
 
 def of_folder(folder: Path) -> list[str]:
-    """Return the command lines of the running processes that name this folder."""
+    """Return the command lines of all running processes that contain the path of this folder."""
     told = []
     for process in Path("/proc").glob("[0-9]*/cmdline"):
         try:
@@ -31,8 +31,8 @@ def of_folder(folder: Path) -> list[str]:
 
 @contextmanager
 def practising(folder: Path) -> Iterator[tuple[subprocess.Popen[str], Queue[str]]]:
-    """Run a practice table while the `with` block runs. Yields its process, and a queue of what it prints once the
-    table is ready."""
+    """Run a practice table while the `with` block runs. Yields the process, and a queue of the lines that it prints
+    after the table is ready."""
     command = [sys.executable, "-m", "controller.people.cli.main", "practice", str(folder)]
     practice = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert practice.stdout is not None
@@ -48,7 +48,8 @@ def practising(folder: Path) -> Iterator[tuple[subprocess.Popen[str], Queue[str]
 
 
 def ended(practice: subprocess.Popen[str], folder: Path, by: signal.Signals) -> None:
-    """End the practice table with this signal, and check that it leaves no process."""
+    """Send the signal `by` to the practice table's process, wait until it ends, and check that no process of the table
+    is left."""
     assert len(of_folder(folder)) >= 3, "its broker, its pit and its table"
     practice.send_signal(by)
     practice.wait(PATIENCE_S)
@@ -64,8 +65,8 @@ def test_ended_by_a_hangup_it_leaves_no_broker_no_pit_and_no_table(tmp_path: Pat
 
 @needs_mosquitto
 def test_each_refused_press_is_told_with_its_reason_and_a_signal_ends_broker_pit_and_table(tmp_path: Path) -> None:
-    """The practice table prints each refused press with its reason, and a signal ends its broker, pit and table. A
-    repeated refusal is printed again, although a real table's log only counts equal lines for a minute."""
+    """The practice table prints each refused press of a button with the reason, and a signal ends its broker, pit and
+    table. A repeated refusal is printed each time, although a real table's log only counts equal lines for a minute."""
     with practising(tmp_path) as (practice, lines):
         assert practice.stdin is not None
         for typed, act, code in (

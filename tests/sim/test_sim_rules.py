@@ -1,4 +1,5 @@
-"""Tests of the simulated house's rules, by the lines of the sheet and by hands that were worked out by hand."""
+"""Tests of the simulation's rules of drawing. The expected results are the lines of the rule sheet, and rounds that
+were worked out by hand."""
 
 from __future__ import annotations
 
@@ -32,8 +33,8 @@ CARD_WORTH = dict(zip("1234567890", ("AS", "2H", "3D", "4C", "5S", "6H", "7D", "
 
 
 def deal(cards: str) -> tuple[list[str], list[str]]:
-    """Deal these cards as the rules say, and return Player's hand and Banker's. The rules must want every card, and no
-    more."""
+    """Deal these cards by the rules of drawing, and return Player's hand and Banker's. The round must need exactly
+    these cards."""
     player, banker = map(list, dealt(cards.split()))
     assert len(player) + len(banker) == len(cards.split()), "nobody draws the last of them"
     assert rules.next_side(player, banker) is None

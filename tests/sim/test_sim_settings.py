@@ -1,6 +1,5 @@
-"""Tests of every setting of how games with hands of the seats are dealt and paid. The table is compared with the
-simulated house, which reads the same game file with rules of its own. Only the cards and the players' choices pass
-between the two."""
+"""Tests of every setting of how Lucky 9 and Baccarat Royal are dealt and paid. The table is compared with the simulated
+house, which reads the same game file with separate code. The two share only the cards and the players' choices."""
 
 from __future__ import annotations
 
@@ -39,8 +38,8 @@ _PAIRS = [rank + suit for rank in "238TK" for suit in "SHDC"] * 2
 
 @dataclass
 class TablesFelt:
-    """The felt of a table under test. The simulated house says what it deals next, and the table must expect exactly
-    that."""
+    """Connects the simulated house with a table under test. The house says what it deals next, and the table must
+    expect exactly that."""
 
     table: TableUnderTest
     deck: list[str]
@@ -68,8 +67,8 @@ class TablesFelt:
 
 
 def dealt_by_both(rules: TableRules, house: Game, bets: Bets, seed: int) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Deal one round at the table and by the simulated house. Returns the round as the table reports it, and as the
-    house does."""
+    """Deal the same round at the table and by the simulated house. Returns the round as the table reports it, and the
+    round as the house reports it."""
     luck = Random(seed)
     deck = luck.sample(_PAIRS, len(_PAIRS))
     table = TableUnderTest(rules).open_shoe("AS AH").do(seats(*_SEATS))
@@ -83,7 +82,8 @@ def dealt_by_both(rules: TableRules, house: Game, bets: Bets, seed: int) -> tupl
 
 
 def _in_order(said: Any) -> Any:
-    """Return the settlement with its wagers sorted, because table and house each have an order of their own."""
+    """Return the value `said` with sorted wagers if it is a settlement, because the table and the simulated house list
+    wagers in different orders. Return any other value unchanged."""
     if isinstance(said, dict) and "wagers" in said:
         key = ("seat", "spot", "hand")
         return said | {"wagers": sorted(said["wagers"], key=lambda each: [str(each[name]) for name in key])}
@@ -91,7 +91,8 @@ def _in_order(said: Any) -> Any:
 
 
 def written(bets: Sequence[HousesBet], spot: str, says: Mapping[str, Any]) -> list[HousesBet]:
-    """Return the bets as the game file would have them where the bet on this spot had the settings in `says`."""
+    """Return a copy of the bets in which the bet on the spot `spot` has the settings `says`, as if the game file said
+    so."""
     return [replace(bet, **(says if bet.spot == spot else {})) for bet in bets]
 
 
@@ -153,7 +154,8 @@ def test_baccarat_royal_is_dealt_and_paid_by_each_setting_as_the_house_has_it() 
 
 
 def order_of_dealing(**says: Any) -> list[str]:
-    """Return to whom the first cards go when seats 2 and 5 are in play. The dealer's face-down card is marked."""
+    """Return who gets the first cards of a round, in order, when seats 2 and 5 are in play. The dealer's face-down card
+    is marked."""
     assert isinstance(LUCKY9.play, Lucky9)
     table = TableUnderTest(replace(LUCKY9, play=replace(LUCKY9.play, **says))).open_shoe("AS AH")
     table.do(wager("5 hand 500"), wager("2 hand 500")).lock()
@@ -210,8 +212,8 @@ def test_lucky9s_split_hands_take_their_cards_and_decide_the_tie_bet_as_the_hous
 
 
 def test_a_new_pair_is_split_from_the_right_too() -> None:
-    """With `split_order` "rightmost_first", each card goes to the rightmost hand that has only one card, after a second
-    split too."""
+    """With the setting `split_order` "rightmost_first", each card goes to the rightmost hand that has only one card.
+    This holds after a second split too."""
     assert isinstance(LUCKY9.play, Lucky9)
     rules = replace(LUCKY9, play=replace(LUCKY9.play, split_order="rightmost_first"))
     table = TableUnderTest(rules).open_shoe("AS AH").do(wager("3 hand 500")).lock()
@@ -221,8 +223,9 @@ def test_a_new_pair_is_split_from_the_right_too() -> None:
 
 
 def test_the_card_that_the_dealer_shows_makes_the_bonus() -> None:
-    """The Lucky 9 bonus counts the dealer's card that lies face up. Seat 3 has 2 and 4. With the dealer's three that
-    makes a straight of 2-3-4, which wins, and with the dealer's ten a total of 6, which loses."""
+    """The Lucky 9 bonus counts a seat's two cards together with the dealer's face-up card. Seat 3 has a 2 and a 4. If
+    the dealer's 3 lies face up, 2-3-4 is a straight, which wins. If the dealer's ten lies face up, the total is 6,
+    which loses."""
     shown: tuple[tuple[Literal["first_card", "second_card"], str], ...] = (
         ("first_card", "won"),
         ("second_card", "lost"),

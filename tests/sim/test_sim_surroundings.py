@@ -1,5 +1,5 @@
-"""Tests of what the demo, the practice table and the tests rely on: loopback ports that stay free until they are
-used."""
+"""Tests of what the demo, the practice table and the tests rely on: a free network port of this machine that was
+reserved stays free until it is used."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def _given_to_another_process(wanted: Iterable[int]) -> set[int]:
 
 
 def test_a_port_that_was_given_is_nobody_elses_before_it_is_used() -> None:
-    """A port that was given out stays reserved until a broker starts on it. Neither another process nor an outgoing
-    connection may take the port."""
+    """A network port that was given out stays reserved until a broker starts on it. No other process and no outgoing
+    connection can take the port."""
     ephemeral = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
     mine = {free_port() for _ in range(60)}
     assert len(mine) == 60

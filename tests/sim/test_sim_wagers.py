@@ -1,4 +1,5 @@
-"""Tests of the simulated bettors and the house's cashier: what is refused, what is paid, and the commission by seat."""
+"""Tests of the simulated bettors and of the simulation's cashier: which wagers are refused, what is paid, and which
+commission each seat owes."""
 
 from __future__ import annotations
 
@@ -53,8 +54,8 @@ OWN_LIMITS: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("own", [{}, OWN_LIMITS], ids=["the table's limits", "limits of single bets"])
 @pytest.mark.parametrize("game", CODES)
 def test_what_bettors_foresee_is_what_the_table_refuses(game: str, own: dict[str, dict[str, Any]]) -> None:
-    """The table refuses each mistake of the bettors with the code that they foresee, immediately or at the lock, and
-    every other wager stands."""
+    """The table refuses each deliberate mistake of the simulated bettors with the code that they expect, either
+    immediately or when wagers are locked. It accepts every other wager."""
     config = load(programs.example_table(game))
     rules = config.rules.wagers
     bets = tuple(replace(bet, **own.get(bet.spot, {})) for bet in config.rules.bets)
@@ -84,8 +85,8 @@ def test_what_bettors_foresee_is_what_the_table_refuses(game: str, own: dict[str
 
 @pytest.mark.parametrize("game", ["royal9", "kansas_star", "baccarat_royal", "pairs"])
 def test_bettors_and_table_agree_which_bets_are_closed(game: str) -> None:
-    """Bettors and table agree on the closed bets. Of every three bets one closes after round 3, one in the last round,
-    and one only after round 6, as all bets do."""
+    """The simulated bettors and the table agree which bets are closed for a round. Of every three bets, one closes
+    after round 3 and one in the last round. The third closes after round 6, as all bets do."""
     config, limits = load(programs.example_table(game)), limits_of(game)
     words: list[dict[str, Any]] = [{"no_bets_after_round": 3}, {"no_bets_in_final_round": True}, {}]
     rules = replace(config.rules.wagers, no_bets_after_round=6)
@@ -185,8 +186,9 @@ def test_the_cashier_rounds_as_the_house_says() -> None:
 @pytest.mark.parametrize("on_win", get_args(controllers.WinMoves))
 @pytest.mark.parametrize("on_tie", get_args(controllers.TieMoves))
 def test_the_roles_rotate_as_the_table_has_it(on_win: controllers.WinMoves, on_tie: controllers.TieMoves) -> None:
-    """The simulated house and the table move the roles alike, for every two active seats among every set of occupied
-    seats and after every outcome. House and table read the same sentence of the rules, each with its own code."""
+    """The simulated house and the table move the roles of the active seats in the same way, after every outcome, for
+    every two active seats among every set of occupied seats. The two have separate code for the same sentence of the
+    rules."""
     for count in range(2, 8):
         for occupied in combinations(SEATS, count):
             for player in occupied:

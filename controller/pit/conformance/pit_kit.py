@@ -381,8 +381,7 @@ def _never_back(table: FarTable, since: int) -> None:
 
 
 def a_meter(table: FarTable) -> str:
-    """Return the name of the pit's first meter in alphabetical order. Raises NotTriedError where the pit has no
-    meter."""
+    """Return the name of the pit's first meter in alphabetical order. Raises NotTriedError if the pit has no meter."""
     table.wire.wait(lambda: bool(table.meters()), ANSWERS_WITHIN_S)
     for word in table.meters():
         if word.meters:
