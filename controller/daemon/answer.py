@@ -6,7 +6,7 @@ from msgspec import Struct
 
 
 class Answer(Struct, frozen=True):
-    """A table's answer to a request. `refused` is None where the request was done, and otherwise the code of the
-    refusal."""
+    """A table's answer to a request. `refused` is None if the table did what was asked, and otherwise the code that
+    says why the table refused."""
 
     refused: str | None

@@ -1,6 +1,7 @@
-"""Starts the daemon: builds its parts from the table's file and connects the shoe, the pins and the broker.
+"""Starts the daemon that runs one table: reads the table's file, builds the parts, and connects the shoe, the pins and
+the MQTT broker.
 
-`header.py` picks the driver of the Raspberry Pi's header (the lamps and inputs).
+`header.py` picks the driver for the Raspberry Pi's GPIO header, to which the lamps and inputs are wired.
 """
 
 from __future__ import annotations
@@ -46,8 +47,8 @@ _SWITCH_S = 0.0005
 
 
 def run_table(path: Path) -> int:
-    """Run the table that the file at `path` describes, until SIGTERM or SIGINT. Return the exit code. Raises
-    TableError."""
+    """Run the table that the configuration file at `path` describes, until SIGTERM or SIGINT. Return the exit code 0.
+    Raises TableError if the table cannot start or cannot go on."""
     config = load(path)
     log = log_to(sys.stderr)
     line = logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s", "%Y-%m-%dT%H:%M:%SZ")
@@ -122,10 +123,11 @@ def _broker(file: TableFile, journal: Journal) -> MqttBroker:
 
 
 def _settle_down() -> None:
-    """Tune Python for running, once the start is over.
+    """Tune Python for the long run, after the daemon has started.
 
-    Garbage collection is switched on. It skips every object that the start made, so that a collection during a round
-    stays short. A thread that has something to send waits for the loop's thread only briefly.
+    Garbage collection is switched on, but skips every object that exists by now, so that a collection during a round
+    stays short. Python switches threads more often, so that a thread that has something to send waits only briefly for
+    the main loop's thread.
     """
     gc.collect()
     gc.freeze()
@@ -134,9 +136,9 @@ def _settle_down() -> None:
 
 
 def _close(journal: Journal) -> None:
-    """Close the journal. Where its file is gone from its place, write the file there again first.
+    """Close the journal. If the journal's file was removed or replaced, write the file to its place again first.
 
-    Raises TableError `journal_gone` where the file cannot be written.
+    Raises TableError `journal_gone` if the file cannot be written.
     """
     try:
         if (missing := journal.missing()) is not None:
@@ -150,8 +152,8 @@ def _close(journal: Journal) -> None:
 
 
 def _mark(control: Path) -> Mark:
-    """Return the file that records until when the shoe was heard, for the next start of the daemon.
+    """Return the mark: the file that records until when the shoe was heard, for the next start of the daemon.
 
-    The file lies beside the control socket, in memory, and is gone once the machine is booted.
+    The file lies beside the control socket, in memory, and is gone after the machine boots.
     """
     return Mark(control.with_name(f"{control.name}.heard"), boot_id())

@@ -1,9 +1,9 @@
-"""The clock's beat: work that can wait a moment is done at fixed moments, four times a second.
+"""The beat: four fixed moments in each second, at which the table does the work that can wait a moment.
 
-Waking a resting machine costs more than the little work that a table then does. So the machine wakes once for all of
-that work. The beat follows a clock and not the journal's commits. Example: in a round whose cards lie face down, the
-shoe's result is committed too. A message at that moment would reveal that the round is complete, and so whether a third
-card was drawn, before anybody saw that card.
+Waking a resting machine costs more than the little work that a table has to do. So the machine wakes once for all of
+that work. The beat follows a clock, and not the moments at which rows are committed to the journal, because those
+moments are secret. Example: the cards of a round lie face down, and the shoe's result is committed. A message at that
+moment would reveal that the round is complete, and so whether a third card was drawn, before anybody saw that card.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ _EARLY_S = 0.001  # a timer may come a little before its time: its beat is not b
 
 
 def until_beat_s() -> float:
-    """Return the seconds until the clock's next beat."""
+    """Return how many seconds from now the next beat comes. Beats come four times a second."""
     now_s = asyncio.get_running_loop().time()
     return (int((now_s + _EARLY_S) / BEAT_S) + 1) * BEAT_S - now_s
 
 
 async def next_beat() -> None:
-    """Wait for the clock's next beat."""
+    """Wait for the next beat. Beats come four times a second, at fixed moments of the event loop's clock."""
     await asyncio.sleep(until_beat_s())

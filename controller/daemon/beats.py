@@ -1,4 +1,5 @@
-"""The main loop's beat: a timer by which the loop samples the pins, looks at the shoe's line and writes the lamps."""
+"""The timer of the main loop. At each of its beats the loop samples the pins, looks at the shoe's line and writes the
+lamps."""
 
 from __future__ import annotations
 
@@ -7,10 +8,10 @@ from collections.abc import Callable
 
 
 class Beats:
-    """Calls the function `beat` again and again. The first call comes `sample_s` seconds after the start.
+    """A timer that calls the function `beat` again and again. The first call comes `sample_s` seconds after the start.
 
-    `beat` returns the seconds until its next call, and a flag that the next call gets as its argument. A timer makes
-    the calls, because a task that sleeps between them would cost twice as much.
+    `beat` takes a flag. It returns the seconds until its next call, and the flag for that call. A timer makes the
+    calls, because a task that sleeps between the calls would cost twice as much.
     """
 
     def __init__(self, beat: Callable[[bool], tuple[float, bool]], sample_s: float) -> None:
@@ -18,7 +19,7 @@ class Beats:
         self._sample_s = sample_s
 
     async def keep_beating(self) -> None:
-        """Keep calling `beat` until a call raises. What the call raised is raised here."""
+        """Keep calling `beat` until a call raises an exception. Raises that same exception."""
         self._failed = asyncio.get_running_loop().create_future()
         self._beat_in(self._sample_s, False)
         try:
@@ -27,12 +28,12 @@ class Beats:
             self._next.cancel()
 
     def soon(self, in_s: float = 0.0) -> None:
-        """Call `beat` in `in_s` seconds, unless a call is due by then anyway, so that the lamps or the table follow a
-        change.
+        """Call `beat` in `in_s` seconds, so that the lamps or the table soon follow a change. If a call is due at about
+        that time anyway, keep that call.
 
-        With `in_s` of 0 the call comes in the event loop's next turn, since the loop must look at the shoe's line
-        between two calls. After the last call nothing happens, because a change may still be noticed while the program
-        ends.
+        With `in_s` of 0 the call comes in the event loop's next turn, because the loop must look at the shoe's line
+        between two calls. After the timer has ended, do nothing, because a change may still be noticed while the
+        program ends.
         """
         is_far = self._next.when() - asyncio.get_running_loop().time() > in_s + self._sample_s
         if is_far and not self._next.cancelled():

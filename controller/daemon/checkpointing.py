@@ -1,7 +1,9 @@
-"""Signs checkpoints of a table's journal, when a round ends in which no card is face down, and when a shoe ends.
+"""Signs checkpoints of a table's journal. A checkpoint is a signed note that names the number of the journal's rows and
+the root hash of their Merkle tree.
 
-A checkpoint reveals how many rows the journal has. Cards that lie face down decide how many rows a round has, and when
-the rows come. So a checkpoint is signed only while no card of a round lies hidden, and at a beat of the clock: never at
+A checkpoint is due when a round or a shoe ends, and when a round's record is corrected or its award moves on. A
+checkpoint reveals how many rows the journal has. Cards that lie face down decide how many rows a round has, and when
+the rows come. So a checkpoint is signed only while no card of a round is hidden, and at a beat of the clock, never at
 the moment of a commit.
 """
 
@@ -25,8 +27,9 @@ _AFTER = ("round", "void", "correction", "award", "shoe_closed")
 class Checkpointing:
     """Signs the checkpoints of one journal.
 
-    `hidden` tells whether a card of a round lies where nobody has seen it. `tell` is called with each new checkpoint,
-    and with whether a shoe has ended since the checkpoint before. `last` is the last checkpoint.
+    `on_journal` runs a function in the journal's thread. `hidden` tells whether a round has a card that nobody has
+    seen. `tell` is called with each new checkpoint, and with True if a shoe has ended since the checkpoint before.
+    `last` is the latest checkpoint.
     """
 
     def __init__(
@@ -40,15 +43,16 @@ class Checkpointing:
         self.last = journal.last_note("signed")
 
     def committed(self, messages: Iterable[Message]) -> None:
-        """Note that the journal now holds these new events. Some types of event make a checkpoint due."""
+        """Take note of new events in the journal. Events that end a round or a shoe, a correction and an award make a
+        checkpoint due."""
         told = {message.head.type for message in messages}
         self._due = self._due or not told.isdisjoint(_AFTER)
         self._shoe_ended = self._shoe_ended or "shoe_closed" in told
 
     async def run(self) -> None:
-        """Sign each checkpoint that is due, until cancelled.
+        """Sign a checkpoint whenever one is due, until cancelled.
 
-        Where the disk fails, wait until the next end of a round.
+        If the disk fails, wait until the next checkpoint is due, for example at the end of the next round.
         """
         while True:
             await next_beat()

@@ -1,4 +1,5 @@
-"""The daemon's clocks: the wall clock, for people, and the machine's own clocks, which nobody sets."""
+"""The daemon's clocks: the wall clock, whose time is shown to people, and the machine's own clocks, which nobody can
+set."""
 
 from __future__ import annotations
 
@@ -16,8 +17,8 @@ _TIMEX = ctypes.create_string_buffer(512)  # struct timex with room to spare; it
 
 
 def stamp_now() -> Stamp:
-    """Return the present moment: the wall clock in whole milliseconds, whether it is synchronised, and the time since
-    boot."""
+    """Return a time stamp of now: the wall clock in whole milliseconds, whether that clock is synchronised, the id of
+    the present boot, and the milliseconds since that boot."""
     return Stamp(time.time_ns() // 1_000_000, _synchronised(), boot_id(), since_boot_ms())
 
 
@@ -27,19 +28,21 @@ def since_boot_ms() -> int:
 
 
 def monotonic_s() -> float:
-    """Return the seconds of a clock that nobody can set, and that stops while the machine is suspended."""
+    """Return the seconds of a monotonic clock, which nobody can set. That clock stops while the machine is suspended."""
     return time.monotonic()
 
 
 def monotonic_ms() -> int:
-    """Return the time of `monotonic_s` in whole milliseconds."""
+    """Return the whole milliseconds of a monotonic clock, which nobody can set. That clock stops while the machine is
+    suspended."""
     return time.monotonic_ns() // 1_000_000
 
 
 def slept_ms() -> int:
-    """Return for how many milliseconds in all the machine has been suspended since it started.
+    """Return the total time in milliseconds for which the machine has been suspended since it booted.
 
-    The result is the difference of two clocks. Where the program had to wait between reading them, both are read again.
+    The result is the difference of two clocks. If more than a millisecond passed between reading the two, both are read
+    again.
     """
     while True:
         awake_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
@@ -50,7 +53,8 @@ def slept_ms() -> int:
 
 @cache
 def boot_id() -> str:
-    """Return the kernel's id of the present boot, 32 hex digits, or an empty text where the kernel gives none."""
+    """Return the id that the kernel gave to the present boot, as 32 hex digits. Return an empty text if the kernel
+    gives none."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip().replace("-", "")
     except (OSError, UnicodeDecodeError):
@@ -58,10 +62,10 @@ def boot_id() -> str:
 
 
 def most_wrong_ms() -> int | None:
-    """Return by how many milliseconds the wall clock can be wrong at most, as the kernel estimates it.
+    """Return the largest error, in milliseconds, that the wall clock can have by the kernel's estimate.
 
     The estimate is small after a time daemon has set the clock, and grows with each second after that. The result is
-    None where the kernel may not be asked.
+    None if the program may not ask the kernel.
     """
     if _adjtimex(_TIMEX) < 0:
         return None
@@ -70,9 +74,9 @@ def most_wrong_ms() -> int | None:
 
 
 def _synchronised() -> bool:
-    """Tell whether a time daemon has told the kernel that the clock is right.
+    """Return True if a time daemon has told the kernel that the wall clock is right.
 
-    False where the kernel may not be asked.
+    Return False also if the program may not ask the kernel.
     """
     state: int = _adjtimex(_TIMEX)  # -1: refused
     return 0 <= state != _TIME_ERROR

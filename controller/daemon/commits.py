@@ -1,6 +1,6 @@
-"""Commits rows to the journal, one commit at a time, in the only thread that may touch the journal.
+"""Commits rows to the journal, one commit at a time, in the only thread that may use the journal.
 
-A commit that fails is tried again until the disk has the rows.
+A commit that fails is tried again until the rows are on the disk.
 """
 
 from __future__ import annotations
@@ -27,10 +27,11 @@ _T = TypeVar("_T")
 
 
 class Commits:
-    """The journal's thread, and what is done where the disk fails.
+    """The journal's thread, and what happens when the disk fails.
 
-    `error` says why rows wait to be written; None while none wait. `waits` is called when rows begin to wait. `alive`
-    pings the watchdog. `tell` is called with a fact for the journal once a failure is over.
+    `error` is the reason why rows wait to be written, and None while no rows wait. `waits` is called when rows begin to
+    wait. `alive` pings the watchdog. `tell` is called after a failure is over, with a fact that records the failure in
+    the journal.
     """
 
     def __init__(
@@ -44,7 +45,8 @@ class Commits:
         self.error: str | None = None
 
     def on_journal(self, work: Callable[[], _T]) -> Awaitable[_T]:
-        """Run `work` in the only thread that may touch the journal."""
+        """Run `work` in the journal's own thread, the only one that may use the journal. Return an awaitable of its
+        result."""
         return asyncio.get_running_loop().run_in_executor(self._thread, work)
 
     def close(self) -> None:
@@ -52,12 +54,13 @@ class Commits:
         self._thread.shutdown(wait=True)
 
     async def commit(self, entries: list[Entry]) -> list[Message]:
-        """Commit the rows, and return the events that they made. Where the disk fails, try again each second.
+        """Commit the rows to the journal, and return the events that they made. If the disk fails, try again each
+        second.
 
-        Where the journal's file is gone, write the file again. The rows are kept in memory meanwhile, and people see at
-        once that rows wait. That holds for rows about face-down cards too, so the moment at which a disk begins to fail
+        If the journal's file is gone, write the file again. While rows wait, they are kept in memory, and people see at
+        once that rows wait. This holds for rows about face-down cards too, so the moment at which a disk begins to fail
         can reveal that the shoe's result came. Keeping such a result in memory until the cards are turned up would be
-        worse: a power cut would lose it.
+        worse, because a power cut would lose it.
         """
         failed: OSError | None = None
         gone: JournalGoneError | None = None
@@ -94,8 +97,8 @@ class Commits:
         self._waits()
 
     async def _with_pings(self, work: Awaitable[_T]) -> _T:
-        """Await `work`, which may take longer than the watchdog waits, ping the watchdog meanwhile, and return its
-        result."""
+        """Await `work` and return its result. Ping the watchdog meanwhile, because `work` may take longer than the
+        watchdog waits for a ping."""
         doing = asyncio.ensure_future(work)
         while not (await asyncio.wait([doing], timeout=PING_S))[0]:
             self._alive()

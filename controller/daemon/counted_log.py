@@ -1,10 +1,10 @@
 """A log that nobody outside can fill: repeated lines are counted, and the count is written once a minute.
 
-Others can cause some lines as often as they like: bad messages, refused requests, noise on the shoe's line. The first
-line of each kind is written at once. A line that equals a line of the last minute is only counted, and the count is
-written when the minute is over. Lines of one wording that name different things are counted apart, up to `_DIFFERENT`
-of them, and together beyond that. Every line of the daemon passes through this log, so a new line needs nothing of its
-own.
+People and devices outside the daemon can cause some lines as often as they like: bad messages, refused requests, noise
+on the shoe's line. The first line of each kind is written at once. A line that equals a line of the last minute is only
+counted, and the count is written when the minute is over. If lines of the same wording name different things, the log
+counts each text by itself, up to `_DIFFERENT` texts, and all further texts together. All lines of the daemon pass
+through this log, so code that logs a new line needs to do nothing for this.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _LOOK_EVERY_S = 5.0
 
 
 class _Kind(Struct):
-    """The count of equal log lines since `told_s`, when one was last written: how many more came, and the last of
-    them."""
+    """A count of equal log lines. One line was written at `told_s`. `more` lines came after that, and `last` is the
+    newest of them."""
 
     told_s: float
     more: int = 0
@@ -35,7 +35,8 @@ class _Kind(Struct):
 
 
 class CountedLog(logging.StreamHandler[TextIO]):
-    """A log handler that writes to `stream` and counts repeated lines. `now_s` is a clock that nobody can set."""
+    """A log handler that writes to `stream`. It counts repeated lines and writes only their number, once a minute.
+    `now_s` is a clock that nobody can set."""
 
     def __init__(self, stream: TextIO, now_s: Callable[[], float] = time.monotonic) -> None:
         super().__init__(stream)
@@ -43,7 +44,7 @@ class CountedLog(logging.StreamHandler[TextIO]):
         self._kinds: dict[str, dict[str, _Kind]] = {}  # by wording, then by the text; "" for all beyond `_DIFFERENT`
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write the line, or only count it where an equal line was written within the last minute."""
+        """Write the line, or only count it if an equal line was written within the last minute."""
         if getattr(record, "every_one", False):
             self.write(record)
             return
@@ -57,11 +58,11 @@ class CountedLog(logging.StreamHandler[TextIO]):
             kind.more, kind.last = kind.more + 1, record
 
     def write(self, record: logging.LogRecord) -> None:
-        """Write this line to the stream, without any counting."""
+        """Write this log line to the stream at once, without counting it."""
         super().emit(record)
 
     def tell_counts(self, *, all_of_them: bool = False) -> None:
-        """Write each count whose minute is over, or with `all_of_them` every count."""
+        """Write the counts of repeated log lines whose minute is over. With `all_of_them`, write every count."""
         self.acquire()
         try:
             self._tell_counts(all_of_them)
@@ -83,7 +84,8 @@ class CountedLog(logging.StreamHandler[TextIO]):
                 del self._kinds[wording]
 
     async def keep_telling(self) -> None:
-        """Write each count when its minute is over. Once cancelled, write the counts that are left."""
+        """Write each count of repeated log lines when its minute is over. When cancelled, write all counts that are
+        left."""
         try:
             while True:
                 await asyncio.sleep(_LOOK_EVERY_S)
@@ -93,6 +95,6 @@ class CountedLog(logging.StreamHandler[TextIO]):
 
 
 def _counted(last: logging.LogRecord, more: int) -> logging.LogRecord:
-    """Return the last of the counted lines as a log record that also says how many such lines there were."""
+    """Return the log record that stands for `more` equal lines: the last of them, with their number added to its text."""
     text = last.getMessage() if more == 1 else f"{last.getMessage()} (the last of {more} such lines)"
     return logging.makeLogRecord(last.__dict__ | {"msg": text, "args": None})

@@ -1,10 +1,11 @@
-"""The evidence of one round: a file by which a stranger checks the round without this program (`tools/verify.py`).
+"""The evidence of one round: a file with which a stranger can check the round without this program (with
+`tools/verify.py`).
 
-The file opens the journal's rows about the round, and proves that each is in the Merkle tree of a checkpoint that the
+The file shows the journal's rows about the round, and proves that each is in the Merkle tree of a checkpoint that the
 table has signed. Every other row stays closed: the file has at most a salted hash of it. These rows stay closed too: a
-row of the round that reveals a card which nobody saw, a row that is about another round as well, and the shoe's opening
-where it reveals an earlier card. Without the opening the file does not hold the game's rules, and whoever verifies the
-file says so.
+row of the round that reveals a card which nobody saw, a row that is about another round as well, and the row that
+opened the shoe if it reveals an earlier card. Without that opening row the file does not hold the game's rules, and
+`tools/verify.py` says so.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ _FORM = 1
 
 
 class _Opened(Struct, frozen=True):
-    """A row of the journal, with the head of the hash chain before it."""
+    """A row of the journal, with `before`, the head of the journal's hash chain before this row."""
 
     stored: StoredRow
     before: bytes
@@ -47,8 +48,8 @@ class _Opened(Struct, frozen=True):
         return Row(stored.number, stored.stamp, fact, stored.messages, self.before, stored.first_seq, stored.via)
 
     def told(self, leaf: int) -> dict[str, object]:
-        """Return the row in the form of the evidence file. `came` is the text that the hash chain covers of the row's
-        fact."""
+        """Return the row as a JSON object for the evidence file. `leaf` is the row's place in the Merkle tree. The key
+        `came` holds the text of the row's fact that the hash chain covers."""
         stored = self.stored
         return {
             "leaf": leaf,
@@ -60,12 +61,14 @@ class _Opened(Struct, frozen=True):
 
 
 def evidence(path: Path, which: str, archive: Path | None = None, *folders: Path, frame: str | None = None) -> bytes:
-    """Return the evidence of one round, such as "3/12", from a journal. Only reads, so the table may run meanwhile.
+    """Return the evidence file of the round `which`, such as "3/12", made from the journal at `path`. The journal is
+    only read, so the table may run meanwhile.
 
-    `archive` and `folders` are as in `verify`. `frame` is a checkpoint that somebody filmed, or a note that others
-    cosigned (signed as witnesses): the evidence is then proved in that checkpoint. Raises TableError `no_such_round`,
-    `journal_without_tree`, `round_before_tree`, `checkpoint_due`, `frame_unreadable`, `frame_foreign`,
-    `frame_uncovered` and `frame_unfit`, and the errors of `verify`.
+    `archive` is the one folder in which the journal's archives are looked for. Without it, they are looked for where
+    the journal says, in `folders` and beside the journal. `frame` is the text of a checkpoint that somebody filmed, or
+    that witnesses signed as well: the file then proves the rows against that checkpoint. Raises TableError
+    `no_such_round`, `journal_without_tree`, `round_before_tree`, `checkpoint_due`, `frame_unreadable`, `frame_foreign`,
+    `frame_uncovered` or `frame_unfit`, or an error for a damaged or missing journal or archive.
     """
     shoe, _ = round_named(which)
     with reading(path) as db:
@@ -83,7 +86,8 @@ def evidence(path: Path, which: str, archive: Path | None = None, *folders: Path
 
 
 def _of_shoe(rows: Iterator[_Opened], shoe: int) -> tuple[dict[int, _Opened], _Opened | None]:
-    """Return the rows from the shoe's opening on, by number, and the last row that pinned a key of the pit."""
+    """Return all rows from the one that opened the shoe onwards, by row number, and the journal's last row that pinned
+    a key of the pit (None if no row did)."""
     found: dict[int, _Opened] = {}
     key_row: _Opened | None = None
     for each in rows:
@@ -99,8 +103,8 @@ def _of_shoe(rows: Iterator[_Opened], shoe: int) -> tuple[dict[int, _Opened], _O
 
 
 def _places(of_shoe: dict[int, _Opened], which: str) -> list[int]:
-    """Return the numbers of the rows to open: those of the round, those about the round that came later, the shoe's
-    opening."""
+    """Return the numbers of the journal rows that the evidence shows: the round's own rows, later rows about the round,
+    and the row that opened the shoe."""
     shoe, number = round_named(which)
     rows = {row: each.row() for row, each in of_shoe.items()}
     steps, corrections = round_steps(rows.values(), which)
@@ -112,7 +116,7 @@ def _places(of_shoe: dict[int, _Opened], which: str) -> list[int]:
 
 
 def _of_round(row: Row, number: int) -> bool:
-    """Tell whether the row is about no other round than this one."""
+    """Return True if the row is about the round `number` of its shoe and about no other round."""
     others = [getattr(row.fact, "round", number), *(parse_object(body).get("round") for body in row.messages)]
     return all(other in (number, None) for other in others) and not isinstance(row.fact, StepFailed | ShoeOpened)
 
@@ -151,10 +155,11 @@ def _bundle(
 
 
 def _filmed(db: sqlite3.Connection, path: Path, tree: Tree, frame: str, rows: int) -> tuple[Note, int]:
-    """Return the checkpoint in `frame`, a filmed frame or a note, and its number of rows. It must cover `rows` rows.
+    """Parse `frame`, the text of a checkpoint that somebody filmed or copied. Return the checkpoint and the number of
+    rows that it covers, which must be at least `rows`.
 
-    Raises TableError where the checkpoint does not serve. Only `frame_unfit` shows that the table signed another
-    history. Each other refusal proves nothing: the text may have been copied wrongly.
+    Raises TableError if the checkpoint cannot be used. Only `frame_unfit` shows that the table signed another history.
+    The other errors prove nothing, because the text may have been copied wrongly.
     """
     text = frame.strip("\n")
     note, last = read_frame(text) or read_note(f"{text}\n"), kept_note(db, "signed")
@@ -182,10 +187,10 @@ def _filmed(db: sqlite3.Connection, path: Path, tree: Tree, frame: str, rows: in
 
 
 def _covering(db: sqlite3.Connection, rows: int) -> tuple[Note, int]:
-    """Return a checkpoint that covers `rows` rows, and its size: the last that a witness cosigned, or else the table's
-    last.
+    """Return a checkpoint that covers at least the journal's first `rows` rows, and the number of rows that it covers.
 
-    Raises TableError `checkpoint_due` where neither covers so many rows.
+    The last checkpoint that a witness has cosigned is preferred to the last one that the table signed. Raises
+    TableError `checkpoint_due` if neither covers so many rows.
     """
     for kind in ("cosigned", "signed"):
         note = kept_note(db, kind)

@@ -1,4 +1,5 @@
-"""Turns the facts and requests that wait in the inbox into the table's next state, and into rows for the journal."""
+"""Applies the facts and requests that wait in the main loop's inbox. The result is the table's next state and new rows
+for the journal."""
 
 from __future__ import annotations
 
@@ -32,8 +33,8 @@ _TELLS_NO_LAMP = ("wager_lies_there", "wager_old", "recognition_key_other")
 
 
 class Folded(Struct):
-    """The result of folding the inbox: the table's new state, the rows to commit, and the answers to give after the
-    commit."""
+    """The result of applying the main loop's inbox to the table: the new state, the rows to commit, and the answers to
+    give after the commit."""
 
     table: Table
     entries: list[Entry] = field(default_factory=list)
@@ -41,11 +42,11 @@ class Folded(Struct):
 
 
 class Folding:
-    """Folds what waits in the inbox into the table's state, in the order in which it came.
+    """Applies the items of the main loop's inbox to the table's state, in the order in which they came.
 
-    `is_shoe_fact` tells whether something noticed about the shoe is a fact in this phase of the table. `answered` is
-    called with each request and the fact that it becomes, or its refusal. `refused_seats` are the seats whose lamp
-    shows a refused wager, until a wager is accepted there or the wagers are locked.
+    `is_shoe_fact` tells whether something noticed about the shoe matters in the table's present phase, and so becomes a
+    fact. `answered` is called with each request and the fact that the request becomes, or the refusal. `refused_seats`
+    are the seats whose lamp shows a refused wager, until a wager is accepted at that seat or the wagers are locked.
     """
 
     def __init__(
@@ -59,9 +60,9 @@ class Folding:
         self.refused_seats: frozenset[int] = frozenset()
 
     def fold(self, table: Table, inbox: list[Arrived | Callable[[], None]]) -> Folded:
-        """Fold each item of the inbox into the table, in order.
+        """Apply each item of the inbox to the table, in order, and return the new state with the rows to commit.
 
-        An item that is a callable is only called, in its turn.
+        If an item is a function, it is only called when its turn comes.
         """
         folded = Folded(table)
         for arrived in inbox:
@@ -74,8 +75,8 @@ class Folding:
         return folded
 
     def _fact_of(self, arrived: Arrived, folded: Folded) -> Fact | None:
-        """Return the fact that arrived, or that a request becomes; None where there is no fact now. Note a request's
-        answer."""
+        """Return the fact in the item that arrived, or the fact that a request becomes. Return None if the request is
+        refused or the fact does not matter now. Record a request's answer in `folded`."""
         item, table = arrived.what, folded.table
         if not isinstance(item, Asked):
             return item if self._is_fact(item, table) else None
@@ -88,7 +89,8 @@ class Folding:
         return None if isinstance(fact, Refuse) else fact
 
     def _take(self, fact: Fact, arrived: Arrived, folded: Folded) -> None:
-        """Apply the fact to the table, with the facts that must come before it and those that follow from it."""
+        """Apply the fact to the table, together with the facts that must come before it and the facts that follow from
+        it."""
         if isinstance(fact, WagersLocked):
             self.refused_seats = frozenset()
         for believed in (*before(folded.table, fact, arrived.ambient), fact):
@@ -107,7 +109,8 @@ class Folding:
             self.refused_seats |= {request.wager.seat}
 
     def _is_fact(self, noticed: Fact, table: Table) -> bool:
-        """Tell whether something that the controller noticed is a fact in this phase of the table."""
+        """Tell whether something that the controller noticed matters in the table's present phase. If so, it becomes a
+        fact in the journal."""
         match noticed:
             case PitKeyRotated(former=former):
                 return table.pit_key == former
@@ -120,7 +123,8 @@ class Folding:
 def _decide(table: Table, asked: Asked, ambient: Ambient) -> Fact | Refuse:
     """Return the fact that the request becomes, or a refusal.
 
-    A supervisor's act clears only the fault that was shown.
+    A supervisor's act is refused if it would clear another fault than the one that the supervisor was shown, or would
+    do something else than its preview said.
     """
     return (
         not_answered(table, asked.request, asked.fault)
@@ -130,7 +134,8 @@ def _decide(table: Table, asked: Asked, ambient: Ambient) -> Fact | Refuse:
 
 
 def _step_or_fail(table: Table, fact: Fact, stamp: Stamp, via: str) -> tuple[Table, list[Entry]]:
-    """Apply the fact to the table. Where that raises, the fact and a record of the failure are journalled together."""
+    """Apply the fact to the table. Return the new state and the rows for the journal. If applying the fact raises an
+    exception, the rows are the fact and a record of the failure, to be committed together."""
     try:
         after, events = step(table, fact)
     except Exception as error:  # noqa: BLE001  # step is total, so this is a defect: the table stops, and not the program

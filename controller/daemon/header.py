@@ -1,7 +1,8 @@
-"""Takes the Raspberry Pi's header (its pins) for a table, and darkens its lamps while the daemon does not run.
+"""Takes the pins of the Raspberry Pi's GPIO header for a table, and darkens the table's lamps while the daemon does not
+run.
 
-Darkening needs only the wiring of the pins. So this module imports next to nothing, and no mistake elsewhere in the
-table's file leaves a lamp lit.
+Darkening needs only the wiring of the lamps. So this module imports next to nothing, and no mistake elsewhere in the
+table's file keeps a lamp lit.
 """
 
 from __future__ import annotations
@@ -18,9 +19,10 @@ from drivers.gpio import GpioPins, load_rpi_gpio
 def take_pins(
     driver: str, page: str | None, lamps: Mapping[str, LampWiring], inputs: Mapping[str, InputWiring]
 ) -> GpioPins:
-    """Take the header's pins, and darken all lamps. With the simulated driver, the file `page` stands in for a header.
+    """Take the pins of the Raspberry Pi's GPIO header, and darken all lamps. With the simulated driver, the file `page`
+    stands in for the header.
 
-    Raises TableError.
+    Raises TableError if the pins cannot be taken.
     """
     if driver == "rpi_gpio":
         return GpioPins(load_rpi_gpio(), lamps, inputs)
@@ -32,9 +34,10 @@ def take_pins(
 
 
 def darken(path: Path, light_fault: bool) -> None:
-    """Darken every lamp of the table whose file is at `path`. With `light_fault`, light the fault lamp alone, steadily.
+    """Darken every lamp of the table whose configuration file is at `path`. With `light_fault`, light the fault lamp
+    alone, without blinking.
 
-    Raises TableError: `config_invalid` where the file does not say how the lamps are wired.
+    Raises TableError `config_invalid` if the file does not say how the lamps are wired.
     """
     driver, page, lamps = _wiring(path)
     pins = take_pins(driver, page, lamps, {})
@@ -43,8 +46,8 @@ def darken(path: Path, light_fault: bool) -> None:
 
 
 def _wiring(path: Path) -> tuple[str, str | None, dict[str, LampWiring]]:
-    """Read the section `[pins]` of the table's file: the driver, the page of a simulated header, and the lamps'
-    wiring."""
+    """Read the section `[pins]` of the table's file. Return the driver's name, the file that stands in for a simulated
+    header (or None), and the wiring of each lamp by its name."""
     try:
         pins = tomllib.loads(path.read_text("utf-8"))["pins"]
         lamps = {str(name): LampWiring(int(lamp["bcm"]), lamp["active"]) for name, lamp in pins["lamps"].items()}

@@ -1,4 +1,4 @@
-"""The items of the main loop's inbox: facts that came, and requests with the future that waits for each answer."""
+"""The items of the main loop's inbox: facts that came, and requests, each with the future that waits for its answer."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class Asked(Struct, frozen=True):
 
 
 class Arrived(Struct, frozen=True):
-    """An item of the inbox, with the ambient state (such as covered sensors) when it came: a later chip does not
-    count."""
+    """An item of the main loop's inbox, with the surroundings (such as the covered sensors) at the moment when it came.
+    So a chip that is placed later does not count for it."""
 
     what: Fact | Asked
     ambient: Ambient

@@ -1,7 +1,8 @@
-"""Writes a table's log to systemd's journal: each line with its priority and its fields.
+"""Writes a table's log to systemd's journal: each line with its priority and with fields that can be searched for.
 
-So `journalctl -p err` finds faults, and `journalctl TABLE_EVENT_TYPE=void` finds voids. A line that is about no event
-has only the usual fields. Where the log goes elsewhere, to a terminal or a file, it is lines of text (`counted_log`).
+For example, `journalctl -p err` finds faults, and `journalctl TABLE_EVENT_TYPE=void` finds voids. A line that is about
+no event has only the usual fields. If the log goes to a terminal or a file instead, it is plain lines of text
+(`counted_log`).
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _PRIORITIES = (
 
 
 def of_event(table: str, seq: int, event: Mapping[str, object]) -> dict[str, Fields]:
-    """Return the argument `extra` for the log line of an event: the event's fields for systemd's journal."""
+    """Return the argument `extra` for a log call about an event: the fields of the event that systemd's journal stores."""
     kind = str(event.get("type"))
     return {
         "fields": {
@@ -39,18 +40,19 @@ def of_event(table: str, seq: int, event: Mapping[str, object]) -> dict[str, Fie
 
 
 def of_refusal(table: str, code: str) -> dict[str, Fields]:
-    """Return the argument `extra` for the log line of a refusal: the refusal's fields for systemd's journal."""
+    """Return the argument `extra` for a log call about a refusal: the fields of the refusal that systemd's journal
+    stores."""
     return {"fields": {"MESSAGE_ID": message_id(Kind.REFUSED.value), "TABLE_ID": table, "TABLE_CODE": code}}
 
 
 def log_to(stream: TextIO) -> CountedLog:
-    """Return the daemon's log: to systemd's journal where systemd connected `stream` to it, and else to `stream` as
-    lines."""
+    """Return the daemon's log handler. If systemd has connected `stream` to its journal, the handler writes to that
+    journal. Otherwise it writes lines of text to `stream`."""
     return JournaldLog(stream) if is_journal(stream) else CountedLog(stream)
 
 
 class JournaldLog(CountedLog):
-    """A log handler that sends each line to systemd's journal, or writes it to the stream where that fails."""
+    """A log handler that sends each line to systemd's journal. If that fails, it writes the line to the stream."""
 
     def __init__(self, stream: TextIO, to: Path = SOCKET) -> None:
         super().__init__(stream)
@@ -58,7 +60,7 @@ class JournaldLog(CountedLog):
         self._socket = new_socket()
 
     def write(self, record: logging.LogRecord) -> None:
-        """Send the line to systemd's journal, without ever waiting."""
+        """Send the line to systemd's journal without waiting. If that fails, write the line to the stream."""
         try:
             self._socket.sendto(datagram(_fields_of(record)), self._to)
         except OSError:

@@ -1,7 +1,9 @@
-"""Measures the program that runs: a digest of its files, at the start and once an hour. A change becomes a journal row.
+"""Computes a digest of the running program's files, at the start and once an hour. A changed digest becomes a row of
+the journal.
 
-The pit can ask for a fresh measurement. Its question has a nonce. The answer holds a digest of the nonce and then of
-every file's bytes, which no memory of an earlier measurement can give. Each answer is a row of the journal.
+The pit can ask for a fresh digest. Its question has a nonce (a random number). The answer holds a digest of the nonce
+followed by the bytes of every file, which cannot be computed from an earlier digest. Each answer is a row of the
+journal.
 """
 
 from __future__ import annotations
@@ -24,10 +26,10 @@ _EACH_S = 3600
 
 
 class Measuring:
-    """Measures the files of one table's program.
+    """Computes the digest of the files of one table's program.
 
-    `start` is the digest at the start. `measured` is the last result. `tell` is called with each later change, and with
-    each answer to the pit. `asked_at` is when the pit asked last.
+    `start` is the digest when the daemon started. `measured` is the latest result. `tell` is called with each later
+    change, and with each answer to the pit. `asked_at` is the time of the pit's latest question.
     """
 
     def __init__(
@@ -47,9 +49,9 @@ class Measuring:
         self.measured = self._as_found(start)
 
     def ask(self, question: MeasureWord) -> None:
-        """Queue the pit's question.
+        """Queue the pit's question for a fresh digest of the program's files.
 
-        A question that is no later than the one before is a repeat, and is not answered.
+        A question whose time is not later than that of the question before is a repeat, and is not answered.
         """
         if question.at > self._asked_at:
             self._asked_at = question.at
@@ -57,7 +59,7 @@ class Measuring:
             self._asked.set()
 
     async def run(self) -> None:
-        """Measure the program once an hour and whenever the pit asks, until cancelled."""
+        """Compute the digest of the program's files once an hour and whenever the pit asks, until cancelled."""
         while True:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_EACH_S):
@@ -69,8 +71,8 @@ class Measuring:
                 await self._answer(each)
 
     async def _answer(self, question: MeasureWord) -> None:
-        """Read the program's files now, after the pit's question came, and report their digest and the proof for the
-        pit."""
+        """Answer the pit's question: read the program's files now, and report their digest, and a digest over the
+        question's nonce and the files, which proves that the files were read after the question came."""
         try:
             program, proven = await asyncio.to_thread(lambda: (program_digest(), proof(question.nonce)))
         except OSError as error:
@@ -80,9 +82,9 @@ class Measuring:
         self._tell(MeasureAnswered(*now))
 
     async def measure(self) -> None:
-        """Measure the program's files now, on a thread.
+        """Compute the digest of the program's files now, in a thread. Report a changed digest.
 
-        Where files cannot be read, log that, and let the table go on.
+        If the files cannot be read, only log that, and let the table go on.
         """
         try:
             found = self._as_found(await asyncio.to_thread(program_digest))

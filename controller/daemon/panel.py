@@ -1,4 +1,5 @@
-"""A table's lamps and inputs on the Raspberry Pi's header: samples and debounces inputs, writes lamps, tests both."""
+"""A table's lamps and inputs on the Raspberry Pi's GPIO header: reads and debounces the inputs, writes the lamps, and
+runs tests of both."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ _TEST_MS = {LampsTested: 5_000, HitTested: 5_000, InputsTested: 60_000}
 
 
 class Hands(Protocol):
-    """The listener to a table's buttons and key. Moments are seconds of the monotonic clock."""
+    """An object that is told when somebody uses a table's buttons and key. Moments are seconds of the monotonic clock."""
 
     def pressed(self, name: str, at_s: float) -> None:
         """Take note that an input closed: a button is pressed or begins to be held, or the key was turned."""
@@ -33,8 +34,9 @@ class Hands(Protocol):
 class Panel:
     """The lamps and the inputs of one table.
 
-    `sensors` names each seat's sensor. `covered` are the seats whose sensor sees a wager. `shown` is each lamp's
-    pattern. `levels` are the inputs as read at the last beat. `test` is the running test of lamps or inputs.
+    `sensors` holds the input name of each seat's chip sensor. `covered` are the seats whose sensor sees a wager.
+    `shown` is the pattern (lit, dark or blinking) of each lamp. `levels` are the inputs as last read by `sample`.
+    `test` is the running test of lamps or inputs, or None.
     """
 
     def __init__(
@@ -69,13 +71,15 @@ class Panel:
 
     @property
     def settled(self) -> Mapping[str, bool]:
-        """Each input's debounced level: True is pressed, turned or covered."""
+        """The debounced level of each input by name. True means pressed, turned or covered."""
         return self._debouncer.settled
 
     def look(self) -> tuple[dict[str, bool], bool]:
-        """Read the inputs now, and tell whether one differs from its debounced level. Any thread may call this.
+        """Read the inputs now. Return their levels, and True if one differs from its debounced level. Any thread may
+        call this.
 
-        The reading is kept for the next sample. So a short press counts from this moment, even where the loop is busy.
+        A reading that shows a change is kept for the next call of `sample`. So a short press counts from this moment,
+        even if the main loop is busy.
         """
         levels, now_ms = self._pins.read(), clock.monotonic_ms()
         changed = levels != self._debouncer.settled
@@ -84,7 +88,7 @@ class Panel:
         return levels, changed
 
     def sample(self) -> None:
-        """Debounce the readings that `look` kept, in their order, and then a new reading of every input."""
+        """Debounce the readings that calls of `look` have kept, in order, and after them a new reading of all inputs."""
         looks, self._looks = self._looks, []
         self.levels = self._pins.read()
         for levels, at_ms in (*looks, (self.levels, clock.monotonic_ms())):
@@ -108,20 +112,20 @@ class Panel:
     # Lamps.
 
     def begin_test(self, test: LampsTested | HitTested | InputsTested) -> None:
-        """Begin a test of the lamps or inputs, for as long as tests of that kind last."""
+        """Begin a test of the lamps or inputs. It ends by itself after the time that is fixed for its kind of test."""
         self.test, self._test_ends_ms = test, clock.monotonic_ms() + _TEST_MS[type(test)]
 
     def end_test(self) -> None:
-        """End the test: lamps and buttons serve the table again."""
+        """End the running test of lamps or inputs, so that lamps and buttons serve the table again."""
         self.test = None
 
     @property
     def test_name(self) -> str | None:
-        """The name of the running test of lamps or inputs; None where none runs."""
+        """The name of the running test of lamps or inputs; None if no test runs."""
         return None if self.test is None else TESTS[type(self.test)]
 
     def render(self) -> None:
-        """Write each lamp whose state differs from what it should be at this moment."""
+        """Switch each lamp on or off that is not as it should be at this moment. End a test whose time is over."""
         now_ms = clock.monotonic_ms()
         if now_ms >= self._test_ends_ms:
             self.test = None
@@ -141,9 +145,10 @@ class Panel:
                 self._written[lamp] = lit
 
     def until_change_s(self, at_most_s: float, changing_s: float) -> float:
-        """Return the seconds until the panel has work: `changing_s` while an input changes, else until a lamp changes.
+        """Return the seconds until the panel has work to do.
 
-        The result is `at_most_s` at most, while no input changes.
+        The result is `changing_s` while an input is changing. Otherwise it is the time until a lamp goes on or off, but
+        at most `at_most_s`.
         """
         if self._debouncer.changing:
             return changing_s

@@ -1,4 +1,5 @@
-"""Turns presses of a table's buttons into requests, by the lamps that people could see when they pressed.
+"""Turns presses of a table's buttons into requests. What a press means depends on the lamps that people could see at
+that moment.
 
 A press may instead confirm an act that waits for a second person.
 """
@@ -25,11 +26,11 @@ _log = logging.getLogger(__name__)
 
 
 class Presses:
-    """Turns presses of one table's buttons into requests. `inputs` are the table's inputs by name.
+    """Turns presses of one table's buttons into requests. `inputs` are the names of the table's inputs.
 
-    `opened` is called when the cabinet is opened. `ask` is called with each request and where it came from. `table`
-    gives the state of the last commit, and `moment` its shoe, round and phase. `settled` gives the debounced inputs.
-    `testing` tells whether a test of the inputs runs.
+    `opened` is called when the cabinet is opened. `ask` is called with each request and its source. `table` returns the
+    table's state after the last commit, and `moment` that state's shoe, round and phase. `settled` returns the
+    debounced inputs. `testing` tells whether a test of the inputs is running.
     """
 
     def __init__(
@@ -73,13 +74,14 @@ class Presses:
             self._second_person.let_go(name)
 
     def sampled(self, at_s: float) -> None:
-        """Confirm the waiting act where its button has now been held for long enough."""
+        """If a second person has now held the right button for long enough, confirm the act that waits."""
         confirmed = self._second_person.held(self._moment(), at_s)
         if isinstance(confirmed, Confirmed):
             self._ask(Asked(confirmed.request, confirmed.fault, confirmed.shown, None), confirmed.via)
 
     def _press(self, name: str) -> None:
-        """Make the request that a button meant by the lamps that people could see, which may lag behind the table."""
+        """Make the request that a press of this button means. The meaning follows from the lamps that people could see,
+        which may lag behind the table's state."""
         fault = self._fault_seen()
         request = pressed(name, self._settled().get(KEY, False), replace(self._table(), fault=fault))
         if request is not None:
@@ -88,34 +90,35 @@ class Presses:
     # The fault that people see.
 
     def note_fault(self, after: Table) -> None:
-        """Note that a fault came or was cleared.
+        """Take note that a fault came or was cleared. `after` is the table's new state.
 
-        Until people can have seen that, a press answers what they saw before.
+        Until people can have seen that change on the lamps, a press of a button means what it meant before.
         """
         before = self._table()
         if (after.fault and after.fault.id) != (before.fault and before.fault.id):
             self._fault_before, self._fault_since_s = self._fault_seen(), clock.monotonic_s()
 
     def _fault_seen(self) -> StandingFault | None:
-        """Return the fault that people at the table can have seen by now; None where they see none."""
+        """Return the fault that people at the table can have seen by now on the lamps; None if they see no fault."""
         seen = clock.monotonic_s() - self._fault_since_s >= SEEN_AFTER_S
         return self._table().fault if seen else self._fault_before
 
     # The second person.
 
     def propose(self, request: ByTwo, via: str, asked: Asked) -> None:
-        """Let the request wait for its second person from now on."""
+        """Keep the request until a second person confirms it. `via` is the way on which it came."""
         self._second_person.propose(request, via, asked.fault, asked.shown, self._moment(), clock.monotonic_s())
 
     def confirm(self, proposal: int, by: str, via: str) -> Confirmed | Refuse:
-        """Confirm, for a second person, the waiting request that was shown under the number `proposal`, or refuse."""
+        """Confirm the waiting request that was shown under the number `proposal`, for the second person `by`. Return
+        the confirmed request, or a refusal."""
         return self._second_person.confirm(proposal, by, via, self._moment(), clock.monotonic_s())
 
     def waiting(self) -> Proposal | None:
-        """Return the request that waits for a second person; None where none waits."""
+        """Return the request that waits for a second person; None if no request waits."""
         return self._second_person.waiting(self._moment(), clock.monotonic_s())
 
     def waiting_status(self) -> Waits | None:
-        """Return the request that waits for a second person, in the form of the table's status; None where none
-        waits."""
+        """Return the request that waits for a second person, in the form in which the table's status shows it; None if
+        no request waits."""
         return self._second_person.status(self._moment(), clock.monotonic_s())

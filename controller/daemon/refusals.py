@@ -1,8 +1,8 @@
-"""Decides which refused acts of people the journal keeps: who asked for what, when, and why it was refused.
+"""Decides which refused acts the journal records: who asked for what, when, and why the table refused.
 
-On a day (UTC) the journal keeps at most MOST_OF_AN_ACCOUNT refusals of one account, and MOST_OF_A_DAY of all accounts.
-So nobody can fill the disk by being refused. Refusals beyond that are counted, and the count is kept with the account's
-next refusal that the journal keeps.
+On one day (UTC) the journal records at most MOST_OF_AN_ACCOUNT refusals of one account, and MOST_OF_A_DAY of all
+accounts. So nobody can fill the disk by being refused. Refusals beyond that are counted, and the count is recorded with
+the account's next refusal that the journal keeps.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ MOST_OF_A_DAY = 200
 
 
 class Refusals:
-    """The count of the refusals that the journal keeps of one day. A restart of the program begins the count anew."""
+    """Counts of how many refusals the journal has recorded today, for each account. A restart of the program begins the
+    counts anew."""
 
     def __init__(self) -> None:
         self._day = ""
@@ -24,8 +25,8 @@ class Refusals:
         self._more: Counter[str] = Counter()
 
     def fact(self, via: str, act: str, by: str | None, code: str, day: str) -> ActRefused | None:
-        """Return the fact that the account `via` was refused an act; None where the journal keeps no more of that
-        day."""
+        """Return the fact that records a refused act of the account `via` in the journal. Return None if the journal
+        already holds as many refusals of `day` as it may."""
         if day != self._day:
             self._day = day
             self._kept.clear()

@@ -1,8 +1,9 @@
-"""The record of a finished round, step by step, from the journal: for a terminal, a page, and a supervisor's screen.
+"""Makes the record of a finished round, step by step, from the journal: for a terminal, a web page, and a supervisor's
+screen.
 
-The shoe's original frames are decoded again, and must give the facts in the journal. A card that nobody saw stays
-hidden even after the round. Example: a round is voided before its face-down cards are turned up. Then the record has
-neither those cards nor their frames.
+The frames (messages) that the shoe sent are decoded again, and must give the facts in the journal. A card that nobody
+saw stays hidden even after the round. Example: a round is voided before its face-down cards are turned up. Then the
+record has neither those cards nor their frames.
 """
 
 from __future__ import annotations
@@ -38,8 +39,8 @@ _AS_IF = Live(frozenset(), pit_fresh=True, shoe_up=True, pit_up=True, journal_ok
 
 
 def round_named(which: str) -> tuple[int, int]:
-    """Parse a round's name such as "3/12" into the shoe and the round. Raises TableError `no_such_round` for any other
-    text."""
+    """Parse the name of a round, such as "3/12", into the numbers of the shoe and the round. Raises TableError
+    `no_such_round` for any other text."""
     shoe, _, number = which.partition("/")
     if not (shoe.isdecimal() and number.isdecimal()):
         raise TableError("no_such_round", f"`{which}` does not name a round.", "Write SHOE/ROUND, for example 3/12.")
@@ -49,8 +50,9 @@ def round_named(which: str) -> tuple[int, int]:
 def round_record(rows: Iterable[Row], origin: Origin, which: str) -> RoundRecord:
     """Return the record of the round that `which` names, such as "3/12".
 
-    `rows` begin with the shoe's opening or before it, and were checked when they were read. `origin` is that of their
-    journal. Raises TableError `no_such_round`, also for a round that has not ended.
+    `rows` are rows of the journal that begin with the shoe's opening or earlier, and are already checked. `origin` says
+    whose journal it is. Raises TableError `no_such_round` if the journal holds no such round or the round has not
+    ended.
     """
     steps, corrections = round_steps(rows, which)
     end, seen = steps[-1], seen_at_end(steps)
@@ -72,8 +74,8 @@ def round_record(rows: Iterable[Row], origin: Origin, which: str) -> RoundRecord
 
 
 class RoundStep(Struct):
-    """A row of the round, with the table's state before and after it. `ends` is "round" or "void" where it ends the
-    round."""
+    """A journal row of a round, with the table's state before and after it. If the row ends the round, `ends` is
+    "round" or "void"; otherwise None."""
 
     row: Row
     before: Table
@@ -86,7 +88,7 @@ class RoundStep(Struct):
         return public(self.after)
 
     def told(self, seen: Public) -> Step:
-        """Return the step in the form for people. `seen` is what lay face up when the round ended."""
+        """Return this step of the round in the form for people. `seen` is the table's public view when the round ended."""
         row, face, hidden = self.row, self.face, self.hides(seen)
         frame: str | None = None if isinstance(row.fact, StepFailed) else _frame(row.fact)  # it has no frame
         again = None if frame is None or self.failed else _read_again(row, bytes.fromhex(frame))
@@ -102,7 +104,8 @@ class RoundStep(Struct):
         )
 
     def hides(self, seen: Public) -> bool:
-        """Tell whether the row reveals a card that nobody saw, and so must be hidden."""
+        """Return True if the row must be hidden, because it reveals a card that nobody saw. `seen` is the table's
+        public view when the round ended."""
         fact = self.row.fact
         if _frame(fact) is None and getattr(fact, "card", None) is None:
             return False
@@ -117,19 +120,22 @@ class RoundStep(Struct):
 
 
 def _laid(face: Public) -> set[tuple[str, int]]:
-    """Return the places on the layout that hold a card."""
+    """Return the places on the felt that hold a card, each as the hand and the card's index in that hand."""
     return {(hand.hand, place) for hand in face.hands for place in range(len(hand.cards))}
 
 
 def seen_at_end(steps: list[RoundStep]) -> Public:
-    """Return the public face of the table when the round ended: the cards that lay face up, and no others."""
+    """Return the table's public view when the round ended. It names the cards that lay face up, and no other card."""
     end = steps[-1]
     return public(end.before) if end.ends == "void" else end.face
 
 
 def round_steps(rows: Iterable[Row], which: str) -> tuple[list[RoundStep], list[Row]]:
-    """Return the steps of a round, and the later rows that corrected it. `rows` and the errors are as in
-    `round_record`."""
+    """Return the steps of the round that `which` names, such as "3/12", and the later rows that corrected it.
+
+    `rows` are rows of the journal that begin with the shoe's opening or earlier. Raises TableError `no_such_round` if
+    no such round has ended.
+    """
     shoe, number = round_named(which)
     table: Table | None = None
     steps: list[RoundStep] = []
@@ -176,7 +182,7 @@ def _row_told(row: Row, hidden: bool = False) -> RowTold:
 
 
 def tells_card(frame: str) -> bool:
-    """Tell whether a shoe's frame reveals a card when the codec of any brand decodes it."""
+    """Tell whether a frame of a shoe, in hex, reveals a card. The frame is decoded as each brand of shoe would."""
     told = (fact for name in shoes.NAMES for fact in shoes.brand(name).read_again(bytes.fromhex(frame)))
     return any(hasattr(fact, "card") for fact in told)
 
@@ -187,9 +193,9 @@ def _frame(fact: Fact) -> str | None:
 
 
 def _read_again(row: Row, frame: bytes) -> str:
-    """Decode the frame with today's codec, and say in words whether it still gives the row's fact.
+    """Decode the shoe's frame with today's program, and say in words whether the result is still the row's fact.
 
-    The row names the brand of shoe that sent the frame. For an old row without a brand, every brand is tried.
+    The row names the brand of shoe that sent the frame. If an old row names no brand, every brand is tried.
     """
     written_by = row.via.removeprefix("shoe ")
     names = [written_by] if written_by in shoes.NAMES else shoes.NAMES
@@ -201,9 +207,9 @@ def _read_again(row: Row, frame: bytes) -> str:
 
 
 def said_in_words(report: Struct) -> str:
-    """Return the name and the values of a fact, or of bytes that became no fact, as text for people.
+    """Return the type's name and the values of a fact, or of bad bytes of the shoe, as text for people.
 
-    The text leaves out the shoe's report, empty values, and values that are None or False.
+    The text leaves out the shoe's raw report, the rules, empty values, and values that are None or False.
     """
     return f"{type(report).__name__}({_values_in_words(report)})"
 
