@@ -28,7 +28,8 @@ def since_boot_ms() -> int:
 
 
 def monotonic_s() -> float:
-    """Return the seconds of a monotonic clock, which nobody can set. That clock stops while the machine is suspended."""
+    """Return the seconds of a monotonic clock, which nobody can set. That clock stops while the machine is
+    suspended."""
     return time.monotonic()
 
 

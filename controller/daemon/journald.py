@@ -24,7 +24,8 @@ _PRIORITIES = (
 
 
 def of_event(table: str, seq: int, event: Mapping[str, object]) -> dict[str, Fields]:
-    """Return the argument `extra` for a log call about an event: the fields of the event that systemd's journal stores."""
+    """Return the argument `extra` for a log call about an event: the fields of the event that systemd's journal
+    stores."""
     kind = str(event.get("type"))
     return {
         "fields": {

@@ -19,7 +19,8 @@ _TEST_MS = {LampsTested: 5_000, HitTested: 5_000, InputsTested: 60_000}
 
 
 class Hands(Protocol):
-    """An object that is told when somebody uses a table's buttons and key. Moments are seconds of the monotonic clock."""
+    """An object that is told when somebody uses a table's buttons and key. Moments are seconds of the monotonic
+    clock."""
 
     def pressed(self, name: str, at_s: float) -> None:
         """Take note that an input closed: a button is pressed or begins to be held, or the key was turned."""
@@ -88,7 +89,8 @@ class Panel:
         return levels, changed
 
     def sample(self) -> None:
-        """Debounce the readings that calls of `look` have kept, in order, and after them a new reading of all inputs."""
+        """Debounce the readings that calls of `look` have kept, in order, and after them a new reading of all
+        inputs."""
         looks, self._looks = self._looks, []
         self.levels = self._pins.read()
         for levels, at_ms in (*looks, (self.levels, clock.monotonic_ms())):

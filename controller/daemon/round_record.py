@@ -88,7 +88,8 @@ class RoundStep(Struct):
         return public(self.after)
 
     def told(self, seen: Public) -> Step:
-        """Return this step of the round in the form for people. `seen` is the table's public view when the round ended."""
+        """Return this step of the round in the form for people. `seen` is the table's public view when the round
+        ended."""
         row, face, hidden = self.row, self.face, self.hides(seen)
         frame: str | None = None if isinstance(row.fact, StepFailed) else _frame(row.fact)  # it has no frame
         again = None if frame is None or self.failed else _read_again(row, bytes.fromhex(frame))

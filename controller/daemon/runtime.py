@@ -1,9 +1,10 @@
-"""The main loop of a running table: takes facts in, commits them, then sends events, sets lamps and gives answers.
+"""The main loop of a running table: takes facts in, commits them to the journal, and only then sends events, sets lamps
+and gives answers.
 
-Everything that comes waits in one inbox: the shoe's reports, buttons, requests over the socket, news of the links. One
-task takes all that waits, folds it into the table's state (`folding`), and has the journal's thread commit it
-(`commits`). What comes meanwhile is the next batch. Events, lamps and answers wait for their commit. The pins are
-sampled on a timer (`beats`, `panel`), whatever the disk does.
+Everything that comes waits in one inbox: the shoe's reports, buttons, requests over the socket, news of the
+connections. One task takes all that waits, applies it to the table's state (`folding`), and has the journal's thread
+commit it (`commits`). What comes meanwhile is the next batch. Events, lamps and answers wait for their commit. The pins
+are sampled on a timer (`beats`, `panel`), even while the disk is slow.
 """
 
 from __future__ import annotations
@@ -79,9 +80,10 @@ _LEVELS = {
 class Runtime:
     """A running table.
 
-    `table` is the state replayed from `journal`. `differs` is the row at which the replay did not give the stored
-    events, or None. `program` is the digest of the program's files. `mark` records until when the run before heard the
-    shoe. `alive` pings the watchdog, and is called about once a second while facts are being folded.
+    `table` is the state replayed from `journal`. `differs` is the number of the row at which the replay did not give
+    the stored events, or None. `program` is the digest of the program's files. `mark` records until when the daemon's
+    run before this one heard the shoe. `alive` pings the watchdog, and is called about once a second while the main
+    loop works.
     """
 
     def __init__(
@@ -173,7 +175,8 @@ class Runtime:
         )
 
     def _note_start(self, differs: int | None) -> None:
-        """Journal this start, a program that differs from the last measured one, and a replay that differed."""
+        """Record in the journal that the program has started. Record too if its files differ from the last digest in
+        the journal, or if the replay did not give the stored events."""
         self._put(ProgramStarted(self._journal.boot))
         if self._measuring.measured != self._table.measured:
             self._put(self._measuring.measured)
@@ -181,7 +184,8 @@ class Runtime:
             self._put(ReplayDiffered(differs))
 
     async def run(self) -> None:
-        """Run the table until cancelled, then darken the lamps. Raises any error that the daemon cannot handle."""
+        """Run the table until cancelled, and darken the lamps at the end. Raises any error that the daemon cannot
+        handle."""
         try:
             self._panel.sample()  # so that the first render already knows the sensors
             self._panel.render()
@@ -209,17 +213,18 @@ class Runtime:
     async def ask(
         self, request: Request, via: str = "socket", fault: str | None = None, shown: str | None = None
     ) -> Answer:
-        """Put a request to the table, and return its answer once the fact is committed or refused. `via` is as in
-        `Entry`.
+        """Put a request to the table. Return the answer after the request was committed or refused. `via` is the way on
+        which the request came, such as a button's name or an account.
 
-        `fault` is the id of the fault that was shown to the person who asks. A request that clears a fault clears only
-        that fault. `shown` names a result of `foresee`: the request does exactly what was foreseen, or is refused.
+        `fault` is the id of the fault that the person who asks was shown. A request that clears a fault clears only
+        that fault. `shown` names a preview from `foresee`: the request does exactly what the preview said, or is
+        refused.
         """
         return await self._asked(request, via, fault, shown)
 
     async def confirm(self, proposal: int, by: str, via: str) -> Answer:
-        """Confirm, for a second person, the request that was shown under the number `proposal`. The answer comes as in
-        `ask`."""
+        """Confirm, for the second person `by`, the request that was shown under the number `proposal`. Return the
+        answer after the request was committed or refused."""
         confirmed = self._presses.confirm(proposal, by, via)
         if isinstance(confirmed, Refuse):
             self._keep_refused("witness", by, confirmed.code, via)
@@ -227,7 +232,8 @@ class Runtime:
         return await self._asked(confirmed.request, confirmed.via, confirmed.fault, confirmed.shown)
 
     def foresee(self, request: Request, fault: str | None) -> dict[str, object] | Refuse:
-        """Return what the request would do to the table as it is now, as JSON values, or why it would be refused."""
+        """Return a preview: what the request would do to the table in its present state, as JSON values. Return a
+        refusal if the table would refuse the request."""
         refused = not_answered(self._table, request, fault)
         return refused or foreseen(self._table, request, self._ambient(clock.stamp_now()))
 
@@ -243,8 +249,8 @@ class Runtime:
         self._put(CabinetOpened() if stops else CabinetOpeningNoted())
 
     def _moment(self) -> tuple[int | None, int | None, str]:
-        """Return the table's shoe, round and phase. A request waits for a second person only while none of them
-        changes."""
+        """Return the table's shoe, round and phase. A request waits for a second person only as long as these three
+        stay the same."""
         return self.face.shoe, self.face.round, self.face.phase
 
     # Facts in, one commit at a time.
@@ -278,8 +284,8 @@ class Runtime:
             self.shoe_line.tell_noise()
 
     def _answered(self, arrived: Arrived, asked: Asked, decided: Fact | Refuse) -> None:
-        """Act on a decided request: log a refusal, and let a request that needs a second person wait for that
-        person."""
+        """Act on the table's decision about a request: log and record a refusal. If the request needs a second person,
+        keep it until that person confirms it."""
         if isinstance(asked.request, PlaceWager | SeeWager):
             self._beats.soon()  # whoever placed the wager looks at the seat's lamp
         if not isinstance(decided, Refuse):
@@ -299,7 +305,8 @@ class Runtime:
         _log.info("refused %s: %s: %s", name, decided.code, language().refusal(decided.code), extra=extra)
 
     def _keep_refused(self, act: str, by: str | None, code: str, via: str) -> None:
-        """Keep in the journal that an act of a person at an account was refused."""
+        """Record in the journal that the table refused a person's act. Only acts over the control socket are
+        recorded."""
         if via.startswith(SOCKET):
             day = clock.stamp_now().text()[: len("2026-01-01")]
             refused = self._refusals.fact(via, act, by, code, day)
@@ -321,10 +328,10 @@ class Runtime:
         )
 
     def _committed(self, messages: list[Message]) -> None:
-        """Follow a commit: set the lamps that change, send the events, and write the log.
+        """Act on a commit of the journal: set the lamps that change, send the events, and write the log.
 
         The lamps come first, because the dealer waits for them. A blinking lamp goes on and off by the clock alone. If
-        it did so at the moment of a commit, the lamp would reveal that something was committed.
+        it changed at the moment of a commit, the lamp would reveal that something was committed.
         """
         face, self.face = self.face, public(self._table)
         if face != self.face:
@@ -342,16 +349,17 @@ class Runtime:
             _log.log(level, "event %d, shoe %s, round %s: %s: %s", *where, extra=extra)
 
     def _quiet(self) -> bool:
-        """Tell whether work that can wait may be done now: the table is between rounds, without a fault, and nothing
-        waits."""
+        """Return True if the table is between rounds, has no fault and has an empty inbox. Only then is work done that
+        can wait."""
         return self.face.phase in BETWEEN_ROUNDS and self.face.fault is None and not self._inbox
 
     # The beats.
 
     def _beat(self, after_standstill: bool) -> tuple[float, bool]:
-        """Do one beat of the loop: sample the pins, serve the shoe's line, write the lamps.
+        """Do the main loop's regular work once: sample the pins, serve the shoe's line, write the lamps.
 
-        Return the seconds until the next beat, and whether that beat is the first after a standstill of the program.
+        Return the seconds until the next call, and True if the program stood still before this call. In that case this
+        call does nothing else, so that the bytes of the shoe that the kernel kept are read first.
         """
         if not after_standstill and self.shoe_line.stood_still():
             return self._sample_s, True  # bytes that the kernel kept came first, and are read meanwhile
@@ -365,15 +373,15 @@ class Runtime:
         return self._panel.until_change_s(until_beat_s(), self._sample_s)
 
     def _has_changed(self) -> bool:
-        """Tell whether an input or the shoe's plug has changed, or bytes of the shoe may be lost. A watching thread
-        calls this."""
+        """Return True if an input or the shoe's plug has changed, or if bytes of the shoe may be lost. A watching
+        thread calls this."""
         levels, changed = self._panel.look()
         moved = self.shoe_line.look(levels)
         return changed or moved or self.shoe_line.stood_still()
 
     def _show(self) -> None:
-        """Write the lamps now, and schedule the next beat for when they change next, since a lamp may blink from now
-        on."""
+        """Write the lamps now. Call the timer again when a lamp changes next, because a lamp may have begun to
+        blink."""
         self._panel.render()
         self._beats.soon(self._until_beat_s())
 
@@ -381,13 +389,13 @@ class Runtime:
 
     @property
     def table(self) -> Table:
-        """The table's state as of the last commit. It holds cards that nobody has seen, so only public views of it may
-        go out."""
+        """The table's state after the last commit. It holds cards that nobody has seen, so only public views of it may
+        be sent out."""
         return self._table
 
     @property
     def last_checkpoint(self) -> Note | None:
-        """The last signed checkpoint of the journal, which everybody may see; None before the first."""
+        """The latest signed checkpoint of the journal, which everybody may see; None if none was signed yet."""
         return self._checkpointing.last
 
     @property
@@ -397,16 +405,17 @@ class Runtime:
 
     @property
     def table_name(self) -> str:
-        """What people call the table."""
+        """The table's name for people, such as "Royal 9, table 1"."""
         return self._config.file.table.name
 
     async def _keep_pinging(self) -> None:
-        """Ping the watchdog once a second, through the inbox: where folding hangs, the pings stop."""
+        """Ping the watchdog once a second. The pings go through the main loop's inbox, so they stop if the main loop
+        hangs."""
         while True:
             self._put(self._alive)
             await asyncio.sleep(PING_S)
 
 
 def _price_cents(config: Config) -> int:
-    """Return the highest price, in cents, of a wager that feeds a progressive meter; 0 where the game has no meter."""
+    """Return the highest price, in cents, among the game's progressive bets; 0 if the game has no progressive bet."""
     return max((bet.price_cents or 0 for bet in config.rules.progressives), default=0)

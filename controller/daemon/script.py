@@ -1,13 +1,15 @@
-"""Plays rounds from a text script, on the same core that a table runs: no hardware, no network, no clock.
+"""Plays rounds from a text script with the same rules code that a real table runs, but without hardware, network or
+clock.
 
-Tokens are parted by white space; `#` begins a comment. Cards are `KS 9H TD`, `CUT` is the cut card, `??` an unreadable
-card, `kept:KS` a card that the shoe kept after an overdraw. `UNHEARD` says that nobody heard the shoe for a while. A
-command is an act, written as the act's own file says (`table/acts`): `!wager 3b tie 500` is a wager of the back bettor
-behind seat 3. A supervisor's act ends with the supervisor's name, an act by two people with two names: `!card KS
-Smith`, `!correct 12 KS,9H 2C,5D Smith Jones`. Some acts need two people only at times: then the second person's name
-follows a plus, as in `!void Smith +Jones`.
+White space separates the tokens of a script; `#` begins a comment. Cards are written `KS 9H TD`, `CUT` is the cut card,
+`??` an unreadable card, `kept:KS` a card that the shoe kept after an overdraw. `UNHEARD` says that nobody heard the
+shoe for a while. A command begins with `!` and is an act, written as the act's own file says (`table/acts`): `!wager 3b
+tie 500` is a wager of the back bettor behind seat 3. A supervisor's act ends with the supervisor's name, an act by two
+people with two names: `!card KS Smith`, `!correct 12 KS,9H 2C,5D Smith Jones`. Some acts need two people only at times.
+Then the second person's name follows a plus sign: `!void Smith +Jones`.
 
-Two runs print the same bytes: the epoch is 0, the time in seconds is the count of the facts, nothing is signed.
+Two runs of the same script print the same bytes, because the epoch (the journal's name) is always 0, each fact counts
+as one second, and nothing is signed.
 """
 
 from __future__ import annotations
@@ -46,8 +48,8 @@ _KEPT = "kept:"
 
 
 class Complaint(Struct, frozen=True):
-    """A message about a token that could not be played, or that made a fault: where it stands, and what to do about
-    it."""
+    """A message about a token of the script that could not be played, or that caused a fault: its place in the script,
+    what is wrong, and what to do."""
 
     line: int
     place: int  # of the token in the script, from 1
@@ -80,7 +82,8 @@ _BY = "script"
 
 
 def usages(act: Act) -> list[str]:
-    """Return how the act is written in a script, one line of usage for each form of the act."""
+    """Return how a person writes the act in a script: one line of usage, such as `!card CARD SUPERVISOR`, for each form
+    of the act."""
     people = {Who.DEALER: (), Who.SUPERVISOR: ("SUPERVISOR",), Who.TWO_PEOPLE: ("SUPERVISOR", "WITNESS")}[act.who]
     return [" ".join((act.token, *map(_as_written, form.arguments), *people)) for form in act.forms]
 
@@ -94,7 +97,7 @@ _COMMANDS = f"The commands are: {', '.join(_ACTS)}."
 
 
 class _TokenError(Exception):
-    """The error of a token that cannot be played: its code, what is wrong, what to do."""
+    """The error for a token of the script that cannot be played: its code, what is wrong, and what to do."""
 
     def __init__(self, code: str, what: str, do: str) -> None:
         super().__init__(code)
@@ -102,7 +105,7 @@ class _TokenError(Exception):
 
 
 class ScriptTable:
-    """A simulated table that plays a script."""
+    """A simulated table that plays the rounds of a text script."""
 
     def __init__(self, config: Config) -> None:
         self._config = config
@@ -114,11 +117,12 @@ class ScriptTable:
 
     @property
     def face(self) -> Public:
-        """The public view of the table as it is now."""
+        """The public view of the simulated table in its present state."""
         return public(self._table)
 
     def play(self, text: str) -> Iterator[bytes | Complaint]:
-        """Play the script's tokens in order. Yield each event's canonical bytes, and each complaint, as they come."""
+        """Play the script's tokens in order. Yield the canonical bytes of each event, and a complaint for each token
+        that cannot be played or causes a fault."""
         for token in _tokens(text):
             try:
                 yield from self._play(token)
@@ -147,16 +151,16 @@ class ScriptTable:
                 self._wagers = frozenset()
 
     def _with_its_company(self, fact: Fact, ambient: Ambient) -> Iterator[tuple[events.Event, bytes]]:
-        """Apply the fact, with the facts that come before it and those that follow from it. Yield each event with its
-        bytes."""
+        """Apply the fact to the table, together with the facts that must come before it and the facts that follow from
+        it. Yield each event that they make, with the event's bytes."""
         for believed in (*before(self._table, fact, ambient), fact):
             yield from self._believe(believed)
         for follows in after(self._table, ambient):
             yield from self._believe(follows)
 
     def _believe(self, fact: Fact) -> Iterator[tuple[events.Event, bytes]]:
-        """Apply one fact to the table. Yield its events with their bytes, chained as in a journal, with a salt of
-        zeros."""
+        """Apply one fact to the table. Yield each event that it makes, with the event's bytes. The events form a hash
+        chain as in a journal, but with a salt of zeros."""
         self._table, made = step(self._table, fact)
         self._facts += 1
         stamp = Stamp(1000 * self._facts, synchronised=False)
@@ -168,13 +172,14 @@ class ScriptTable:
         yield from zip(made, bodies, strict=True)
 
     def _sensed(self) -> frozenset[int]:
-        """Return the seats whose sensor sees a wager. Where bet recognition sees a wager there, the seat's sensor does
-        too."""
+        """Return the seats whose chip sensor sees a wager. These are the seats on which the script put a chip, and the
+        seats where bet recognition sees a wager on the sensor's spot."""
         told = {wager.seat for wager in self._table.placed if wager.spot == self._config.rules.sensed}
         return self._wagers | (told & set(self._config.rules.sensors))
 
     def _cover_sensor(self, wager: Wager) -> None:
-        """Put a chip on a seat's sensor before `!deal`, at a table that knows only the wagers that its sensors see."""
+        """Put a chip on the sensor of the wager's seat. This plays `!wager` at a table without bet recognition, which
+        knows only the wagers that its sensors see. Raises _TokenError if the sensor cannot see such a wager now."""
         rules = self._config.rules
         sensed = bet_on(rules.bets, rules.sensed or "")
         if sensed is None:
@@ -199,8 +204,8 @@ class ScriptTable:
 
 
 def _tokens(text: str) -> Iterator[_Token]:
-    """Yield the script's tokens. A command takes the words after it, on its own line or the next, up to another
-    command."""
+    """Yield the script's tokens. A command takes the words after it as its arguments, on its own line or the next, up
+    to the next command."""
     words = deque(
         (number, word) for number, line in enumerate(text.splitlines(), 1) for word in line.partition("#")[0].split()
     )
@@ -221,9 +226,8 @@ def _tokens(text: str) -> Iterator[_Token]:
 def _taken(name: str, words: list[str], on_its_line: int) -> int:
     """Return how many of the words after a command are its arguments.
 
-    Where several of the command's forms could take these words, the longest form counts, or else the first form. Where
-    the words are not valid arguments of that form, only the words on the command's own line count: a wrong command does
-    not swallow the next line.
+    If the words fit several forms of the command, the longest form counts. If they fit none, the first form counts, and
+    only words on the command's own line are taken, so that a wrong command does not swallow the next line.
     """
     if not words:
         return 0
@@ -236,7 +240,7 @@ def _taken(name: str, words: list[str], on_its_line: int) -> int:
 
 
 def _is_played(word: str) -> bool:
-    """Tell whether the word stands for something that the shoe reports, such as a card."""
+    """Return True if the word stands for something that the shoe reports, such as a card or the cut card."""
     try:
         _fact(word)
     except _TokenError:
@@ -263,7 +267,8 @@ def _card(word: str) -> Card:
 
 
 def _asked(name: str, arguments: list[str]) -> Request | BadArgumentError | None:
-    """Return the request of a command's words, or what is wrong with them; None where no form takes so many words."""
+    """Return the request that a command with these arguments makes, or the error if an argument is wrong. Return None
+    if no form of the command has this number of arguments."""
     act = _ACTS[name]
     wrong: BadArgumentError | None = None
     witness = arguments[-1].removeprefix(_WITNESS) if arguments[-1:] and arguments[-1].startswith(_WITNESS) else None

@@ -1,20 +1,20 @@
 """Acts by two people: the first person's request waits until a second person confirms it.
 
 Two people are two accounts at the control socket, or an account and the supervisor's key at the table. The kernel tells
-whose account it is (`via`), so a second name typed at one account is no second person. Nor are two accounts two people
-where their names are the same (`contract.names.same_name`).
+whose account it is (`via`), so a second name typed at one account is no second person. Two accounts with the same
+person's name are not two people either (`contract.names.same_name`).
 
 A confirmation names the act that waits. At the socket the second person says the act's number. At the table the second
-person turns the key once the lamp `fault` says that an act waits, and then holds the button of that act
+person turns the key after the lamp `fault` has shown that an act waits, and then holds the button of that act
 (`Act.confirmed_by`) for two seconds. Example: Smith asks to void round 12. Jones turns the key and holds `void`. A key
 that was turned before, a key turned for a test of the lamps, a short press and another button confirm nothing. The key
-confirms and does not ask: an act by two people begins at an account.
+can only confirm: an act by two people always begins at an account.
 
 To make an act need two people, give its request a field `witness: str | None = None` and a property `details`, which
 holds what the second person is shown. End its `becomes` with `acts.entry.by_two`, name the request in `requests.ByTwo`,
-and put the act's sentence under `asks` in each file of `controller/words`. The rest is done by this module,
-`presses.py` and `runtime.py`. A request without a witness that would be allowed is refused with `second_person_due`.
-The request then waits, is shown in the status, and comes again with the witness's name.
+and put the act's sentence under `asks` in each file of `controller/words`. This module, `presses.py` and `runtime.py`
+do the rest. A request without a witness that would be allowed is refused with `second_person_due`. The request then
+waits, is shown in the status, and comes again with the witness's name.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ HOLD_S = 2.0
 class Proposal(Struct, frozen=True):
     """A request that waits for a second person, from `since_s` until `until_s`.
 
-    `via` tells where the request came from, `fault` the id of the fault that it answers, `shown` the name of what the
-    person was shown before asking (`foreseen.py`). `moment` is the table's shoe, round and phase when the request came.
-    Once one of the three changes, the request is no longer valid.
+    `via` is the way on which the request came. `fault` is the id of the fault that the request answers. `shown` names
+    the preview that the person saw before asking (`foreseen.py`). `moment` is the table's shoe, round and phase when
+    the request came. As soon as one of the three changes, the request is no longer valid.
     """
 
     id: int
@@ -61,14 +61,15 @@ class Proposal(Struct, frozen=True):
 
     @property
     def act(self) -> Act:
-        """The act that the request asks for."""
+        """The act that this request asks for, such as a void."""
         act = act_of(self.request)
         assert act is not None, "a request by two people is an act"
         return act
 
 
 class _Hold(Struct, frozen=True):
-    """A button that a second person is holding down, since `since_s`, to confirm the proposal `id`."""
+    """A button that a second person has been holding down since `since_s`, to confirm the request with the number
+    `id`."""
 
     button: str
     id: int
@@ -76,9 +77,9 @@ class _Hold(Struct, frozen=True):
 
 
 class Confirmed(Struct, frozen=True):
-    """A request that two people have made.
+    """A request that a first person has made and a second person has confirmed.
 
-    `via` names where each of them asked: an account, or the key at the table.
+    `via` names where each of the two did so: at an account, or with the key at the table.
     """
 
     request: ByTwo
@@ -88,7 +89,7 @@ class Confirmed(Struct, frozen=True):
 
 
 class SecondPerson:
-    """Keeps the one request that waits for a second person, if any. A later request takes its place.
+    """Keeps the one request that waits for a second person. A later request takes the place of an earlier one.
 
     All moments are seconds of one monotonic clock. `inputs` are the names of the inputs that this table has.
     """
@@ -103,7 +104,8 @@ class SecondPerson:
     def propose(
         self, request: ByTwo, via: str, fault: str | None, shown: str | None, moment: Hashable, now_s: float
     ) -> None:
-        """Let the first person's request wait from now on, unless it came from a button.
+        """Keep the first person's request until a second person confirms it. A request that came from a button is not
+        kept.
 
         A button is nobody's account. Whoever pressed it, with a key that another person turned, could then confirm the
         request from an account of their own, and count as two people.
@@ -114,14 +116,14 @@ class SecondPerson:
         self._waiting = Proposal(self._proposed, request, via, fault, shown, moment, now_s, now_s + WAITS_S)
 
     def waiting(self, moment: Hashable, now_s: float) -> Proposal | None:
-        """Return the request that still waits; None where it has expired, the table's moment has changed, or none
-        waits."""
+        """Return the request that waits for a second person. Return None if no request waits, its time is over, or the
+        table's shoe, round or phase has changed since the request came."""
         waiting = self._waiting
         return None if waiting is None or waiting.moment != moment or now_s >= waiting.until_s else waiting
 
     def confirm(self, id_: int, by: str, via: str, moment: Hashable, now_s: float) -> Confirmed | Refuse:
-        """Confirm the request that was shown under `id_`, for the person `by` at `via`, or refuse. It waits no more
-        once confirmed."""
+        """Confirm the waiting request with the number `id_` for the person `by`, who confirms at `via`. Return the
+        confirmed request, which then no longer waits, or a refusal."""
         proposal = self.waiting(moment, now_s)
         if proposal is None:
             return refuse("no_proposal")
@@ -136,13 +138,14 @@ class SecondPerson:
     # The key at the table.
 
     def key_turned(self, turned: bool, now_s: float) -> None:
-        """Take note that the key at the table was turned, or turned back. A button being held then confirms nothing."""
+        """Take note that the supervisor's key at the table was turned, or turned back. A button that is being held at
+        that moment confirms nothing."""
         self._key_turned_s = now_s if turned else None
         self._hold = None
 
     def pressed(self, button: str, moment: Hashable, now_s: float) -> bool:
-        """Tell whether this press begins a confirmation: the act's own button, with a key turned since the act was
-        shown.
+        """Return True if this press begins a second person's confirmation: the button belongs to the act that waits,
+        and the key was turned after the act was shown.
 
         Such a press means nothing else, however short it is. Example: the second person of a void lets go too early.
         The table must not take that for a void by one person.
@@ -157,14 +160,14 @@ class SecondPerson:
         return True
 
     def let_go(self, button: str) -> None:
-        """Take note that a button was let go. Where it was held too briefly, nothing is confirmed and nothing else is
-        done."""
+        """Take note that a button was let go. If it was held too briefly, nothing is confirmed and nothing else
+        happens."""
         if self._hold is not None and self._hold.button == button:
             self._hold = None
 
     def held(self, moment: Hashable, now_s: float) -> Confirmed | Refuse | None:
-        """Return the confirmation, or refusal, of a button that has now been held long enough; None where there is
-        none."""
+        """If a second person has now held the button for long enough, confirm the act that waits: return the confirmed
+        request or a refusal. Return None if no button has been held long enough."""
         hold = self._hold
         if hold is None or now_s < hold.since_s + HOLD_S:
             return None
@@ -172,7 +175,8 @@ class SecondPerson:
         return self.confirm(hold.id, KEY, KEY, moment, now_s)
 
     def status(self, moment: Hashable, now_s: float) -> Waits | None:
-        """Return the request that waits in the form of the table's status; None where none waits."""
+        """Return the request that waits for a second person, in the form in which the table's status shows it; None if
+        no request waits."""
         proposal = self.waiting(moment, now_s)
         if proposal is None:
             return None
@@ -187,6 +191,6 @@ class SecondPerson:
         )
 
     def _button(self, proposal: Proposal) -> str | None:
-        """Return the button that confirms the act at this table; None where the table lacks the key or every such
-        button."""
+        """Return the button with which a second person confirms the act at this table. Return None if the table has no
+        supervisor's key or no button that confirms this act."""
         return next((name for name in proposal.act.confirmed_by if {KEY, name} <= {*self._inputs}), None)

@@ -1,15 +1,16 @@
-"""Keeps account of until when the shoe was certainly heard, so that a missed card is noticed.
+"""Keeps account of the moment until which the shoe was certainly heard, so that a missed card is noticed.
 
-Nothing here does I/O, except for the mark: a file that outlives the program, but not a boot. Moments are milliseconds
-since the machine started (`clock.since_boot_ms`), a clock that nobody can set. The loop beats four times a second or
-more, and looks at the shoe's line between two beats. A loss is noticed within one beat. So at the beat before the last
-the line was certainly served, even where the program then stood still or the line was lost. A table at rest thus takes
-a shoe for unheard for up to half a second longer than it was. Example: the numbers of an Angel Eye at 4800 baud repeat
-within 312 ms, so each loss of that line, however short, stops the table for a count of the cards.
+Nothing here does I/O, except for the mark: a file that is kept when the program ends, but not when the machine boots.
+Moments are milliseconds since the machine started (`clock.since_boot_ms`), a clock that nobody can set. The main loop
+beats (does its regular work) four times a second or more, and looks at the shoe's line between two beats. A loss is
+noticed within one beat. So at the beat before the last one the line was certainly served, even if the program then
+stood still or the line was lost. A table at rest may therefore assume that it did not hear the shoe for up to half a
+second longer than is true. Example: the report numbers of an Angel Eye at 4800 baud repeat within 312 ms, so each loss
+of that line, however short, stops the table until people have counted the cards.
 
 While only the program stands still, the kernel keeps the bytes of the line, up to the size of its buffer. While the
-machine is suspended, nobody keeps them. One second of that can lose a card, and a shoe without numbers never shows the
-loss.
+machine is suspended, the bytes are lost. One second of suspension can lose a card, and a shoe whose reports have no
+numbers never shows the loss.
 """
 
 from __future__ import annotations
@@ -38,8 +39,8 @@ _SUSPENDED_MS = 50  # two clocks, read one after the other, differ by less; a ma
 class Mark:
     """A file in memory that records until when the shoe was heard, for the next start of the program.
 
-    The file is written over in place once a second and never synced, so that no disk wears. Where the file cannot be
-    written there is no mark, and the next start relies on the journal.
+    The file is overwritten once a second and never synced, so that no disk wears. If the file cannot be written, the
+    next start of the program relies on the journal alone.
     """
 
     def __init__(self, path: Path, boot_id: str) -> None:
@@ -48,9 +49,9 @@ class Mark:
         self._file: int | None = None
 
     def read(self, now_ms: int) -> int | None:
-        """Return the moment that the run before wrote, in milliseconds since boot.
+        """Return the moment until which the program's run before this one heard the shoe, in milliseconds since boot.
 
-        The result is None where there is no mark, or where the machine was booted since.
+        The result is None if the file is missing or unreadable, or if the machine has booted since.
         """
         try:
             boot_id, heard_ms = self._path.read_text("ascii").split()
@@ -60,7 +61,7 @@ class Mark:
         return heard if boot_id == self._boot_id != "" and 0 <= heard <= now_ms else None
 
     def write(self, heard_ms: int) -> None:
-        """Record that the shoe was heard until `heard_ms`."""
+        """Record in the file that the shoe was heard until `heard_ms`, in milliseconds since boot."""
         try:
             if self._file is None:
                 self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
@@ -69,25 +70,28 @@ class Mark:
             self.close()
 
     def close(self) -> None:
-        """Close the file, and leave it in its place."""
+        """Close the file, but do not delete it, because the next start of the program reads it."""
         if self._file is not None:
             os.close(self._file)
             self._file = None
 
 
 class Pace:
-    """Times each card: how long it came after the card, or the lock of the wagers, before it.
+    """Measures how long after the card before it each card came. For a round's first card, measures the time since the
+    wagers were locked.
 
-    Nobody can set the clock.
+    The clock is one that nobody can set.
     """
 
     def __init__(self) -> None:
         self._last: Stamp | None = None  # of the last card or lock; None where nobody knows
 
     def timed(self, fact: Fact, at: Stamp, on_time: bool) -> Fact:
-        """Return the fact, and add to a card the milliseconds since the card or lock before it.
+        """Return the fact. If it is a card, add how many milliseconds it came after the card before it, or after the
+        lock of the wagers.
 
-        A card that waited to be read (not `on_time`) has no such time, nor has the card after it.
+        If a card was not read as soon as it came (`on_time` is false), neither that card nor the next one gets such a
+        time.
         """
         last = self._last
         if isinstance(fact, CardDrawn | CardKept):
@@ -101,7 +105,11 @@ class Pace:
 
 
 class ShoeHeard:
-    """Keeps until when the shoe was heard. `heard_ms` is that moment of the run before; None where it is unknown."""
+    """Keeps the moment until which the shoe was certainly heard.
+
+    `heard_ms` is that moment from the program's run before, None if unknown. `kept_unread_ms` is how long the kernel
+    keeps the bytes of the shoe's line while nobody reads them.
+    """
 
     def __init__(self, heard_ms: int | None, mark: Mark, kept_unread_ms: int) -> None:
         self._heard_ms = heard_ms
@@ -112,11 +120,13 @@ class ShoeHeard:
         self._slept_ms = 0  # in all, by the last beat
 
     def unheard_ms(self, now_ms: int) -> int | None:
-        """Return for how many milliseconds at most the shoe was not heard; None where nobody knows."""
+        """Return the longest time, in milliseconds, for which the shoe may not have been heard; None if that is
+        unknown."""
         return None if self._heard_ms is None else now_ms - self._heard_ms
 
     def line_up(self, now_ms: int, slept_ms: int) -> None:
-        """Take note that the shoe's line is read from `now_ms` on."""
+        """Take note that the shoe's line works and is read, beginning at `now_ms`. `slept_ms` is the total time for
+        which the machine has been suspended."""
         self._beat_ms, self._slept_ms = now_ms, slept_ms
 
     def line_down(self) -> None:
@@ -124,10 +134,10 @@ class ShoeHeard:
         self._beat_ms = None
 
     def stood_still(self, now_ms: int, slept_ms: int) -> bool:
-        """Tell whether bytes of the shoe's line may be lost. Any thread may ask.
+        """Tell whether bytes of the shoe's line may be lost. Any thread may call this.
 
-        That is so where the loop did not look at the line for longer than the kernel keeps its bytes, or where the
-        machine was suspended. `slept_ms` is for how long in all the machine was suspended since it started.
+        Return True if the main loop did not look at the line for longer than the kernel keeps its bytes, or if the
+        machine was suspended. `slept_ms` is the total time for which the machine has been suspended since it started.
         """
         beat_ms = self._beat_ms  # read once: the loop's thread may lose the line meanwhile
         if beat_ms is None:
@@ -135,14 +145,16 @@ class ShoeHeard:
         return now_ms - beat_ms > self._kept_unread_ms or slept_ms - self._slept_ms > _SUSPENDED_MS
 
     def is_late(self, now_ms: int) -> bool:
-        """Tell whether bytes that are read now may have waited in the kernel for a while."""
+        """Return True if bytes of the shoe that are read now may have waited in the kernel for more than half a second,
+        because the main loop was busy."""
         return self._beat_ms is not None and now_ms - self._beat_ms > _LATE_MS
 
     def beat(self, now_ms: int, slept_ms: int, proven_ms: int | None = None) -> None:
-        """Move on the moment until which the shoe was heard, at each beat of the loop, and record it in the mark.
+        """Move the moment until which the shoe was certainly heard. The main loop calls this at each beat. Write the
+        moment to the mark once a second.
 
-        Where the table asks the shoe, the shoe was heard until `proven_ms`, which its answers prove. `proven_ms` is
-        None where the shoe is not asked; then the moment is the beat before this one.
+        The new moment is `proven_ms`, until which the shoe's answers prove that it was heard. If the table does not ask
+        the shoe, `proven_ms` is None, and the new moment is the beat before this one.
         """
         self._slept_ms = slept_ms
         if self._beat_ms is not None:

@@ -1,4 +1,5 @@
-"""The shoe as the main loop hears it: its reports, whether its line is up, how long it went unheard, and bad bytes."""
+"""The shoe as the main loop hears it: the shoe's reports, whether its line works, how long it went unheard, and bad
+bytes."""
 
 from __future__ import annotations
 
@@ -31,16 +32,17 @@ _SHOE_OPEN = ("first_card_due", "burning", "wagers_open", "paused", "wagers_lock
 
 
 class Put(Protocol):
-    """A function that puts a fact, or a function to call in its turn, into the loop's inbox; `via` is as in `Entry`."""
+    """A function that puts an item into the main loop's inbox. The item is a fact, or a function to be called when its
+    turn comes. `via` is the way on which a fact came, such as "shoe beetek"."""
 
     def __call__(self, item: Fact | Callable[[], None], via: str = "controller") -> None: ...
 
 
 class _Noise(Struct):
-    """The bad bytes of the shoe's line, counted by their reason.
+    """Counts of bad bytes on the shoe's line, by the reason why they are bad.
 
-    People may know of those in `told`. Nobody may know yet of `untold` and `just_came`: they may be a damaged copy of a
-    report whose other copies are still to come.
+    The bytes in `told` may be shown to people. Those in `untold` and `just_came` may not be shown yet, because they may
+    be a damaged copy of a report whose other copies are still to come.
     """
 
     told: Counter[str] = field(default_factory=Counter)
@@ -49,11 +51,12 @@ class _Noise(Struct):
 
 
 class ShoeLine:
-    """Listens to the shoe (it is a `ShoeListener`), and keeps account of the shoe's line.
+    """Listens to the shoe for the main loop (as its `ShoeListener`), and keeps account of the shoe's line.
 
-    `driver` names the shoe's brand in each journal row, so that a frame can be decoded again. `mark` records until when
-    the run before heard the shoe. `last_heard_at` is the time of the journal's last row, for people. `table` gives the
-    table's state as of the last commit.
+    `driver` is the shoe's brand, which is written into each journal row so that a frame can be decoded again. `mark`
+    records until when the program's run before this one heard the shoe. `last_heard_at` is the time of the journal's
+    last row, for people. `put` puts an item into the main loop's inbox. `table` returns the table's state after the
+    last commit.
     """
 
     def __init__(
@@ -80,7 +83,7 @@ class ShoeLine:
         self._noise_came = asyncio.Event()
 
     async def run(self) -> None:
-        """Keep the shoe's line open, until cancelled."""
+        """Keep the shoe's serial line open and listen to it, until cancelled."""
         await self._shoe.run(self)
 
     def close(self) -> None:
@@ -89,17 +92,18 @@ class ShoeLine:
 
     @property
     def bad_bytes(self) -> dict[str, int]:
-        """The counts of the bad bytes that people may know of, by reason."""
+        """The number of bad bytes from the shoe for each reason, as far as people may know."""
         return dict(self._noise.told)
 
     # What the shoe says (`ShoeListener`).
 
     def shoe_reported(self, fact: Fact) -> None:
-        """Put a report of the shoe into the inbox."""
+        """Put the fact that the shoe reported into the main loop's inbox."""
         self._put(fact, self._via)
 
     def shoe_link(self, up: bool, why: str) -> None:
-        """Take note that the line to the shoe went up or down, or that it stays so for another reason."""
+        """Take note that the line to the shoe now works (`up`) or does not, or that only the reason `why` has
+        changed."""
         now_ms = clock.since_boot_ms()
         if up == self.up and self._told:
             pass  # only the reason is another
@@ -113,17 +117,18 @@ class ShoeLine:
         self.up, self.why, self._told, self._heard_again = up, why, True, False
 
     def shoe_heard_again(self) -> None:
-        """Take note that something came from the shoe while its line still counts as down."""
+        """Take note that something came from the shoe although its line still counts as down. The time without the shoe
+        ends here."""
         self.note_unheard(clock.since_boot_ms())
         self._heard_again = True
 
     def shoe_noise(self, reason: str, count: int) -> None:
-        """Count `count` bytes that became no fact, for this reason.
+        """Add `count` bytes from the shoe that could not be read, under this reason.
 
         The bytes may be a damaged copy of a report: of a card that nobody sees, or of the shoe's result, which reveals
         that the round is complete. Another copy of that report may still be accepted. So the bytes go into the inbox
-        only after all copies can have come. Only after the report is committed does the table decide whether people may
-        be told of the bytes.
+        only after all copies have had time to come. Only after the report is committed does the table decide whether
+        people may be told of the bytes.
         """
         self._noise.just_came[reason] += count
         self._noise_came.set()
@@ -131,14 +136,15 @@ class ShoeLine:
     # Absence.
 
     def note_unheard(self, now_ms: int) -> None:
-        """Put the fact into the inbox that the shoe was not heard between the last time it was heard and `now_ms`."""
+        """Put a fact into the main loop's inbox that says for how long, until `now_ms`, the shoe was not heard."""
         unheard_ms = self._heard.unheard_ms(now_ms)
         if self._numbers_came_round(unheard_ms) and PHASE_NAMES[type(self._table().phase)] in _SHOE_OPEN:
             self._shoe.forget()
         self._put(ShoeUnheard(unheard_ms, self._last_heard_at if unheard_ms is None else None))
 
     def is_fact(self, noticed: Fact, table: Table) -> bool:
-        """Tell whether something noticed about the shoe is a fact in this phase of the table."""
+        """Tell whether something noticed about the shoe matters in the table's present phase, and so becomes a fact in
+        the journal. Example: a pulled plug matters only during the burn and during a round."""
         match noticed:
             case ShoeUnplugged():
                 return PHASE_NAMES[type(table.phase)] in _DEALING
@@ -149,39 +155,43 @@ class ShoeLine:
                 return True
 
     def is_late(self) -> bool:
-        """Tell whether bytes that are read now may have waited in the kernel for a while."""
+        """Return True if bytes of the shoe that are read now may have waited in the kernel for more than half a second,
+        because the main loop was busy."""
         return self._heard.is_late(clock.since_boot_ms())
 
     def stood_still(self) -> bool:
-        """Tell whether bytes of the line may be lost, because nobody looked at the line. Any thread may ask."""
+        """Tell whether bytes of the shoe's line may be lost, because the program stood still or the machine was
+        suspended. Any thread may call this."""
         return self._heard.stood_still(clock.since_boot_ms(), clock.slept_ms())
 
     def look(self, levels: dict[str, bool]) -> bool:
-        """Look whether the shoe's plug is in, and tell whether that has changed, so that a beat is due. Any thread may
-        call this."""
+        """Look whether the shoe's plug is in. Return True if that has changed, so that the main loop must act. `levels`
+        are the header's inputs. Any thread may call this."""
         return self._shoe.look(clock.since_boot_ms(), levels)
 
     def beat_begins(self, after_standstill: bool) -> None:
-        """Begin a beat of the loop, which has read the line before: move on the moment until which the shoe was
-        heard."""
+        """Begin a beat (the main loop's regular work): move the moment until which the shoe was certainly heard. If the
+        program stood still before, first put the time without the shoe into the inbox."""
         now_ms, slept_ms = clock.since_boot_ms(), clock.slept_ms()
         if after_standstill:
             self.note_unheard(now_ms)
         self._heard.beat(now_ms, slept_ms, self._shoe.proven_ms)
 
     def beat(self, levels: dict[str, bool]) -> None:
-        """Let the shoe's driver ask the shoe whether it is there. `levels` are the header's inputs."""
+        """Let the shoe's driver do its regular work, such as asking the shoe whether it is there. `levels` are the
+        header's inputs."""
         self._shoe.beat(clock.since_boot_ms(), levels)
 
     def _numbers_came_round(self, unheard_ms: int | None) -> bool:
-        """Tell whether the shoe went unheard for so long that its report numbers may have repeated and hide a missed
-        report."""
+        """Return True if the shoe was unheard for so long that its report numbers may have repeated. A missed report
+        would then show no gap in the numbers."""
         return unheard_ms is None or unheard_ms >= self._shoe.gap_shows_within_ms
 
     # Noise.
 
     async def keep_noting_noise(self) -> None:
-        """Put bad bytes into the inbox, at a beat of the clock, once all copies of their report can have come."""
+        """Put the counts of bad bytes into the main loop's inbox, each after all copies of the damaged report have had
+        time to come."""
         while True:
             await self._noise_came.wait()
             self._noise_came.clear()
@@ -191,9 +201,10 @@ class ShoeLine:
             self._put(partial(self._noise.untold.update, came))
 
     def tell_noise(self) -> None:
-        """Tell people of the bad bytes noted so far, unless the table hides cards, which the bytes might reveal.
+        """Show people the counts of bad bytes that came so far, unless the table hides cards, which the counts might
+        reveal.
 
-        All reports that came before these bytes must be committed.
+        All reports that came before these bytes must already be committed.
         """
         if not self._noise.untold or hides_cards(self._table()):
             return

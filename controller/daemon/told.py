@@ -1,4 +1,4 @@
-"""Reports of a running table about itself: its status for people, its state for the pit, and what its lamps show."""
+"""What a running table reports about itself: its status for people, its state for the pit, and what its lamps show."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ from controller.table.states import Table
 
 
 class Told:
-    """Reports on the parts of one running table.
+    """Makes the reports that one running table gives about itself, from the parts of its program.
 
-    `table` gives its state as of the last commit, `face` its public view.
+    `table` returns the table's state after the last commit, `face` the public view of that state.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class Told:
         self._started_s = clock.monotonic_s()
 
     def status(self) -> Status:
-        """Return everything that a person may know of the running table."""
+        """Return the status of the running table: everything that people may know of it."""
         ran = self._measuring.measured
         return Status(
             version=__version__,
@@ -93,7 +93,7 @@ class Told:
         )
 
     def state(self) -> TableState:
-        """Return the table's part of its retained state message for the pit."""
+        """Return the table's state for the pit. The MQTT broker keeps the message that holds it."""
         ran, face = self._measuring.measured, self._face()
         return TableState(
             version=__version__,
@@ -111,7 +111,8 @@ class Told:
         )
 
     def live(self) -> Live:
-        """Return what the lamps show besides the table's public view: its links, sensors and refused wagers."""
+        """Return what the lamps show besides the table's public view: which connections work, covered sensors and
+        refused wagers."""
         pit_fresh, pit_up = self.pit_stands()
         return Live(
             sensed_seats=self.sensed_seats(),
@@ -125,13 +126,15 @@ class Told:
         )
 
     def pit_stands(self) -> tuple[bool, bool]:
-        """Tell whether the pit was heard lately, and whether the pit's standing is good. The lamps show both."""
+        """Return two flags that the lamps show: whether the pit was heard lately, and whether all is well between table
+        and pit."""
         return self._stream.fresh(), self._stream.told.standing().code in GOOD
 
     def sensed_seats(self) -> frozenset[int]:
-        """Return the seats of this table whose sensor is covered by a wager."""
+        """Return the seats of this table whose sensor a wager covers."""
         return self._panel.covered.intersection(self._face().seats)
 
     def waits_for_second_person(self) -> Waits | None:
-        """Return the request that waits for a second person; None where none waits."""
+        """Return the request that waits for a second person, in the form in which the status shows it; None if no
+        request waits."""
         return self._presses.waiting_status()
