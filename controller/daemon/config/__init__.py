@@ -1,8 +1,9 @@
-"""Reads a table's configuration, which is the table's own file and its game's file, into frozen types.
+"""Reads a table's configuration into frozen types. A configuration is two TOML files: the table's own file and the file
+of the game that the table deals.
 
-A person is told every mistake at once, each with its file, its key, what is wrong and what to write instead. A key that
-the program does not know is a mistake too. The types follow the files' sections and use the files' words: `table_file`
-and `game_file`.
+A person is told all mistakes together, each with its file, its key, what is wrong and what to write instead. A key that
+the program does not know is a mistake too. The types in `table_file` and `game_file` have the same sections and names
+as the files.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ from controller.table.rules import TableRules
 
 
 class Config(Struct, frozen=True):
-    """A table's whole configuration. `digest` is the SHA-256 of both files' values. `warnings` are texts for people."""
+    """A table's whole configuration. `digest` is the SHA-256 of the values in the table's file and the game's file.
+    `warnings` are texts for people."""
 
     file: TableFile
     game: GameFile
@@ -40,9 +42,11 @@ class Config(Struct, frozen=True):
 
 
 def load(path: Path, with_images: bool = False) -> Config:
-    """Read the table's file at `path` and the game file that it names. Raises ConfigError with every mistake.
+    """Read the table's file at `path` and the game file that it names. Raises ConfigError, which lists every mistake in
+    both.
 
-    With `with_images`, a mistake in an image that `[screen]` names counts too. A table plays without its house's logo.
+    With `with_images`, a mistake in an image that `[screen]` names counts too. Without it such a mistake is ignored,
+    because a table can play without its house's logo.
     """
     values, problems = read(path, "table")
     table = structure(values, TableFile, path, problems)
@@ -64,7 +68,7 @@ def load(path: Path, with_images: bool = False) -> Config:
 
 
 def _house() -> Iterable[Problem]:
-    """Yield what is wrong with the house's file, which names the house's currency."""
+    """Yield the mistake in the house's file, which names the house's currency. Yield nothing if the file is sound."""
     try:
         money.in_use()
     except TableError as error:
@@ -72,18 +76,20 @@ def _house() -> Iterable[Problem]:
 
 
 def game_path(table: Path) -> Path:
-    """Return the path of the game file that a table's file names. Raises ConfigError with every mistake in the table's
-    file."""
+    """Return the path of the game file that the table's file at `table` names. Raises ConfigError, which lists every
+    mistake in the table's file."""
     return Path(os.path.normpath(table.parent / load_table_file(table).table.game))
 
 
 def told_of(path: Path, mistakes: Iterable[Mistake]) -> list[Problem]:
-    """Return these mistakes in the game file at `path` as problems for people, who count a list's entries from 1."""
+    """Return these mistakes in the game file at `path` as problems for people. People count the entries of a list from
+    1, while the keys in the mistakes count from 0."""
     return _placed([Problem(str(path), *mistake) for mistake in mistakes], {path: read(path, "game")[0]})
 
 
 def load_table_file(path: Path) -> TableFile:
-    """Read the table's file at `path` without its game's file. Raises ConfigError with every mistake."""
+    """Read the table's file at `path`, but not the game file that it names. Raises ConfigError, which lists every
+    mistake in the table's file."""
     values, problems = read(path, "table")
     table = structure(values, TableFile, path, problems)
     problems += check(TABLE_CHECKS, sound_sections(values, TableFile, table), str(path))
@@ -93,15 +99,15 @@ def load_table_file(path: Path) -> TableFile:
 
 
 def _placed(problems: list[Problem], files: dict[Path, dict[str, Any]]) -> list[Problem]:
-    """Return the problems with their keys as people count the entries of lists in these files: see
-    `problems.placed`."""
+    """Return the problems with their keys written for people, for example `bets entry 2 (banker)` for `bets.1`. `files`
+    holds the values of each file by its path."""
     values = {str(path): values for path, values in files.items()}
     return [replace(each, place=placed(each.key, values.get(each.file))) for each in problems]
 
 
 def load_game(path: Path) -> tuple[GameFile, str]:
-    """Read a game file without a table. Return it with the SHA-256 of its values. Raises ConfigError with every
-    mistake."""
+    """Read a game file by itself, without a table's file. Return the game, and the SHA-256 of the file's values. Raises
+    ConfigError, which lists every mistake."""
     values, game, problems = _read_game(path)
     if problems or game is None:
         raise ConfigError(_placed(problems, {path: values}))
@@ -109,13 +115,15 @@ def load_game(path: Path) -> tuple[GameFile, str]:
 
 
 def is_game_file(path: Path) -> bool:
-    """Tell whether the file is a game's. Any other file is read as a table's, and the mistakes say what it lacks."""
+    """Return True if the file at `path` has a key that only game files have. Any other file is read as a table's file,
+    and the mistakes then say what it lacks."""
     values, _ = read(path, "game")
     return not values.keys().isdisjoint(GAME_KEYS)
 
 
 def _read_game(path: Path) -> tuple[dict[str, Any], GameFile | None, list[Problem]]:
-    """Read a game file. Return its values, the game (None where the values are no game), and every mistake in it."""
+    """Read a game file. Return its raw values, the game made from them (None if they are wrong), and every mistake in
+    the file."""
     values, problems = read(path, "game")
     problems += old_form(values, str(path))
     game = structure(values, GameFile, path, problems)

@@ -1,4 +1,5 @@
-"""An example of each section and key of a table's file and of a game's file, for a person who left one out."""
+"""Examples of each section and key of a table's file and of a game's file. A person who left one out is shown its
+example."""
 
 from __future__ import annotations
 
@@ -59,9 +60,9 @@ _LISTS = ("seats", "bets")
 
 
 def how_to_add(key: str, sections: Mapping[str, tuple[str, ...]]) -> str:
-    """Return what a person should write for a key that is missing from a file, with an example.
+    """Return a text that tells a person how to add a key that is missing from a file, with an example.
 
-    `key` is a TOML path such as `pit`, `pit.host` or `seats.2.k9`. `sections` are those of the file's kind:
+    `key` is a TOML path such as `pit`, `pit.host` or `seats.2.k9`. `sections` holds the examples for this kind of file:
     `TABLE_SECTIONS` or `GAME_SECTIONS`.
     """
     *section, name = [part for part in key.split(".") if not part.isdecimal()]

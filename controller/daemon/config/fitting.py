@@ -1,4 +1,5 @@
-"""Checks a table's file and its game's file together, derives the table's rules from both, and warns people."""
+"""Checks that a table's file and its game's file fit together, makes the table's rules from both, and warns of values
+that may be mistakes."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ from drivers.line.brand import Brand
 
 
 def rules_of(table: TableFile, game: GameFile) -> TableRules:
-    """Return the rules of the table, made from its file and its game's file."""
+    """Return the rules by which the table plays, made from the table's file and its game's file."""
     return TableRules(
         table=table.table.id,
         game=game.name,
@@ -39,23 +40,25 @@ def rules_of(table: TableFile, game: GameFile) -> TableRules:
 
 
 def _sensed(pins: PinsSection, game: GameFile) -> str | None:
-    """Return the spot whose chips the seats' sensors see.
+    """Return the spot (the place of a bet on the felt) whose chips the seats' sensors see.
 
-    The result is None where `[pins]` names no spot and the game has no progressive bet, or more than one.
+    That is the spot that `[pins]` names, or else the spot of the game's only progressive bet. The result is None if
+    `[pins]` names no spot and the game has no progressive bet, or more than one.
     """
     progressives = _progressives(game)
     return pins.sensed or (progressives[0] if len(progressives) == 1 else None)
 
 
 def _progressives(game: GameFile) -> list[str]:
-    """Return the spots of the game's progressive bets."""
+    """Return the spots (places on the felt) of the game's progressive bets, such as a bet on a jackpot meter."""
     return [bet.spot for bet in game.bets if bet.progressive]
 
 
 def check_game_fits(
     table: TableSection, seats: tuple[Seat, ...], shoe: ShoeSection, pins: PinsSection, game: GameFile
 ) -> Iterable[Mistake]:
-    """Yield each mistake by which a section of the table's file does not fit the game that the table deals."""
+    """Yield a mistake for each value in the table's file that does not fit the game that the table deals, such as a
+    seat that the game does not have."""
     yield from _check_shoe_deals(shoe.driver, play_of(game).tableau)
     most = play_of(game).most_cards(len(seats))
     if HAND_AT_MOST <= game.shoe.fewest_cards_to_open < most:
@@ -93,7 +96,8 @@ def check_game_fits(
 
 
 def _check_shoe_deals(brand: Brand, tableau: Tableau | None) -> Iterable[Mistake]:
-    """Check that a shoe which draws and judges by rules of its own has the same rules as the game."""
+    """Check that the shoe can deal this game. Some brands of shoe apply drawing rules of their own (`brand.tableau`),
+    which must be the same as the game's."""
     if brand.tableau is None:
         return
     if tableau is None:
@@ -105,7 +109,7 @@ def _check_shoe_deals(brand: Brand, tableau: Tableau | None) -> Iterable[Mistake
 
 
 def _without_rules() -> str:
-    """Return the names of the brands of shoe that have no drawing rules of their own."""
+    """Return the names of the shoe brands that have no drawing rules of their own, in one text with commas."""
     return ", ".join(name for name in shoes.NAMES if shoes.brand(name).tableau is None)
 
 
@@ -120,8 +124,8 @@ def _without_letters(table: TableFile, game: GameFile) -> Iterable[str]:
 
 
 def warnings(table: TableFile, game: GameFile) -> Iterable[str]:
-    """Yield a warning for what is allowed and may still be a mistake: a seat without a sensor, a connection without
-    TLS."""
+    """Yield a warning for each value that is allowed but may be a mistake, such as a seat without a sensor or a
+    connection without TLS."""
     if table.pit.tls is None and not table.pit.is_local:
         anybody = "anybody on its network can read every round and speak as the pit"
         yield f"[pit] has no TLS (ca, certificate, private_key): {anybody}"
@@ -160,7 +164,8 @@ def warnings(table: TableFile, game: GameFile) -> Iterable[str]:
 
 
 def _unnoticed(shoe: ShoeSection) -> Iterable[str]:
-    """Yield a warning for what a table with this shoe cannot notice while the plug at the shoe's end is pulled out."""
+    """Yield warnings for what can go unnoticed with these shoe settings, such as cards that are dealt while the plug at
+    the shoe is pulled out."""
     brand, asking = shoe.driver, None if shoe.ask == "off" else shoe.driver.asking
     if asking is None and shoe.present is None:
         cards = "ten reports or a multiple of ten" if brand.bits_until_numbers_repeat else "any number of cards"

@@ -1,4 +1,4 @@
-"""The type of a game's file, which is one printed rule sheet as data, and the checks of each of its sections."""
+"""The type of a game's file, and the checks of its sections. A game's file holds one printed rule sheet as data."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MOST_SEATS = 28
 
 
 def most_bets(seats: int) -> int:
-    """Return how many bets a game for this number of seats may have."""
+    """Return how many bets a game with this number of seats may have at most."""
     return min(MOST_BETS, MOST_SPOTS // min(seats, MOST_SEATS))
 
 
@@ -51,7 +51,7 @@ HAND_AT_MOST = 6
 
 
 class GameFile(Struct, frozen=True, kw_only=True):
-    """The content of a game's file. The file has one more section, that of its kind, such as `[lucky9]`."""
+    """The content of a game's file. The file has one more section, named after its `kind`, such as `[lucky9]`."""
 
     name: str
     """The game's name for people."""
@@ -72,15 +72,16 @@ class GameFile(Struct, frozen=True, kw_only=True):
 
     @property
     def section(self) -> Section:
-        """The section of the file's kind: for `kind = "lucky9"`, the section `[lucky9]`."""
+        """The section that is named after the file's `kind`: for `kind = "lucky9"`, the section `[lucky9]`."""
         section: Section = getattr(self, self.kind)
         return section
 
 
 def of_kind(values: dict[str, Any]) -> type[GameFile]:
-    """Return the type of a game file with these values: `GameFile` with the section of its kind.
+    """Return the type for a game file with these values: `GameFile` with one more section, which is named after the
+    file's `kind`.
 
-    Where the file names no known kind, the type has a section for each known kind whose section is in the file.
+    If the file names no known kind, the type gets a section for each known kind whose section is in the file.
     """
     named = [kind for kind in KINDS if kind == values.get("kind")]
     return _with_sections(*(named or [kind for kind in KINDS if kind in values]))
@@ -103,8 +104,8 @@ USUALLY_LEFT_OUT = (
 
 
 def left_out(game: GameFile) -> tuple[tuple[str, str], ...]:
-    """Return the usually omitted keys that a game of this kind has, each with its value in this game, written as in
-    TOML."""
+    """Return the keys that game files usually leave out, each with its value in this game, written as in TOML. Keys of
+    other kinds of games are not returned."""
     found = []
     for key in USUALLY_LEFT_OUT:
         section, _, name = key.rpartition(".")
@@ -118,8 +119,8 @@ def _as_written(value: object) -> str:
 
 
 def play_of(game: GameFile, dealt: Literal["mini", "midi"] = "mini") -> Game:
-    """Return the game as a table deals it, as Mini or Midi. `check_game_fits` has checked that the game can be dealt
-    so."""
+    """Return the game's rules of play, dealt as Mini (the dealer turns up every card) or Midi (cards lie face down
+    first). The caller has checked with `check_game_fits` that the game can be dealt in this way."""
     return _dealt(game.section, dealt)
 
 
@@ -148,7 +149,8 @@ def _check_shoe_rules(shoe: ShoeRules) -> Iterable[Mistake]:
 
 
 def _check_play(section: Section, shoe: ShoeRules, bets: tuple[Bet, ...]) -> Iterable[Mistake]:
-    """Check that the section of the game's kind, such as `[punto_banco]`, fits the shoe's rules and the bets."""
+    """Check that the section that is named after the game's kind, such as `[punto_banco]`, fits the shoe's rules and
+    the bets."""
     play = _dealt(section)
     if play.tableau is None and shoe.drawn_in_error == "simulated_hand":
         do = 'Write "burn" or "next_card".'
@@ -172,8 +174,8 @@ def _check_play(section: Section, shoe: ShoeRules, bets: tuple[Bet, ...]) -> Ite
 
 
 def _check_beside_the_hand(bets: tuple[Bet, ...], hand: str) -> Iterable[Mistake]:
-    """Check that each other bet needs the wager on the seat's own hand, directly or through another bet that needs
-    it."""
+    """Check that every other bet needs the bet on the spot `hand`, which is the wager on the seat's own hand. A bet may
+    need `hand` directly, or through another bet that needs it."""
     beside = {hand}
     while more := {bet.spot for bet in bets if bet.needs and beside.issuperset(bet.needs)} - beside:
         beside |= more
@@ -216,10 +218,11 @@ def _check_spots(bets: tuple[Bet, ...], most_seats: int) -> Iterable[Mistake]:
 
 
 def _check_one_of(wagers: WagerRules, bets: tuple[Bet, ...]) -> Iterable[Mistake]:
-    """Check that a group in `wagers.one_of` which names a spot of this game names only spots of this game.
+    """Check each group of spots in `wagers.one_of`: if it names a spot of this game, all its spots must be spots of
+    this game.
 
-    A group of nothing but another game's spots is no mistake: the default group names spots that some games do not
-    have.
+    A group that names only spots of other games is no mistake, because the default group names spots that some games do
+    not have.
     """
     spots = [bet.spot for bet in bets]
     for place, group in enumerate(wagers.one_of):
@@ -230,7 +233,8 @@ def _check_one_of(wagers: WagerRules, bets: tuple[Bet, ...]) -> Iterable[Mistake
 
 
 def _check_placeable(wagers: WagerRules, bets: tuple[Bet, ...]) -> Iterable[Mistake]:
-    """Check that each bet can be placed beside at least one of the bets that it needs."""
+    """Check that a player can place each bet beside at least one of the bets that it needs. The groups in
+    `wagers.one_of` may forbid that."""
     needs = {bet.spot: bet.needs for bet in bets}
 
     def can(spot: str, beside: frozenset[str]) -> bool:
@@ -247,7 +251,8 @@ def _check_placeable(wagers: WagerRules, bets: tuple[Bet, ...]) -> Iterable[Mist
 
 
 def _check_limits(wagers: WagerRules, bets: tuple[Bet, ...]) -> Iterable[Mistake]:
-    """Check that a bet's own limits leave room for a wager, and that a bet with a price has no limits of its own."""
+    """Check the limits that a bet has of its own: some wager must fit between them. A bet with a fixed price must have
+    no such limits."""
     for place, bet in enumerate(bets):
         own = [word for word in ("minimum_cents", "maximum_cents") if getattr(bet, word) is not None]
         if not own:
@@ -266,9 +271,10 @@ def _check_limits(wagers: WagerRules, bets: tuple[Bet, ...]) -> Iterable[Mistake
 
 
 def _check_most_paid(wagers: WagerRules, rounding: Rounding, bets: tuple[Bet, ...]) -> Iterable[Mistake]:
-    """Check `pays_at_most_cents`, the most that a wager wins.
+    """Check a bet's `pays_at_most_cents`, the most that a wager can win.
 
-    The amount must be enough for the odds of the least wager, and the bet must have a row that pays at odds to one.
+    The amount must be enough to pay the smallest wager in full, and the bet must have a row that pays odds such as
+    "8:1".
     """
     for place, bet in enumerate(bets):
         if (most_cents := bet.pays_at_most_cents) is None:
@@ -289,7 +295,8 @@ def _check_most_paid(wagers: WagerRules, rounding: Rounding, bets: tuple[Bet, ..
 
 
 def _check_maximum_of_needed(wagers: WagerRules, bets: tuple[Bet, ...]) -> Iterable[Mistake]:
-    """Check that a limit which depends on another wager needs that wager, and leaves room for a wager."""
+    """Check each bet whose maximum depends on other wagers (`maximum_of_needed`): the bet must need those wagers, and
+    its maximum must not be below its minimum."""
     of = {bet.spot: bet for bet in bets}
     for place, bet in enumerate(bets):
         if bet.maximum_of_needed is None:
@@ -310,10 +317,10 @@ def _check_maximum_of_needed(wagers: WagerRules, bets: tuple[Bet, ...]) -> Itera
 
 
 def _check_closing(shoe: ShoeRules, wagers: WagerRules, section: Section, bets: tuple[Bet, ...]) -> Iterable[Mistake]:
-    """Check the rounds after which bets are closed.
+    """Check the keys that close bets after some round of the shoe.
 
-    Wagers must be taken in the first round at least, and a shoe must be able to reach the round. A bet on a seat's own
-    hand never closes.
+    Wagers must be taken in the first round at least, and the shoe must have cards enough for a round in which bets are
+    closed. A bet on a seat's own hand must never close.
     """
     most = max(1, (52 * shoe.decks - 2) // _FEWEST_A_ROUND)
     words: list[tuple[str, WagerRules | Bet]] = [
@@ -435,7 +442,7 @@ _OF_BACK_BETTORS = ("counted_together", "back_bets_beside", "largest_circle_coun
 
 @cache
 def _left_out_of_wagers() -> dict[str, object]:
-    """Return the default value of each key of the section `wagers`, which holds where the file leaves the key out."""
+    """Return the default value of each key of the section `wagers`. The default holds if a file leaves the key out."""
     return {field.name: field.default for field in fields(WagerRules)}
 
 
@@ -457,7 +464,7 @@ is the section of the file's kind."""
 
 
 def old_form(values: dict[str, Any], file: str) -> list[Problem]:
-    """Return a problem for each key of the earlier form of a game file, in which bets were not rows.
+    """Return a problem for each key that belongs to the old form of game files, in which bets were not written as rows.
 
     Each problem says how the key is written now.
     """

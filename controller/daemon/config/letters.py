@@ -1,5 +1,5 @@
-"""Tells which letters the fonts of the web pages can draw. Other letters show only where the browser's machine has a
-font."""
+"""Tells which letters the web pages' own fonts can draw. Any other letter shows only if the browser's machine has a
+font with it."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ def _among(*ranges: tuple[int, int]) -> Callable[[str], bool]:
 
 
 def _of(codec: str, first: int, last: int) -> Callable[[str], bool]:
-    """Return a test for the letters of an old national standard whose first byte in `codec` lies from `first` to
-    `last`."""
+    """Return a function that tells whether a letter belongs to an old national standard. A letter belongs if `codec`
+    encodes it as two bytes, the first from `first` to `last`."""
 
     def has(letter: str) -> bool:
         try:
@@ -67,11 +67,11 @@ Kong, and the rest of Unicode's first block are in three fonts more, so that a b
 
 
 def without_a_font(text: str) -> str:
-    """Return the letters of this text that no font of the web pages has, each once."""
+    """Return the letters of this text that no font of the web pages can draw, each letter once."""
     return "".join(dict.fromkeys(letter for letter in text if font_of(letter) is None))
 
 
 @cache
 def font_of(letter: str) -> str | None:
-    """Return the name of the web pages' font that draws this letter; None where no font does."""
+    """Return the name of the web pages' font that draws this letter; None if no font draws it."""
     return next((name for name, has in _BY_FONT if has(letter)), None)

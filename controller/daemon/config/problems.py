@@ -1,4 +1,4 @@
-"""The mistakes that a configuration file can have, told to the person who wrote the file."""
+"""The types for mistakes in a configuration file, and how they are shown to the person who wrote the file."""
 
 from __future__ import annotations
 
@@ -43,9 +43,10 @@ Mistake = tuple[str, str, str]
 
 
 def placed(key: str, values: object) -> str:
-    """Return a key as people read it: each entry of a list in these values is counted from 1 and has its name.
+    """Return a file's key in the form that people read: each list entry is counted from 1 and has its name.
 
-    For example, `bets.1.rows.0.pays` becomes `bets entry 2 (banker), rows entry 1, pays`. A key without a list stays.
+    For example, `bets.1.rows.0.pays` becomes `bets entry 2 (banker), rows entry 1, pays`. A key without a list entry
+    stays as it is. `values` are the file's values.
     """
     parts: list[str] = []
     at: Any = values
@@ -60,8 +61,8 @@ def placed(key: str, values: object) -> str:
 
 
 def _name(entry: object) -> str:
-    """Return what people call an entry of a list: ` (seat 2)` or ` (banker)`; an empty text where it has no such
-    name."""
+    """Return what people call an entry of a list in brackets, such as ` (seat 2)` or ` (banker)`. Return an empty text
+    if the entry has neither a spot nor a number."""
     match entry:
         case {"spot": str(spot)}:
             return f" ({spot})"
@@ -71,12 +72,12 @@ def _name(entry: object) -> str:
 
 
 def check_range(key: str, value: int, low: int, high: int) -> Iterable[Mistake]:
-    """Check that a number lies from `low` to `high`."""
+    """Check that the number `value` of the key lies from `low` to `high`. Yield a mistake if not."""
     if not low <= value <= high:
         yield key, f"{value} is out of range", f"Write a number from {low} to {high}."
 
 
 def unknown(key: str, known: Sequence[str]) -> str:
-    """Return what is wrong with a key that a file has and the program does not know, with the known key that was likely
-    meant."""
+    """Return a text about a key that a file has but the program does not know. If the key is near a known one, the text
+    asks whether that was meant."""
     return f"there is no key {key}{meant(key, known)}"

@@ -74,7 +74,8 @@ _MOST_PIXELS = 3840
 
 
 def check_screen(screen: ScreenSection) -> Iterable[Mistake]:
-    """Yield what is wrong in the section `[screen]` itself. The files that it names are checked by `images`."""
+    """Yield each mistake in the section `[screen]` itself. The image files that it names are checked by
+    `check_images`."""
     yield from _languages(screen)
     yield from _colours(screen)
     if not _TIME.fullmatch(screen.day_begins):
@@ -101,7 +102,7 @@ def _languages(screen: ScreenSection) -> Iterator[Mistake]:
 
 
 def colours(screen: ScreenSection) -> dict[str, str]:
-    """Return each colour of the page by its key: the house's own, or else the one that comes with the program."""
+    """Return each colour of the players' page by its key, such as `felt`: the house's own, or else the default."""
     return {name: getattr(screen, name) or shipped for name, shipped in SHIPPED.items()}
 
 
@@ -123,7 +124,7 @@ def _colours(screen: ScreenSection) -> Iterator[Mistake]:
 
 
 def contrast(one: str, other: str) -> float:
-    """Return the contrast of two colours, from 1 to 21, as WCAG 2.2 defines it."""
+    """Return the contrast ratio of two colours, from 1 to 21, as WCAG 2.2 defines it. Colours are written "#06261c"."""
     dark, light = sorted(map(_light, (one, other)))
     return (light + 0.05) / (dark + 0.05)
 
@@ -138,7 +139,7 @@ def _light(colour: str) -> float:
 
 
 def _nearest(colour: str, other: str) -> str:
-    """Return the colour made lighter or darker by as little as gives it enough contrast with the other colour."""
+    """Return the colour nearest to `colour`, lighter or darker, that has enough contrast with `other` to be read."""
     mixes = (
         "#" + "".join(f"{round(part + (end - part) * step / 100):02x}" for part in _parts(colour))
         for step in range(1, 101)
@@ -151,7 +152,7 @@ def _nearest(colour: str, other: str) -> str:
 
 
 class Image(Struct, frozen=True):
-    """An image of the house, as browsers get it: its bytes and its media type."""
+    """An image of the house for the web pages: its bytes and its media type, such as "image/png"."""
 
     content: bytes
     kind: str
@@ -159,7 +160,8 @@ class Image(Struct, frozen=True):
 
 
 def images(screen: ScreenSection) -> tuple[dict[str, Image], list[Mistake]]:
-    """Read the house's logo and picture. Return those that are sound, by name, and what is wrong with the rest."""
+    """Read the house's logo and picture. Return the usable images by name ("logo", "picture"), and a mistake for each
+    image that cannot be used."""
     good: dict[str, Image] = {}
     mistakes: list[Mistake] = []
     for name, path in (("logo", screen.logo), ("picture", screen.picture)):
@@ -173,11 +175,11 @@ def images(screen: ScreenSection) -> tuple[dict[str, Image], list[Mistake]]:
 
 
 class _FileError(Exception):
-    """The error of an image file that cannot be used: what is wrong with it, and what to do."""
+    """The error for an image file that cannot be used: what is wrong with the file, and what to do."""
 
 
 def check_images(screen: ScreenSection) -> Iterable[Mistake]:
-    """Return what is wrong with the image files that `[screen]` names."""
+    """Return a mistake for each image file named in `[screen]` that cannot be used."""
     return images(screen)[1]
 
 
@@ -207,7 +209,8 @@ def _image(path: Path, most_bytes: int) -> Image:
 
 
 def _measured(content: bytes) -> tuple[str, int, int]:
-    """Return the media type, width and height of a PNG or a JPEG; an empty type and zeros for any other file."""
+    """Return the media type, width and height in pixels of a PNG or a JPEG. For any other file, return an empty text
+    and two zeros."""
     if content.startswith(b"\x89PNG\r\n\x1a\n") and len(content) >= 24:
         return "image/png", int.from_bytes(content[16:20]), int.from_bytes(content[20:24])
     at = 2

@@ -1,6 +1,7 @@
-"""Warnings about values that a game's file may have but that are seldom meant, each in the file's own keys.
+"""Warnings about values in a game's file that are allowed, but that are more likely a slip than meant. Each warning
+names the file's own key.
 
-A mistake leaves a table that cannot be played. A game with such a value can be played, and some house may want it.
+With a mistake in its file, a table cannot play. With such a value it can, and some house may want it.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ _A_LARGE_COMMISSION = Fraction(1, 10)
 
 
 def seldom_meant(game: GameFile) -> Iterator[str]:
-    """Yield the warnings about a game's file that has no mistakes."""
+    """Yield a warning for each value of the game's file that is allowed, but more likely a slip than meant. The file
+    must have no mistakes."""
     if in_use().digits:
         yield from _small_amounts(game.wagers, game.bets)
     yield from _limits_between_chips(game.wagers, game.bets)
@@ -82,8 +84,8 @@ def _cut_card(game: GameFile) -> Iterator[str]:
 
 
 def _closing(game: GameFile) -> Iterator[str]:
-    """Warn of keys that close a bet in a round where another key closes it already, or in a round that has begun by
-    then."""
+    """Warn of keys that close a bet without effect: another key closes the bet in that round already, or the round has
+    begun before the key can close the bet."""
     wagers, last_of_all = game.wagers, game.wagers.no_bets_after_round
     for bet in game.bets:
         last = bet.no_bets_after_round
@@ -98,7 +100,8 @@ def _closing(game: GameFile) -> Iterator[str]:
 
 
 def _commissions(bet: Bet) -> Iterator[str]:
-    """Warn of a large commission. Five in a hundred is usual, and `5:20` or `1:2` was likely meant to say that."""
+    """Warn of a commission above a tenth of the win. Five per cent is usual, and is written "1:20". Whoever wrote
+    `5:20` or `1:2` probably meant that."""
     for row in bet.rows:
         for word in ("commission_taken", "commission_owed"):
             part: Fraction | None = getattr(row, word)
@@ -117,10 +120,10 @@ def _tableau(section: PuntoBanco) -> Iterator[str]:
 
 
 def differences(tableau: Tableau, other: Tableau) -> Iterator[str]:
-    """Yield each key in which the first tableau differs from the other one, with the values that the first adds or
-    lacks.
+    """Yield a text for each key in which `tableau` (the rules for drawing a third card) differs from `other`. The text
+    names the points that `tableau` has more, and those that it lacks.
 
-    The order of the values in a row does not matter.
+    The order in which a key lists its points does not matter.
     """
     for key in ("natural", "player_draws_on", "banker_draws_on_when_player_stands"):
         yield from _difference(key, getattr(tableau, key), getattr(other, key))
@@ -144,8 +147,8 @@ def _most_paid_is_never_reached(wagers: WagerRules, bet: Bet) -> Iterator[str]:
 
 
 def _awards_out_of_order(bet: Bet) -> Iterator[str]:
-    """Warn of awards in a wrong order. The first row that holds decides, so a smaller award above a greater one hides
-    it."""
+    """Warn of a bet whose rows of awards are in a wrong order. The first row that fits a hand decides, so a smaller
+    award above a greater one may hide the greater one."""
     for place, row in enumerate(bet.rows):
         for above in bet.rows[:place]:
             more = row.cents is not None and above.cents is not None and row.cents > above.cents
@@ -155,7 +158,8 @@ def _awards_out_of_order(bet: Bet) -> Iterator[str]:
 
 
 def _awards_below_the_price(bet: Bet) -> Iterator[str]:
-    """Warn of an award that wins less than the wager costs, because it was likely written in dollars."""
+    """Warn of an award that is smaller than the price of the wager. It was probably written in dollars and not in
+    cents."""
     price = 0 if bet.awards_return_stake else bet.price_cents or 0
     for row in bet.rows:
         if row.cents is not None and _A_DOLLAR_CENTS <= row.cents < price:
@@ -163,9 +167,9 @@ def _awards_below_the_price(bet: Bet) -> Iterator[str]:
 
 
 def _ties_that_lose(bet: Bet) -> Iterator[str]:
-    """Warn of a bet on the winner that has no row for a tie.
+    """Warn of a bet on the winner that has no row for a tie, and so loses on a tie.
 
-    A row with `result = "lose"` shows that the loss is meant.
+    If the loss is meant, a row for the tie with `result = "lose"` says so.
     """
     winners = {side for row in bet.rows for side in row.when.winner or ()}
     if bet.limits == "circle" and winners and "tie" not in winners:

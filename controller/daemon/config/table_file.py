@@ -1,4 +1,4 @@
-"""The type of a table's own file, section by section in the file's order and words, with the checks of each section."""
+"""The type of a table's own configuration file, with one class for each section, and the checks of each section."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ HEADER_PINS = tuple(sorted(PHYSICAL))
 
 
 class TableSection(Struct, frozen=True):
-    """The section `[table]`: which table this is, and which game the table plays."""
+    """The section `[table]` of a table's file: which table this is, and which game it plays."""
 
     id: str
     """The table's name in every topic and event, of a-z, 0-9 and -."""
@@ -62,7 +62,7 @@ _NOT_TABLES = {"pit": "the pit's program", "bets": "bet recognition"}
 
 
 def mistakes_in_id(table: str) -> Iterable[Mistake]:
-    """Yield what is wrong with a table's id."""
+    """Yield a mistake if this text cannot be a table's id, such as "royal9-01"."""
     if not re.fullmatch(r"[a-z0-9-]{1,60}", table):
         yield "table.id", f"{table!r} cannot be part of a topic", "Use only a-z, 0-9 and -, at most 60."
     elif table in _NOT_TABLES:
@@ -106,7 +106,7 @@ def _check_seats(seats: tuple[Seat, ...]) -> Iterable[Mistake]:
 
 
 class ShoeSection(Struct, frozen=True):
-    """The section `[shoe]`: the card-reading shoe and its serial line."""
+    """The section `[shoe]` of a table's file: the card-reading shoe and its serial line."""
 
     driver: Brand
     """The brand of the shoe."""
@@ -181,8 +181,8 @@ def _check_present(shoe: ShoeSection, pins: PinsSection) -> Iterable[Mistake]:
 
 
 class PinsSection(Struct, frozen=True):
-    """The section `[pins]`: the Raspberry Pi's header, with the lamps, buttons and sensors that are wired to its
-    pins."""
+    """The section `[pins]` of a table's file: the lamps, buttons and sensors that are wired to the Raspberry Pi's GPIO
+    header."""
 
     driver: Literal["rpi_gpio", "simulated"]
     """`"rpi_gpio"`: the real header. `"simulated"`: a file in its place, for a machine without a header."""
@@ -247,9 +247,10 @@ def _check_wiring_names(section: str, wired: Iterable[str], known: list[str]) ->
 
 
 class PitSection(Struct, frozen=True):
-    """The section `[pit]`: the pit's brokers, and when the pit counts as gone.
+    """The section `[pit]` of a table's file: the pit's MQTT brokers, and after how long a silence the pit counts as
+    gone.
 
-    With `ca`, `certificate` and `private_key` the connection is mutual TLS and never anything less.
+    With `ca`, `certificate` and `private_key`, table and broker always use mutual TLS and never an open connection.
     """
 
     host: str | None = None
@@ -292,19 +293,20 @@ class PitSection(Struct, frozen=True):
 
     @property
     def brokers(self) -> tuple[str, ...]:
-        """The hosts of the brokers, in the file's order."""
+        """The host names of the pit's MQTT brokers, in the order in which the table tries them."""
         return (self.hosts or ()) if self.host is None else (self.host,)
 
     @property
     def is_local(self) -> bool:
-        """True where every broker is on the table's own machine, so that a connection needs no TLS."""
+        """True if every MQTT broker runs on the table's own machine, so that the connection needs no TLS."""
         return all(map(is_local, self.brokers))
 
     @property
     def tls(self) -> TlsFiles | None:
-        """The paths of the files of mutual TLS; None where the table has no TLS.
+        """The paths of the certificate files for mutual TLS; None if the table uses no TLS.
 
-        The files are not opened here: a person who runs only `tablectl status` need not be allowed to read them.
+        The files are not opened here, because a person who runs only `tablectl status` need not be allowed to read
+        them.
         """
         if self.ca is None or self.certificate is None or self.private_key is None:
             return None
@@ -313,12 +315,12 @@ class PitSection(Struct, frozen=True):
 
 
 def is_local(host: str) -> bool:
-    """Tell whether the host is the table's own machine, so that a connection to it needs no TLS."""
+    """Return True if `host` is the table's own machine, such as "localhost". A connection to it needs no TLS."""
     return re.fullmatch(r"localhost|127\.[0-9.]+|::1", host) is not None
 
 
 def mistakes_in_brokers(pit: PitSection) -> Iterable[Mistake]:
-    """Yield what is wrong with the hosts of a table's brokers."""
+    """Yield each mistake in `host` and `hosts`, which name the MQTT brokers of the pit."""
     key = "pit.hosts" if pit.host is None else "pit.host"
     if pit.host is not None and pit.hosts is not None:
         yield "pit.hosts", "is given beside pit.host", "Keep `host` for one broker, or `hosts` for several."
@@ -348,9 +350,9 @@ def _check_pit(pit: PitSection) -> Iterable[Mistake]:
 
 
 class JournalSection(Struct, frozen=True):
-    """The section `[journal]`: the table's record, and the key that signs its events.
+    """The section `[journal]` of a table's file: where the table keeps its journal, and the key that signs its events.
 
-    Closed shoes are moved to archives once the pit has their events.
+    The rows of closed shoes are moved to archive files once the pit has received their events.
     """
 
     path: str
@@ -374,7 +376,7 @@ class JournalSection(Struct, frozen=True):
 
     @property
     def archives(self) -> Path:
-        """The folder for the journal's archives."""
+        """The folder for the archive files, which hold the journal's older rows."""
         return Path(f"{self.path}.archive" if self.archive is None else self.archive)
 
 
@@ -386,7 +388,7 @@ def _check_journal(journal: JournalSection) -> Iterable[Mistake]:
 
 
 class ControlSection(Struct, frozen=True):
-    """The section `[control]`: how `tablectl` reaches the running table."""
+    """The section `[control]` of a table's file: the socket by which `tablectl` reaches the running table."""
 
     socket: str
     """The path of the control socket. The feed for the screen is in the same folder."""
@@ -417,9 +419,9 @@ def _check_paths(
 
 
 class ProgramSection(Struct, frozen=True):
-    """The section `[program]`: which versions of the program the house allows to run.
+    """The section `[program]` of a table's file: which versions of the program the house allows to run.
 
-    Without this section every program may run, and a changed program is an alarm.
+    Without this section every version may run, and a changed program causes an alarm.
     """
 
     approved: tuple[str, ...] = ()

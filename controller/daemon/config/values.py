@@ -1,4 +1,5 @@
-"""Reads a TOML file's values into frozen types, and says what is wrong with a value that its type does not allow."""
+"""Turns the values of a TOML file into frozen types, and says what is wrong with each value that its type does not
+allow."""
 
 from __future__ import annotations
 
@@ -29,7 +30,8 @@ from drivers.line.brand import Brand
 
 
 def read(path: Path, kind: Literal["table", "game"]) -> tuple[dict[str, Any], list[Problem]]:
-    """Read the values of a table's file or a game's file. Return them, or the problem of a file that cannot be read."""
+    """Read the TOML file at `path`. Return its values, and a list of problems. If the file cannot be read or is of
+    another `kind`, the values are empty and the list holds one problem."""
     try:
         text = path.read_text("utf-8")
     except OSError as error:
@@ -62,7 +64,7 @@ _ITS_OWN = {"table": ("table", "seats", "pins", "pit", "journal", "control", "pr
 
 
 def _another_kind(values: dict[str, Any], kind: Literal["table", "game"]) -> Mistake | None:
-    """Return the mistake where somebody names a file of the wrong kind, such as a game's file as a table's; else
+    """Return a mistake if the file is empty or of the wrong kind, such as a game's file named as a table's; otherwise
     None."""
     example = "tables/royal9.toml" if kind == "table" else "games/royal9.toml"
     do = f"Name a {kind}'s file. config/{example} is an example to copy."
@@ -80,9 +82,9 @@ _T = TypeVar("_T")
 
 
 def structure(values: dict[str, Any], type_: type[_T], path: Path, problems: list[Problem]) -> _T | None:
-    """Return the values as an object of `type_`.
+    """Turn a file's values into an object of `type_`.
 
-    The result is None where `problems` is not empty, or where the values are wrong: then this function adds to
+    The result is None if `problems` is not empty, or if a value is wrong. For each wrong value, add a problem to
     `problems`.
     """
     if problems:
@@ -99,9 +101,9 @@ def structure(values: dict[str, Any], type_: type[_T], path: Path, problems: lis
 
 
 class _WrongError(Exception):
-    """The error of a value that is not of its type. `mistakes` holds all that is wrong in it.
+    """The error for a value that does not have its type. `mistakes` holds everything that is wrong in the value.
 
-    The mistake of a missing key does not yet say what to write.
+    For a missing key, the mistake does not yet say what to write.
     """
 
     def __init__(self, *mistakes: Mistake) -> None:
@@ -110,17 +112,18 @@ class _WrongError(Exception):
 
 
 def _tell_a_typo_once(problems: list[Problem]) -> None:
-    """Drop the problem that a section is missing where the same section is there, but misspelt.
+    """Remove from `problems` each problem "section is missing" that comes only from a misspelt section name.
 
-    A misspelt section is both an unknown section and a missing one. People are told only of the unknown one.
+    A misspelt section causes two problems: an unknown section and a missing one. People are told only of the unknown
+    one.
     """
     misspelt = {name for problem in problems for name in re.findall(r"is (\w+) meant\?", problem.what)}
     problems[:] = [problem for problem in problems if problem.what not in {f"{name} is missing" for name in misspelt}]
 
 
 class _Form(Struct, frozen=True):
-    """A key's type, taken apart: what it is a list or table `of`, and its choices. None is left out, as TOML has no
-    null."""
+    """The type of a configuration key, analysed: `of` are the types of the entries of a list or table, `choices` the
+    values allowed. "Or None" is dropped from the type, because TOML has no null."""
 
     kind: Any
     origin: Any
@@ -130,7 +133,8 @@ class _Form(Struct, frozen=True):
 
 
 def _made(value: Any, form: _Form, at: str) -> Any:
-    """Convert the value at the key `at` to its type. Raises _WrongError with every mistake in the value."""
+    """Convert `value`, which stands at the key `at` of the file, to the type `form`. Raises _WrongError with every
+    mistake in the value."""
     try:
         if form.choices:
             return _choice(value, form)
@@ -149,7 +153,7 @@ def _made(value: Any, form: _Form, at: str) -> Any:
 
 @cache
 def _form(type_: Any) -> _Form:
-    """Return the type taken apart into a `_Form`. The result is cached, because the program's start waits for it."""
+    """Analyse a type into a `_Form`. The result is cached, because the program's start waits for it."""
     (kind,) = {*get_args(type_)} - {NoneType} if NoneType in get_args(type_) else {type_}
     origin, choices = get_origin(kind), _choices(kind)
     of = tuple(_form(each) for each in get_args(kind) if each is not ...) if origin in (tuple, dict) else ()
@@ -157,7 +161,8 @@ def _form(type_: Any) -> _Form:
 
 
 def _each(values: Iterable[tuple[object, Any]], form: _Form, at: str) -> list[Any]:
-    """Convert each of these values to the type. Raises _WrongError with every mistake in all of them."""
+    """Convert each value to the type `form`. `values` holds pairs of a key and its value, below the key `at`. Raises
+    _WrongError with the mistakes of all values."""
     made, mistakes = [], list[Mistake]()
     for key, value in values:
         try:
@@ -170,9 +175,9 @@ def _each(values: Iterable[tuple[object, Any]], form: _Form, at: str) -> list[An
 
 
 def _section(values: dict[str, Any], type_: Any, at: str) -> Any:
-    """Convert a section of the file to its type.
+    """Convert the values of a section of the file to the section's type.
 
-    Raises _WrongError with every mistake, also missing and unknown keys.
+    Raises _WrongError with every mistake, and also with missing and unknown keys.
     """
     if type_ in (When, HandIs, CardsAre, Has):
         values = _listed(values, type_)
@@ -197,9 +202,9 @@ def _section(values: dict[str, Any], type_: Any, at: str) -> Any:
 
 @cache
 def _forms(type_: Any) -> dict[str, _Form]:
-    """Return the type of each key of a section, taken apart.
+    """Return the analysed type of each key of a section.
 
-    A pin's wiring is a named tuple and no struct, because the program that darkens the lamps must load little.
+    A pin's wiring is a named tuple and not a struct, because the program that darkens the lamps must import little.
     """
     keys = type_.__struct_fields__ if issubclass(type_, Struct) else type_._fields
     return {name: _form(hint) for name, hint in get_type_hints(type_).items() if name in keys}
@@ -207,14 +212,14 @@ def _forms(type_: Any) -> dict[str, _Form]:
 
 @cache
 def _defaults(type_: Any) -> dict[str, Any]:
-    """Return the values of the keys of a section that may be left out."""
+    """Return the default values of those keys of a section that a file may leave out."""
     if not issubclass(type_, Struct):
         return dict(type_._field_defaults)
     return {field.name: field.default for field in fields(type_) if not field.required}
 
 
 def _described(error: ValueError, form: _Form) -> tuple[str, str]:
-    """Return what is wrong with a value, and what to do."""
+    """Return two texts for people about a wrong value: what is wrong, and what to write instead."""
     match error.args:
         case (str(what), str(do)):
             return what, do
@@ -236,7 +241,8 @@ _INSTEAD: dict[Any, str] = {
 
 
 def _choices(type_: object) -> list[str | int]:
-    """Return the texts or numbers that a value of this type may be; an empty list where the type is no choice."""
+    """Return the texts or numbers that are allowed for a type with fixed choices. Return an empty list for any other
+    type."""
     if type_ is Brand:
         return list(shoes.NAMES)
     if isinstance(type_, type) and issubclass(type_, Enum):
@@ -245,8 +251,8 @@ def _choices(type_: object) -> list[str | int]:
 
 
 def _choice(value: object, form: _Form) -> object:
-    """Return the value where it is one of the choices, and of the same type: 4800.0 is not 4800. Else raises
-    ValueError."""
+    """Return the value if it is one of the allowed choices and has the same type: 4800.0 is not 4800. For a brand's
+    name, return the brand. Raises ValueError for any other value."""
     if not any(type(value) is type(choice) and value == choice for choice in form.choices):
         raise ValueError(f"{value!r} is not a choice here{_meant_choice(value, form.choices)}")
     if form.kind is Brand:
@@ -255,9 +261,10 @@ def _choice(value: object, form: _Form) -> object:
 
 
 def _meant_choice(value: object, choices: Sequence[str | int]) -> str:
-    """Return a question for the choice that somebody likely meant; an empty text where no choice is near.
+    """Return a question about the choice that somebody probably meant, such as ", is T meant?" for the rank "10".
+    Return an empty text if no choice is near.
 
-    The question is "T" for the rank "10", and one of the digits of a greater number where the choices are the digits.
+    If the choices are the digits 0 to 9, the question for a greater number offers its digits.
     """
     if value in ("10", 10) and "T" in choices:
         return ", is T meant?"
@@ -267,8 +274,8 @@ def _meant_choice(value: object, choices: Sequence[str | int]) -> str:
 
 
 def _plain(kind: type, word: str) -> Callable[[object], object]:
-    """Return a function that accepts values of exactly this type. TOML has types: "8" in quotes is a text and no
-    number."""
+    """Return a function that accepts only values of exactly this type, and raises ValueError for others. `word` is what
+    people call the type. In TOML, "8" in quotes is a text and not a number."""
 
     def taken(value: object) -> object:
         if type(value) is not kind:
@@ -281,8 +288,8 @@ def _plain(kind: type, word: str) -> Callable[[object], object]:
 
 
 def _meant_plain(value: object, kind: type) -> str:
-    """Return a question for the whole number of cents that somebody meant with dollars such as 15.00; else an empty
-    text."""
+    """If somebody wrote dollars such as 15.00 instead of a whole number, return a question that offers the amount in
+    cents. Otherwise return an empty text."""
     if kind is not int or not isinstance(value, float) or not 0 < value < 10**9:
         return ""
     cents = round(100 * value)
@@ -293,15 +300,15 @@ def _meant_plain(value: object, kind: type) -> str:
 
 
 def _ratio(text: object) -> Fraction:
-    """Parse odds: "3:2" pays three for two."""
+    """Parse odds such as "3:2", which pay three for two. Raises ValueError for any other value."""
     if not isinstance(text, str) or not re.fullmatch(r"[0-9]{1,4}:[1-9][0-9]{0,3}", text):
         raise ValueError(f'{text!r} is not a ratio such as "3:2"' + _meant_ratio(text))
     return ratio(text)
 
 
 def _meant_ratio(text: object) -> str:
-    """Return a question for the ratio that somebody meant with `5%`, `0.05`, 8, `8 to 1` or `0.5:1`; else an empty
-    text."""
+    """Return a question that offers a ratio such as "1:20" to somebody who wrote `5%`, `0.05`, 8, `8 to 1` or `0.5:1`.
+    Return an empty text if no ratio can be guessed."""
     written = str(text).strip()
     if isinstance(text, str) and re.fullmatch(r"[0-9]+:[1-9][0-9]*", text):
         return ": each number has at most four digits"
@@ -329,7 +336,7 @@ _PLAIN: Mapping[Any, Callable[[object], object]] = {
 
 
 def _list(value: object) -> list[Any]:
-    """Return the value, which must be a list.
+    """Return the value if it is a list. Raises ValueError if not.
 
     Without this check a text would count as the list of its letters, and a TOML table as the list of its keys.
     """
@@ -348,9 +355,10 @@ def _table(value: object) -> dict[str, Any]:
 
 
 def _listed(values: dict[str, Any], type_: type[Struct]) -> dict[str, Any]:
-    """Return a condition in which every key that takes several values has a list. A file may give a single value alone.
+    """Return a bet's condition with a list for every key that takes several values. A file may give a single value
+    without the list.
 
-    For example: `first_two = ["K", 9]` is read as `first_two = [["K"], [9]]`.
+    For example, `first_two = ["K", 9]` is read as `first_two = [["K"], [9]]`.
     """
     forms = _forms(type_)
     listed = {
@@ -363,7 +371,8 @@ def _listed(values: dict[str, Any], type_: type[Struct]) -> dict[str, Any]:
 
 
 def _points(key: str) -> int:
-    """Parse a key that is a number of points, since TOML itself has only texts as keys."""
+    """Convert a key of the file such as "6" to a number of points, because keys in TOML are always texts. Raises
+    ValueError for any other key."""
     if not re.fullmatch("0|[1-9][0-9]?", key):
         raise ValueError(f"{key} is not a number of points", "Write a number from 0 to 9.")
     return int(key)
@@ -374,10 +383,10 @@ Sections = Mapping[str, Any]
 
 
 def sound_sections(values: dict[str, Any], type_: type[Struct], whole: Struct | None) -> dict[str, Any]:
-    """Return the sections of a file of this type that can be read: all of them, where `structure` made the `whole`
-    file.
+    """Return the sections of a file that can be read, by name. `whole` is the file as `structure` made it, or None if
+    the file has mistakes.
 
-    Otherwise `structure` has told people of the sections that are left out here.
+    With mistakes, only the sections without a mistake are returned. `structure` has already told people of the others.
     """
     if whole is not None:
         return asdict(whole)
@@ -389,10 +398,10 @@ def sound_sections(values: dict[str, Any], type_: type[Struct], whole: Struct | 
 
 
 def check(checks: Iterable[Callable[..., Iterable[Mistake]]], sections: Sections, file: str) -> list[Problem]:
-    """Run the checks, and return the problems that they find.
+    """Run the checks on a file's sections, and return the problems that they find.
 
-    A check's arguments are the sections that it looks at, by name. A check runs only where all its sections are sound.
-    So a mistake in one section hides no mistake in another.
+    A check's parameters are named after the sections that it looks at. A check runs only if all its sections could be
+    read. So a mistake in one section hides no mistake in another.
     """
     problems = []
     for each in checks:
@@ -405,5 +414,5 @@ def check(checks: Iterable[Callable[..., Iterable[Mistake]]], sections: Sections
 
 @cache
 def _sections_of(check_: Callable[..., Iterable[Mistake]]) -> frozenset[str]:
-    """Return the names of the sections that a check looks at, which are its parameters."""
+    """Return the names of the sections that a check looks at. They are the names of the check's parameters."""
     return frozenset(signature(check_).parameters)

@@ -1,15 +1,15 @@
-"""The feed: a second socket, beside the control socket, that sends what is public and reads nothing.
+"""The feed: a second socket, beside the control socket, that sends what everybody may know and reads nothing.
 
-Anybody on this machine may connect. A line is the JSON of a `FeedLine`, with one of these keys:
+Anybody on this machine may connect. Each line is the JSON of a `FeedLine`, with one of these keys:
 
 - `placard`: the table's rules.
 - `rounds`: the finished rounds of the open shoe, as corrected.
 - `wiring`: the pin of each lamp and input.
 - `status`: the table's status.
-- `checkpoint`: the last checkpoint of the journal, once there is one.
+- `checkpoint`: the last signed checkpoint of the journal, if one was signed.
 
-A new reader gets all these lines at once. After that, a line is sent again whenever it has changed, on the beat of
-`watchers.py`. So a reader needs no earlier line. The table's screen reads this feed.
+A new reader gets all these lines at once. After that, a line is sent again whenever it has changed, at the next beat of
+the clock (`watchers.py`). So a reader needs no earlier line. The table's screen reads this feed.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ SUFFIX = ".feed"
 
 
 def feed_of(control: Path) -> Path:
-    """Return the path of the feed's socket, beside the control socket."""
+    """Return the path of the feed's socket, which lies beside the control socket `control`."""
     return control.with_name(control.name + SUFFIX)
 
 
 def feed_lines(runtime: Runtime) -> Callable[[], Sequence[bytes]]:
-    """Return the function that makes the feed's lines. It makes the placard and the rounds anew only where they have
-    changed."""
+    """Return a function that renders the lines of the feed, the public view of this table. The function renders the
+    line of the rules and the line of the finished rounds anew only if they have changed."""
     languages = runtime.config.file.screen.languages
     rules: TableRules | None = None
     finished: tuple[FinishedRound, ...] | None = None
@@ -62,7 +62,7 @@ def feed_lines(runtime: Runtime) -> Callable[[], Sequence[bytes]]:
 
 
 def wiring(config: Config) -> Wiring:
-    """Return the pin of each lamp and input, and the configuration's digest."""
+    """Return the pin to which each lamp and input of the table is wired, and the configuration's digest."""
     pins = config.file.pins
     return Wiring(
         digest=config.digest,

@@ -10,6 +10,6 @@ from msgspec import Struct, to_builtins
 def line(message: Struct) -> bytes:
     """Encode the message as a line of JSON in ASCII.
 
-    A text from outside may hold characters that UTF-8 cannot encode.
+    ASCII is used because a text from outside may hold characters that UTF-8 cannot encode.
     """
     return json.dumps(to_builtins(message)).encode() + b"\n"

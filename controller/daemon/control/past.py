@@ -1,7 +1,8 @@
-"""Serves a running table's past: its events to anybody on this machine, and a finished round to supervisors.
+"""Serves a running table's past: past events to anybody on this machine, and the record of a finished round to
+supervisors.
 
-Both are read from the journal's file and its archives, over a database connection of their own, on a thread of their
-own, one request at a time. So no commit waits for them.
+Both are read from the journal's file and its archives, with a separate database connection, in a separate thread, one
+request at a time. So no commit waits for them.
 """
 
 from __future__ import annotations
@@ -46,12 +47,12 @@ _PATIENCE_S = 5.0
 
 
 def past_of(control: Path) -> Path:
-    """Return the path of the socket that serves past events, beside the control socket."""
+    """Return the path of the socket for past events, which lies beside the control socket `control`."""
     return control.with_name(control.name + SUFFIX)
 
 
 class Past:
-    """Reads the past of a table from its journal and the journal's archives, which may have been moved to
+    """Reads a table's past events and rounds from its journal and the journal's archives, which may lie in the folder
     `archives`."""
 
     def __init__(self, journal: Path, archives: Path) -> None:
@@ -59,11 +60,11 @@ class Past:
         self._one_at_a_time = asyncio.Lock()
 
     async def tell(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Read one line, the number of the last event that the caller has, and send all later events.
+        """Read one line from the caller, with the number of the last event that the caller has. Send all later events.
 
-        A time after the number, written as in events, asks only for the rounds since that time, with their corrections.
-        Each event is a line of JSON without its signature and its settlement. Raises TimeoutError, or ValueError for a
-        line that is not the number of an event.
+        If a time follows the number, written as in events, only the rounds since that time are sent, with their
+        corrections. Each event is sent as a line of JSON without its signature and its settlement. Raises TimeoutError,
+        or ValueError if the line is not the number of an event.
         """
         async with asyncio.timeout(_PATIENCE_S):
             said, _, since = (await reader.readline()).decode("ascii").strip().partition(" ")
@@ -79,8 +80,8 @@ class Past:
                 await writer.drain()
 
     async def hand(self, which: str) -> RoundRecord:
-        """Return the record of the finished round that `which` names, such as "3/12". Raises TableError as
-        `round_record` does."""
+        """Return the record of the finished round that `which` names, such as "3/12". Raises TableError `no_such_round`
+        if the journal holds no such finished round."""
         shoe, _ = round_named(which)
         path, archives = self._journal, self._archives
         async with self._one_at_a_time:

@@ -43,10 +43,10 @@ _Serves = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Coroutine[Any, 
 
 @contextlib.asynccontextmanager
 async def serving(runtime: Runtime, path: Path) -> AsyncIterator[None]:
-    """Serve the control socket at `path`, and the sockets of the feed and of the past beside it, while the context
-    lasts.
+    """Serve three sockets while the context lasts: the control socket at `path`, and beside it the socket of the feed
+    and the socket for past events.
 
-    Raises TableError `control_socket` where a socket cannot be made.
+    Raises TableError `control_socket` if a socket cannot be made.
     """
     served = _Served(runtime)
     async with contextlib.AsyncExitStack() as stack:
@@ -66,7 +66,7 @@ async def serving(runtime: Runtime, path: Path) -> AsyncIterator[None]:
 
 
 class _Served:
-    """Serves the connections to the three sockets of a running table: requests, the feed, and past events."""
+    """Serves the connections to the three sockets of a running table: requests, the public feed, and past events."""
 
     def __init__(self, runtime: Runtime) -> None:
         kept = runtime.config.file.journal
@@ -99,7 +99,8 @@ class _Served:
                     await _converse(self._runtime, self._past, self.watchers, connection, reader)
 
     def begin(self, serve: _Serves) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], None]:
-        """Return the callback for a new connection, which starts a task that serves it."""
+        """Return the function that asyncio calls for a new connection. The function starts a task in which `serve`
+        serves the connection."""
 
         def with_task(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             conversation = asyncio.get_running_loop().create_task(serve(reader, writer))
@@ -184,8 +185,8 @@ def _refusal(code: str, what: str, do: str) -> Answer:
 
 
 class _Asked(Struct, frozen=True):
-    """A request to the table, with the id of the fault that it answers and the name of what the person was shown
-    before."""
+    """A client's request to the table. `fault` is the id of the fault that the request answers, `shown` the name of the
+    preview that the person has seen."""
 
     request: Request
     fault: str | None = None
@@ -193,30 +194,30 @@ class _Asked(Struct, frozen=True):
 
 
 class _Foreseen(Struct, frozen=True):
-    """A question from a client: what would this request do?"""
+    """A client's question for a preview: what would the request `asked` do?"""
 
     asked: _Asked
 
 
 class _Replayed(Struct, frozen=True):
-    """A client's question for the record of a finished round, such as "3/12"."""
+    """A client's question for the record of the finished round `round`, such as "3/12"."""
 
     round: str
 
 
 class _Confirmed(Struct, frozen=True):
-    """A second person's confirmation of a waiting request."""
+    """The confirmation, by the second person `by`, of the waiting request with the number `proposal`."""
 
     proposal: int
     by: str
 
 
 def parse(line: bytes) -> _Asked | _Foreseen | _Replayed | _Confirmed | str:
-    """Parse a line from a client.
+    """Parse a line that a client sent to the control socket.
 
-    The line is a request to the table, the question what a request would do, a second person's confirmation, the
-    question for a finished round, "status" or "watch". Raises BadArgumentError, which says what is wrong, where the
-    line is none of these.
+    The result is a request to the table, a question for a request's preview, a second person's confirmation, a question
+    for a finished round's record, or the text "status" or "watch". Raises BadArgumentError, which says what is wrong,
+    for any other line.
     """
     try:
         value: Any = json.loads(line)
@@ -251,7 +252,8 @@ def _no_request() -> BadArgumentError:
 
 
 def _asked(do: str, body: dict[str, Any]) -> _Asked:
-    """Parse a JSON object into a request to the table."""
+    """Parse the fields of a client's JSON object into a request to the table. `do` is the name of the act. Raises
+    BadArgumentError if they make no request."""
     for act in ACTS:
         if act.do != do or not act.on_socket:
             continue
@@ -277,6 +279,6 @@ def _keeps(body: dict[str, Any]) -> bool:
 
 
 def _can_be_kept(text: str) -> bool:
-    """Tell whether the journal and a log line can hold the text. JSON can write half a character, which no file can
+    """Return True if the journal and a log line can hold the text. JSON can write half a character, which no file can
     hold."""
     return text.isprintable() and bool(text.strip())

@@ -1,7 +1,8 @@
-"""The connections that watch a running table, over the control socket or its feed.
+"""Sends new lines to the connections that watch a running table, over the control socket or the feed.
 
-The lines are rendered once at each beat, the same for all connections. Each connection is sent only the lines that
-differ from those it was sent last. `controller/daemon/beat.py` says why lines are not sent at the moment of a commit.
+The lines are rendered once at each beat (four times a second), the same for all connections. Each connection is sent
+only the lines that differ from those it was sent last. `controller/daemon/beat.py` says why lines are not sent at the
+moment of a commit.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ _MOST_UNREAD_BYTES = 64 * 1024
 
 
 class Watchers:
-    """The connections that watch a table.
+    """The connections that watch a table, and get a line again whenever it has changed.
 
     `render` returns the lines to send as bytes, always the same number of lines.
     """
@@ -27,7 +28,8 @@ class Watchers:
         self._beating: asyncio.Task[None] | None = None  # while anybody watches
 
     async def watch(self, writer: asyncio.StreamWriter) -> None:
-        """Send every line now, and at each beat the lines that have changed, until the connection ends."""
+        """Send this connection every line now. Then send, at each beat (four times a second), the lines that have
+        changed, until the connection ends."""
         lines = self._render()
         self._send(writer, lines, b"".join(lines))
         if self._beating is None:
@@ -41,7 +43,7 @@ class Watchers:
                 self._beating = None
 
     def end(self, last: bytes) -> None:
-        """Send every watcher a last line, the reason why the table stops."""
+        """Send every watching connection a last line, which says why the table stops."""
         for writer in self._sent:
             writer.write(last)
 
@@ -54,7 +56,7 @@ class Watchers:
                     self._send(writer, lines, new)
 
     def _send(self, writer: asyncio.StreamWriter, lines: Sequence[bytes], new: bytes) -> None:
-        """Send the new lines without waiting. A watcher that leaves too much unread is disconnected."""
+        """Send the new lines to one connection without waiting. A connection that leaves too much unread is cut."""
         self._sent[writer] = lines
         writer.write(new)
         if writer.transport.get_write_buffer_size() > _MOST_UNREAD_BYTES:

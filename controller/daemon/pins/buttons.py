@@ -1,4 +1,5 @@
-"""Decides what a press of each button requests, by the position of the supervisor's key and the state of the table."""
+"""Decides which request a press of a button makes. That depends on the position of the supervisor's key and on the
+table's state."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ PRESSES: tuple[Press, ...] = tuple(
 
 
 def pressed(button: str, key_turned: bool, table: Table) -> Request | None:
-    """Return the request that a press of `button` makes; None where it makes none."""
+    """Return the request that a press of `button` makes in this state of the table; None if the press means nothing."""
     for press in PRESSES:
         if (press.button, press.key_turned) == (button, key_turned) and _is(press.when, table):
             return press.request()

@@ -1,6 +1,6 @@
-"""Debounces inputs: finds the level of an input once its contact has stopped bouncing.
+"""Debounces inputs: finds out which level an input has after its contact has stopped bouncing.
 
-No clock and no I/O: the samples and their times are arguments.
+This module uses no clock and does no I/O: the samples and their times are arguments.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from collections.abc import Mapping
 
 
 class Debouncer:
-    """The debounced levels of named inputs. A change counts once each sample during `debounce_ms` had the new level.
+    """Debounces named inputs. A change counts only after every sample during `debounce_ms` has shown the new level.
 
-    The first sample settles at once: a button that is held down at the start is not a press. A sample that is older
-    than the last one counts for nothing.
+    The first sample counts at once, so a button that is already held down at the start is no press. A sample that is
+    older than the last one is ignored.
     """
 
     def __init__(self, debounce_ms: int) -> None:
@@ -23,11 +23,13 @@ class Debouncer:
 
     @property
     def changing(self) -> bool:
-        """True while an input is changing. The inputs must then be read often, so that no bounce is missed."""
+        """True while an input has left its debounced level. The inputs must then be read often, so that no bounce is
+        missed."""
         return bool(self._changing_since_ms)
 
     def sample(self, levels: Mapping[str, bool], now_ms: int) -> dict[str, bool]:
-        """Take one sample of all inputs. Return each input that has now settled at a new level, with that level."""
+        """Take one sample of all inputs, read at `now_ms`. Return the inputs that have now reached a new debounced
+        level, with that level."""
         if self._newest_ms is not None and now_ms < self._newest_ms:
             return {}
         self._newest_ms = now_ms

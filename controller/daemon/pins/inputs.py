@@ -1,7 +1,8 @@
-"""A list of every input that a table can have: what each is, and which tables need it.
+"""A list of every input that a table can have: what a person does to it, and which tables need it.
 
-A button belongs to an act (`controller/table/acts`). The button of a new act is listed here automatically, and no table
-must have it. The order is that of the usual wiring: an input takes the next free pin of docs/wiring.md.
+Each button belongs to an act (`controller/table/acts`). The button of a new act is added to the list automatically, as
+one that no table must have. The list has the order in which inputs are usually wired: an input takes the next free pin
+of docs/wiring.md.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ CABINET = "cabinet_open"
 
 
 class Wanted(Enum):
-    """The kinds of tables that need an input. The walk through a table's wiring asks for every input but the plug's."""
+    """Which tables need an input. The guided test of a table's wiring asks for every input except that of the shoe's
+    plug."""
 
     TO_LOCK = auto()  # every table whose dealer locks the wagers
     EVERYWHERE = auto()  # every table: without it people must use `tablectl`
@@ -32,7 +34,8 @@ class Wanted(Enum):
 
 
 class Input(Struct, frozen=True):
-    """One input of a table. `does` says what a person does to it, such as "Turn the key"."""
+    """One input of a table. `does` says what a person does to close it, such as "Turn the key". `wanted` says which
+    tables need it."""
 
     does: str
     wanted: Wanted
@@ -59,17 +62,18 @@ INPUTS: dict[str, Input] = {
 
 
 def missed_without(calls: Iterable[Call]) -> list[str]:
-    """Return the inputs that a table needs whose dealer makes these calls."""
+    """Return the names of the inputs that a table needs if its dealer makes these calls, such as `hit` or `split`, each
+    with a button."""
     called = {call.value for call in calls}
     return [name for name, each in INPUTS.items() if each.wanted is Wanted.EVERYWHERE or name in called]
 
 
 def to_wire(calls: Iterable[Call], of_shoe: Iterable[str], walks: bool) -> list[str]:
-    """Return the inputs that a person is asked to wire at a table, in the order of the usual wiring.
+    """Return the inputs that a person is asked to wire at a table, in the usual order.
 
-    `calls` are those of the game's dealer, `of_shoe` the buttons that the shoe needs. A person who walks through the
-    wiring (`walks`) is asked for the optional inputs too: a shoe that reports the cut card itself needs no button for
-    it, but the table may have one.
+    `calls` are the calls that the game's dealer makes with a button, such as `hit`. `of_shoe` are the buttons that the
+    shoe needs. In a guided test of the wiring (`walks`), the person is asked for the optional inputs too. Example: a
+    shoe that reports the cut card itself needs no button for it, but the table may have one.
     """
     own = (Wanted.TO_LOCK, Wanted.EVERYWHERE)
     at_will = (Wanted.BY_A_SHOE, Wanted.AT_WILL) if walks else ()
@@ -79,5 +83,5 @@ def to_wire(calls: Iterable[Call], of_shoe: Iterable[str], walks: bool) -> list[
 
 
 def deed(name: str) -> str:
-    """Return what a person does to the input of this name, such as "Turn the key"."""
+    """Return what a person does to the input `name`, such as "Turn the key" or "Cover the sensor seat_3"."""
     return f"Cover the sensor {name}" if name not in INPUTS else INPUTS[name].does

@@ -1,4 +1,4 @@
-"""Polls something often from a thread, while the event loop rests."""
+"""Calls a function often from a thread of its own, while the event loop rests."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ Watch = Callable[[Callable[[], bool], Callable[[], None], float], Coroutine[Any,
 
 
 async def keep_watching(look: Callable[[], bool], noticed: Callable[[], None], every_s: float) -> None:
-    """Call `look` every `every_s` seconds, until cancelled. Where it returns True, the event loop calls `noticed`.
+    """Call `look` every `every_s` seconds, until cancelled. When `look` returns True, call `noticed` in the event loop.
 
-    A thread of its own calls `look`, because a thread that sleeps and looks takes less than half of the CPU that a
-    timer of the event loop takes. The event loop waits for the end of that thread, `every_s` seconds at most. Raises
-    what `look` raises.
+    A separate thread calls `look`, because a thread that sleeps and looks needs less than half of the CPU time of a
+    timer in the event loop. At the end the event loop waits for that thread, at most `every_s` seconds. If `look`
+    raises, the same exception is raised here.
     """
     loop = asyncio.get_running_loop()
     ended = False
