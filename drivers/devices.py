@@ -1,4 +1,5 @@
-"""The devices that a table is wired to, as the daemon sees them: one Protocol for each device, and the pins' wiring."""
+"""The devices that a table is wired to, as the daemon sees them: a Protocol for each device, and the wiring of the
+lamps and inputs."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ PRESENT_INPUT = "shoe_present"
 
 
 class LampWiring(NamedTuple):
-    """The wiring of one lamp: its pin, and the level that lights it."""
+    """The wiring of one lamp: its pin on the Raspberry Pi's header, and the level (high or low) that lights it."""
 
     bcm: int
     """The pin's BCM number."""
@@ -30,7 +31,8 @@ class LampWiring(NamedTuple):
 
 
 class InputWiring(NamedTuple):
-    """The wiring of one button, key or sensor: its pin, its active level and its pull."""
+    """The wiring of one button, key or sensor: its pin on the Raspberry Pi's header, the level that means pressed, and
+    its pull-up or pull-down."""
 
     bcm: int
     """The pin's BCM number."""
@@ -45,7 +47,7 @@ class InputWiring(NamedTuple):
 class Pins(Protocol):
     """The table's lamps and inputs, by the names in the table file.
 
-    An input is read as it is at that moment. The caller debounces the readings.
+    Inputs are read as they are at that moment. The caller debounces the readings.
     """
 
     def read(self) -> dict[str, bool]:
@@ -59,22 +61,23 @@ class Pins(Protocol):
 
 
 class ShoeListener(Protocol):
-    """A listener to the card-reading shoe. The event loop makes these calls."""
+    """An object that is told what happens at the card-reading shoe. The event loop makes these calls."""
 
     def shoe_reported(self, fact: ShoeFact) -> None:
-        """Take a fact that the shoe reported and that can be believed."""
+        """Take a fact that the shoe has reported. The driver has already checked the report."""
 
     def shoe_link(self, up: bool, why: str) -> None:
-        """Take note whether the line to the shoe works, and why.
+        """Take note whether the line to the shoe works now (`up`), and why.
 
-        `why` is a sentence for people, and may change alone.
+        `why` is a sentence for people. This is also called if only `why` changes.
         """
 
     def shoe_heard_again(self) -> None:
-        """Take note that something comes from the shoe while its line is down. Nobody knows what was missed before.
+        """Take note that something comes from the shoe while its line counts as down. Nobody knows what was missed
+        before.
 
-        This call comes before that of the report. Only at the next beat of the loop is the line called up
-        (`shoe_link`), so that the moment of that call reveals nothing of the report.
+        This is called before the report itself is passed on. Only at the next beat (the loop's regular work) is the
+        line called up with `shoe_link`, so that the moment of that call reveals nothing about the report.
         """
 
     def shoe_noise(self, reason: str, count: int) -> None:
@@ -87,95 +90,100 @@ class Shoe(Protocol):
 
     @property
     def gap_shows_within_ms(self) -> int:
-        """For how long the line may go unheard while a missed report still shows as a gap in the shoe's report numbers.
+        """The longest time, in milliseconds, for which the shoe may go unheard while a missed report still shows as a
+        gap in the numbers of the shoe's reports.
 
-        After a longer time the numbers may have gone all the way round. The value is 0 for a shoe without numbers,
-        which never shows a gap.
+        After a longer time the numbers may have repeated. The value is 0 for a shoe without report numbers, which never
+        shows a gap.
         """
 
     @property
     def kept_unread_ms(self) -> int:
-        """For how long, at the least, nothing is missed while the program stands still.
+        """How long the program can stand still, in milliseconds, without missing anything of the shoe.
 
-        The kernel's buffer keeps what the shoe sends in that time. Nobody looks meanwhile whether the shoe is there,
-        which shortens the time.
+        The kernel's buffer keeps what the shoe sends in that time. But nobody looks meanwhile whether the shoe is
+        there, which makes the value smaller.
         """
 
     @property
     def proven_ms(self) -> int | None:
-        """The moment, in milliseconds since boot, until which the shoe's answers prove that the shoe was heard.
+        """The moment, in milliseconds since boot, up to which the shoe's answers prove that the table heard the shoe.
 
-        None where the shoe is not asked, so that nothing is proven, or has not answered since its port was opened.
+        None if the table does not ask the shoe, so that nothing is proven, or if the shoe has not answered since its
+        port was opened.
         """
 
     def look(self, now_ms: int, inputs: Mapping[str, bool]) -> bool:
-        """Look whether the shoe's plug is in, and tell whether that has changed, so that a beat is due. Any thread may
-        call this.
+        """Look whether the shoe's plug is in. Return True if that has changed, so that the main loop must act. Any
+        thread may call this.
 
         `inputs` are the levels of the header's inputs at `now_ms`, in milliseconds since boot.
         """
 
     def beat(self, now_ms: int, inputs: Mapping[str, bool]) -> None:
-        """Do the shoe's work at a beat of the loop: ask the shoe, and tell the listener whether the line is up."""
+        """Do the shoe's regular work, at each beat of the main loop: ask the shoe whether it is there, and tell the
+        listener whether the line is up."""
 
     def forget(self) -> None:
-        """Forget the last report, so that the next one counts as new even where it looks the same."""
+        """Forget the last report, so that the next report counts as new even if it looks the same."""
 
     async def run(self, listener: ShoeListener) -> None:
-        """Keep the shoe's line open and call the listener, until cancelled."""
+        """Keep the shoe's line open and tell the listener what happens, until cancelled."""
 
 
 class BrokerListener(Protocol):
-    """A listener to the MQTT broker. The event loop makes these calls."""
+    """An object that is told what happens at the MQTT broker. The event loop makes these calls."""
 
     def broker_connected(self) -> None:
-        """Take note that a new connection has its subscriptions. This comes before anything that is received on the
-        connection."""
+        """Take note that a new connection to the broker is ready and has its subscriptions. This is called before any
+        message of that connection."""
 
     def broker_disconnected(self, why: str) -> None:
-        """Take note that the connection is gone, or could not be made."""
+        """Take note that the connection to the broker has ended or could not be made, and why."""
 
     def broker_id_taken(self) -> None:
-        """Take note of a sign that another client took this table's place with its id, or publishes on this table's
+        """Take note of a sign that another client uses this table's client id, or publishes on this table's own
         topic."""
 
     def broker_message(self, topic: str, payload: bytes, retained: bool) -> None:
         """Take a message on a subscribed topic.
 
-        `retained`: the broker kept the message from before the subscription.
+        `retained` is True if the broker had kept the message from before the subscription.
         """
 
     def broker_unreadable(self, topic: str, why: str) -> None:
-        """Take note of a message that cannot be read. No other method is called for that message."""
+        """Take note of a message on this topic that cannot be read, and why. No other method is called for that
+        message."""
 
     def broker_answered(self, token: int, reason_code: int) -> None:
-        """Take the broker's answer (its PUBACK, with an MQTT 5 reason code) to the message published with this
-        token."""
+        """Take the broker's answer (its PUBACK, with an MQTT 5 reason code) to a message. `token` is the one that
+        `publish` returned for that message."""
 
 
 class Broker(Protocol):
-    """The MQTT broker. Where the table's file names several, this is the one that serves now."""
+    """The table's connection to its MQTT broker. If the table's file names several brokers, one of them serves at a
+    time."""
 
     @property
     def address(self) -> str:
-        """The broker's host and port."""
+        """The host and port of the broker that serves now."""
 
     @property
     def has_others(self) -> bool:
         """True where the table's file names more than one broker."""
 
     async def run(self, listener: BrokerListener) -> None:
-        """Keep connected to the broker and call the listener, until cancelled."""
+        """Keep connected to the broker and tell the listener what happens, until cancelled."""
 
     def publish(self, topic: str, payload: bytes, retain: bool = False, event_type: str | None = None) -> int | None:
-        """Publish a message at QoS 1. Return a token for the broker's answer, or None where nothing was sent.
+        """Publish a message at QoS 1. Return a token that the broker's answer will carry, or None if nothing was sent.
 
         Nothing is sent while there is no connection.
         """
 
     def drop(self, why: str, move: bool = False) -> None:
-        """End the connection, for a reason in people's words. `run` makes a new one, and with `move` to the next
-        broker."""
+        """End the connection to the broker, for the reason `why`, a text for people. `run` makes a new connection: to
+        the next broker if `move` is set, otherwise to the same one."""
 
     def often_cut(self) -> str:
-        """Return a sentence for people where the connection is cut often; an empty text where it is not."""
+        """Return a sentence for people if the connection to the broker ends often; otherwise an empty text."""

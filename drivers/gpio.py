@@ -1,8 +1,8 @@
-"""Lamps and inputs on the Pi's header, through RPi.GPIO's Python API.
+"""Drives the lamps and inputs on the Raspberry Pi's GPIO header, through the Python API of RPi.GPIO.
 
 `RPi.GPIO` (Pi 4 and earlier), `rpi-lgpio` (Pi 5, under the same name) and the simulated header offer the same API, so
-one driver serves all three. Pins are sampled, never watched: RPi.GPIO's edge detection fails on kernels from 6.6, and
-`rpi-lgpio` debounces differently.
+one driver serves all three. The pins are read again and again, and never watched for edges: RPi.GPIO's edge detection
+fails on kernels from 6.6, and `rpi-lgpio` debounces differently.
 """
 
 from __future__ import annotations
@@ -37,9 +37,10 @@ class GpioModule(Protocol):
 
 
 class GpioPins:
-    """The lamps and inputs of a table on the Raspberry Pi's header: a `Pins`.
+    """The lamps and inputs of a table on the Raspberry Pi's GPIO header, as the Protocol `Pins` describes them.
 
-    Taking the pins darkens every lamp. Raises TableError `gpio_refused` when the pins cannot be taken.
+    The constructor takes the pins and darkens every lamp. It raises TableError `gpio_refused` if the pins cannot be
+    taken.
     """
 
     def __init__(self, gpio: GpioModule, lamps: Mapping[str, LampWiring], inputs: Mapping[str, InputWiring]) -> None:
@@ -57,7 +58,7 @@ class GpioPins:
             ) from error
 
     def read(self) -> dict[str, bool]:
-        """Return every input by name, as it is now: True is pressed, turned or covered."""
+        """Return the present level of every input by name: True means pressed, turned or covered."""
         level = self._gpio.input
         return {name: level(bcm) == active for name, bcm, active in self._inputs}
 
@@ -67,7 +68,7 @@ class GpioPins:
         self._gpio.output(wiring.bcm, self._active(wiring) if lit else self._dark(wiring))
 
     def close(self) -> None:
-        """Darken every lamp and release the inputs. May be called again."""
+        """Darken every lamp and release the inputs. A second call does no harm."""
         for lamp in self._lamps:
             self.write(lamp, False)
         # Only the inputs are cleaned up: cleanup() makes a pin an input without a pull, and a floating pin may light
@@ -96,8 +97,8 @@ class GpioPins:
 def load_rpi_gpio() -> GpioModule:
     """Import and return the `RPi.GPIO` module of this Raspberry Pi.
 
-    Raises TableError: `gpio_missing` where no such package is installed, `gpio_not_a_pi` where the package finds no
-    Raspberry Pi, `gpio_folder` where the Pi 5's package may not write to the folder in which the daemon was started.
+    Raises TableError: `gpio_missing` if no such package is installed, `gpio_not_a_pi` if the package finds no Raspberry
+    Pi, `gpio_folder` if the Pi 5's package may not write to the folder in which the daemon was started.
     """
     choose_library(Path(sys.prefix, "pins"))
     try:
@@ -128,8 +129,8 @@ _GPIOMEM = Path("/dev/gpiomem")
 
 
 def choose_library(folder: Path, board: Path = BOARD, gpiomem: Path = _GPIOMEM) -> None:
-    """Put the GPIO library for this board on Python's path, where an installation has both libraries in separate
-    folders.
+    """Put the GPIO library that fits this board on Python's path. `folder` holds both libraries in subfolders; if there
+    is no such folder, do nothing.
 
     RPi.GPIO drives the Pi 4 and earlier through /dev/gpiomem. The Pi 5, and kernels without that device, need
     rpi-lgpio. Each start looks at the board again, because the memory card may be moved to another Pi.

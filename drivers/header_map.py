@@ -1,8 +1,9 @@
-"""The pins of the Raspberry Pi's header before this program runs: their level at power-up, and what else uses them.
+"""What the pins of the Raspberry Pi's GPIO header do before this program runs: their level at power-up, and what else
+uses them.
 
 The sources are the BCM2835's data sheet (the pulls at reset) and the Raspberry Pi's documentation of its header and
-overlays. A lamp or an input does not belong on a pin that something else drives, or that lights the lamp while the Pi
-boots.
+overlays. A lamp or an input should not be wired to a pin that something else drives, or that lights the lamp while the
+Pi boots.
 """
 
 from __future__ import annotations
@@ -98,8 +99,8 @@ _DIGITS = re.compile("[0-9]{1,12}")
 
 
 def conflicts(lamps: Mapping[str, LampWiring], inputs: Mapping[str, InputWiring]) -> Iterator[str]:
-    """Yield a warning for each lamp or input on a pin that, on every Pi, serves something else before this program
-    runs."""
+    """Yield a warning for each lamp or input whose pin does something else on every Pi before this program runs.
+    Example: a pin that is high from power-up lights its lamp."""
     for name, lamp in lamps.items():
         high = lamp.bcm in PULLED_UP_AT_BOOT
         if high == (lamp.active == "high"):
@@ -114,8 +115,8 @@ def conflicts(lamps: Mapping[str, LampWiring], inputs: Mapping[str, InputWiring]
 
 
 def overlaid(lamps: Mapping[str, LampWiring], inputs: Mapping[str, InputWiring], config_txt: Path) -> Iterator[str]:
-    """Yield a warning for each lamp or input on a pin that this Pi's config.txt uses; none where there is no such
-    file."""
+    """Yield a warning for each lamp or input on a pin that the file `config_txt` of this Pi gives to something else.
+    Yield nothing if the file cannot be read."""
     try:
         lines = [line.replace(" ", "") for line in config_txt.read_text("utf-8", "replace").splitlines()]
     except OSError:
@@ -138,7 +139,8 @@ def overlaid(lamps: Mapping[str, LampWiring], inputs: Mapping[str, InputWiring],
 
 
 def _taken(key: str, value: str) -> Iterator[tuple[Collection[int], str]]:
-    """Yield the BCM numbers of the pins that a line of config.txt takes, and what takes them."""
+    """Yield the pins (BCM numbers) that the line `key=value` of config.txt takes, each group with a text that says what
+    takes them."""
     words = value.split(",")
     parameters = {name: setting for name, _, setting in (word.partition("=") for word in words)}
     match key:
@@ -161,8 +163,8 @@ def _taken(key: str, value: str) -> Iterator[tuple[Collection[int], str]]:
 
 
 def _set(value: str) -> tuple[set[int], set[str]]:
-    """Parse the value of a `gpio` line, such as "16-18,20=op,dl", into BCM numbers and what the line does to those
-    pins."""
+    """Parse the value of a `gpio` line of config.txt, such as "16-18,20=op,dl". Return the BCM numbers, and the set of
+    words that say what the line does to those pins."""
     which, _, does = value.partition("=")
     ends = (each.partition("-") for each in which.split(","))
     ranges = [range(_number(first, 0), _number(last or first, -1) + 1) for first, _, last in ends]
@@ -170,12 +172,14 @@ def _set(value: str) -> tuple[set[int], set[str]]:
 
 
 def _number(digits: str, otherwise: int) -> int:
-    """Return the number that `digits` write, or `otherwise`. Python refuses to read thousands of digits."""
+    """Return the number that the text `digits` holds, or `otherwise` if the text is no number of at most 12 digits.
+    Python refuses to read thousands of digits."""
     return int(digits) if _DIGITS.fullmatch(digits) else otherwise
 
 
 def wired(lamps: Mapping[str, LampWiring], inputs: Mapping[str, InputWiring]) -> list[tuple[str, int]]:
-    """Return every lamp and input, named for people, with its BCM number."""
+    """Return every lamp and input with its BCM number (the number of its pin), named for people, such as "lamp
+    fault"."""
     return [
         *((f"lamp {name}", lamp.bcm) for name, lamp in lamps.items()),
         *((f"input {name}", input_.bcm) for name, input_ in inputs.items()),

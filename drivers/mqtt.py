@@ -1,9 +1,9 @@
-"""Connects a table to its MQTT broker through paho: MQTT 5, at QoS 1.
+"""Connects a table to its MQTT broker through the library paho: MQTT 5, at QoS 1.
 
-paho keeps messages in memory and sends them again after a reconnect, even on a clean session. But the journal's outbox
-must be the only queue. So each connection gets a new client, which is thrown away with the connection, and nothing is
-published without a connection. paho runs in a thread of its own. Whatever that thread hears is handed to the event
-loop, and what waits for the loop is bounded.
+paho keeps messages in memory and sends them again after a reconnect, even on a clean session. But the journal's list of
+unsent events must be the only queue. So each connection gets a new client, which is thrown away with the connection,
+and nothing is published without a connection. paho runs in a thread of its own. Whatever that thread hears is handed to
+the event loop, and the amount that waits for the loop is limited.
 """
 
 from __future__ import annotations
@@ -44,7 +44,8 @@ _HOP_BYTES = 500  # the memory that a message takes beside its payload
 
 
 class Will(Struct, frozen=True):
-    """The message that the broker publishes, retained, where a table's connection ends without a DISCONNECT packet.
+    """The table's MQTT will: a retained message that the broker publishes if the table's connection ends without a
+    DISCONNECT packet.
 
     On a clean end the table publishes the same message itself. No other client publishes on this message's topic.
     """
@@ -54,13 +55,13 @@ class Will(Struct, frozen=True):
 
 
 class MqttBroker:
-    """One table's connection to its broker. A connection counts as up once `topics` are subscribed to.
+    """One table's connection to its MQTT broker. The connection counts as up when `topics` are subscribed to.
 
-    Where there are several `hosts`, one serves at a time. A connection that was up and ends is first made again to the
+    If there are several `hosts`, one serves at a time. A connection that was up and ends is first made again to the
     same host. After a failed attempt the next host has its turn.
 
-    `tls` makes the TLS context of each connection anew, or raises TableError. With `tls` no connection is ever made
-    without TLS.
+    `tls` makes the TLS context of each connection anew, or raises TableError. If `tls` is given, no connection is ever
+    made without TLS.
     """
 
     def __init__(
@@ -90,12 +91,12 @@ class MqttBroker:
 
     @property
     def address(self) -> str:
-        """The host and port of the broker that is connected, or being tried."""
+        """The host and port of the broker that is connected now, or that is being tried."""
         return f"{self._hosts[self._place]}:{self._port}"
 
     @property
     def has_others(self) -> bool:
-        """True where there is another host to go to."""
+        """True if the table's file names more than one broker."""
         return len(self._hosts) > 1
 
     @property
@@ -103,7 +104,8 @@ class MqttBroker:
         return self._rivals[self._place]
 
     async def run(self, listener: BrokerListener) -> None:
-        """Keep connected and call the listener, until cancelled; then publish the will's message and disconnect."""
+        """Keep connected to the broker and tell the listener what happens, until cancelled. At the end publish the
+        message of the table's will, and disconnect."""
         now_s = asyncio.get_running_loop().time
         retry_s = _FIRST_RETRY_S
         logged: dict[str, str] = {}  # by broker, why its connection ended last
@@ -138,9 +140,9 @@ class MqttBroker:
                 retry_s = min(2 * retry_s, max(retry_s, _LONGEST_RETRY_S))
 
     def publish(self, topic: str, payload: bytes, retain: bool = False, event_type: str | None = None) -> int | None:
-        """Publish a message at QoS 1, with `event_type` as a user property.
+        """Publish a message at QoS 1, with `event_type` as an MQTT user property.
 
-        Return the token that `broker_answered` will name, or None where nothing was sent.
+        Return the token with which `broker_answered` will be called, or None if nothing was sent.
         """
         if self._link is None:
             return None
@@ -153,13 +155,14 @@ class MqttBroker:
         return info.mid
 
     def drop(self, why: str, move: bool = False) -> None:
-        """End the connection. `run` makes the next one, and with `move` makes it at once and to the next host."""
+        """End the connection to the broker, for the reason `why`. `run` makes the next connection. With `move` it does
+        so without waiting, and to the next host."""
         if self._connection is not None and not self._connection.ended.done():
             self._connection.moves = move
             self._connection.end(why)
 
     def often_cut(self) -> str:
-        """Return a sentence for people where the connection is cut often; an empty text where it is not."""
+        """Return a sentence for people if the connection to the broker ends often; otherwise an empty text."""
         return self._cuts.often(asyncio.get_running_loop().time())
 
     async def _connect(self, link: Link, connection: _Connection) -> None:
@@ -196,7 +199,7 @@ class MqttBroker:
         return link
 
     def _end(self, link: Link, say_goodbye: bool) -> None:
-        """Close a link to the broker, after a last message where `say_goodbye` is set.
+        """Close a connection to the broker. If `say_goodbye` is set, first publish the message of the table's will.
 
         This runs in a thread, because paho waits for its own thread to end.
         """
@@ -213,7 +216,8 @@ class MqttBroker:
     # What the connection reports, on the loop.
 
     def came_up(self, connection: _Connection, listener: BrokerListener) -> None:
-        """Take note that the connection is up, and tell the listener at once, before the retained messages."""
+        """Take note that the connection to the broker is up. Tell the listener at once, before the broker's retained
+        messages are passed on."""
         if connection.ended.done():
             return
         _log.log(logging.DEBUG if self.often_cut() else logging.INFO, "connected to the broker %s", self.address)
@@ -223,7 +227,7 @@ class MqttBroker:
         listener.broker_connected()
 
     def answered(self, listener: BrokerListener, token: int, reason_code: int) -> None:
-        """Pass the broker's PUBACK on to the listener."""
+        """Pass the broker's PUBACK (its answer to a published message) on to the listener."""
         if token in self._own_words:
             self._own_words.discard(token)
             if reason_code < 0x80:
@@ -231,27 +235,29 @@ class MqttBroker:
         listener.broker_answered(token, reason_code)
 
     def own_topic(self, listener: BrokerListener, ours: bool) -> None:
-        """Take note of a message on the table's own topic. `ours` tells that this run of the table published it."""
+        """Take note of a message on the table's own topic. `ours` is True if this run of the table published it. A
+        message of another client may mean that the client uses this table's id."""
         if self._rival.own_topic(ours, asyncio.get_running_loop().time()):
             listener.broker_id_taken()
 
 
 @cache
 def _event(event_type: str | None) -> Properties:
-    """Return the MQTT properties for an event. They are cached for each type of event, because paho takes long to make
-    them."""
+    """Return the MQTT properties for an event of this type. They are cached for each type, because paho takes long to
+    make them."""
     named = {} if event_type is None else {"type": event_type}
     return user_properties(PacketTypes.PUBLISH, **named)
 
 
 @cache
 def _own(run: str) -> Properties:
-    """Return the MQTT properties of a message on the table's own topic, which name this run of the table."""
+    """Return the MQTT properties for a message on the table's own topic. They name this run of the table's program."""
     return user_properties(PacketTypes.PUBLISH, **{RUN: run})
 
 
 class _Connection:
-    """Hands what one connection hears in paho's thread to the event loop. A connection comes up once and ends once."""
+    """One connection to the broker. It hands what paho's thread hears over to the event loop. A connection comes up at
+    most once and ends once."""
 
     link: Link
 
@@ -286,8 +292,11 @@ class _Connection:
         self._hop(self._broker.answered, self._listener, token, reason_code)
 
     def _hop(self, call: Callable[..., None], *args: object, extra_bytes: int = 0) -> None:
-        """Make the call on the event loop. What the call raises ends `MqttBroker.run`. Once the loop is closed, do
-        nothing."""
+        """Let the event loop make the call `call(*args)`. If the call raises, `MqttBroker.run` raises the same. If the
+        loop is closed, do nothing. `extra_bytes` is the size of the payload.
+
+        Raises LinkBrokenError if too many bytes wait for the loop already.
+        """
         size = _HOP_BYTES + extra_bytes
         if self._taken_bytes - self._landed_bytes > _MOST_WAITING_BYTES and call != self.end:
             raise LinkBrokenError("sends more than this table can hear")
@@ -308,12 +317,13 @@ class _Connection:
                 self.ended.set_exception(error)
 
     def end(self, why: str) -> None:
-        """End the connection for this reason. Only the first reason counts."""
+        """End this connection to the broker, for the reason `why`. If it has ended already, the first reason counts."""
         if not self.ended.done():
             self.ended.set_result(why)
 
     async def stands(self) -> bool:
-        """Wait until the connection is up, and tell whether it is.
+        """Wait until the connection to the broker is up, and return True. Return False if it ends before or does not
+        come up in time.
 
         A connection that does not come up in time is ended.
         """

@@ -1,4 +1,4 @@
-"""The bytes from a shoe that became no fact, and the reasons why."""
+"""Counts of bytes from a shoe that could not be read as a report, with the reasons."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _Heard = TypeVar("_Heard")
 
 
 class BadBytes(Struct, frozen=True):
-    """A count of bytes that became no fact. The bytes themselves are not kept, because they could reveal a face-down
-    card.
+    """A count of bytes from the shoe that could not be read as a report. The bytes themselves are not kept, because
+    they could reveal a face-down card.
 
     `noise`: bytes outside of any frame. `shape`: a frame that is cut short, or has a byte in the wrong place. `check`:
     a whole frame with wrong check characters. `range`: a frame with the right check and an impossible value.
@@ -26,7 +26,7 @@ class BadBytes(Struct, frozen=True):
 
     @property
     def public_reason(self) -> str:
-        """The reason that people may know: `noise` for every bad frame, whatever is wrong with it.
+        """The reason that people may be told: `noise` for every bad frame, whatever is wrong with it.
 
         A card's check characters are made from the card. The same damage gives one card's report a wrong check and
         another card's report a wrong shape. So the exact reason would reveal something about a card that lies face
@@ -36,7 +36,7 @@ class BadBytes(Struct, frozen=True):
 
 
 def joined(heard: Iterable[_Heard]) -> list[_Heard | BadBytes]:
-    """Return the same items in the same order, with each run of noise joined into one item."""
+    """Return the items in the same order, but with neighbouring counts of noise bytes added up into one count."""
     out: list[_Heard | BadBytes] = []
     noise = 0
     for item in heard:

@@ -1,4 +1,4 @@
-"""The interface to a brand of card-reading shoe, which the brand's own file in `drivers/shoe` implements."""
+"""The interface for a brand of card-reading shoe. Each brand has a file in `drivers/shoe` that implements it."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ if TYPE_CHECKING:  # who only asks for the brands' names loads nothing of the ta
 
 
 class Answered(Struct, frozen=True):
-    """The shoe's answer to a command: proof that the shoe hears the table, and the table hears the shoe.
+    """The shoe's answer to a command. It proves that shoe and table hear each other.
 
-    `refusal` is the shoe's code where it refuses the command, None where it obeys. The answer has `count` bytes.
+    `refusal` is the shoe's code if it refuses the command, and None if it obeys. `count` is the number of bytes of the
+    answer.
     """
 
     refusal: str | None
@@ -24,12 +25,13 @@ class Answered(Struct, frozen=True):
 
 
 class Asking(Struct, frozen=True):
-    """How a brand of shoe is asked whether it is still there: by a command that changes nothing and that it answers.
+    """How the table asks a shoe of this brand whether it is still there: with a command that the shoe answers and that
+    changes nothing.
 
-    `usual` is the command that is sent where a table's file names none. `frame` makes a command's bytes. A command has
-    the form `form`, a regular expression, of which `such_as` is an example. A command that begins with a key of `acts`
+    `usual` is the command that is sent if a table's file names none. `frame` turns a command into bytes. `form` is a
+    regular expression that every command matches, and `such_as` an example. A command that begins with a key of `acts`
     is never sent, because it does what that entry says. `unlocks` is a command that opens a locked shoe and changes
-    nothing else. The shoe answers within `answers_within_ms`, too short a time for a person to deal so many cards that
+    nothing else. The shoe answers within `answers_within_ms`. In so short a time no person can deal so many cards that
     the report numbers repeat.
     """
 
@@ -43,18 +45,19 @@ class Asking(Struct, frozen=True):
 
 
 class Codec(Protocol):
-    """Decodes one shoe's bytes into facts.
+    """Decodes the bytes of one shoe into facts.
 
-    A codec keeps only the frame that has begun and not ended, and does no I/O.
+    A codec keeps the frame (message) whose bytes have come only in part. It does no I/O.
     """
 
     def feed(self, data: bytes) -> Sequence[ShoeFact | BadBytes | Answered]:
-        """Decode the bytes, and return what they complete, in the order it came. No bytes at all cause an error."""
+        """Decode the next bytes from the shoe. Return the facts, bad bytes and answers that these bytes complete, in
+        order. No bytes, whatever they are, raise an error."""
 
     def forget(self) -> None:
-        """Forget the last report, so that the next one counts as new even where it looks the same.
+        """Forget the last report, so that the next report counts as new even if it looks the same.
 
-        This is called where nothing was heard from the shoe for long.
+        This is called after nothing was heard from the shoe for long.
         """
 
 
@@ -62,13 +65,13 @@ class Brand(Struct, frozen=True):
     """One brand of card-reading shoe.
 
     `name`: the name of the brand's file, and its `[shoe] driver`. `called`: what people call such a shoe, with the
-    article. `bauds`: the speeds of the line, the usual speed first; all are 8N1. `copies`: how many times the shoe
-    sends each report. `bits_until_numbers_repeat`: the fewest bits that the wire carries while so many reports are
-    missed that the next report's number shows no gap; 0 where reports have no numbers. `tableau`: the drawing rules
-    that the shoe itself applies and judges by, and so the only game that it deals; None for a shoe that decides
-    nothing. `buttons`: each button that only this shoe's dealer needs, and why. `codec` makes the codec of one shoe,
-    and gets the last report that was believed before a restart. `asking` says how the shoe is asked whether it is
-    there; None for a shoe that takes no commands.
+    article. `bauds`: the speeds of the serial line (8N1), the usual speed first. `copies`: how many times the shoe
+    sends each report. `bits_until_numbers_repeat`: the fewest bits that pass on the wire before so many reports can be
+    missed that the next report's number shows no gap; 0 if reports have no numbers. `tableau`: the drawing rules that
+    the shoe itself applies, and so the only game that it deals; None for a shoe that decides nothing. `buttons`: each
+    button that only this shoe's dealer needs, and why. `codec` makes the codec of one shoe, from the last report that
+    was believed before a restart. `asking` says how the shoe is asked whether it is there; None for a shoe that takes
+    no commands.
     """
 
     name: str
@@ -82,5 +85,6 @@ class Brand(Struct, frozen=True):
     asking: Asking | None = None
 
     def read_again(self, frame: bytes) -> list[ShoeFact | BadBytes | Answered]:
-        """Decode a report again from its kept frame, and return its facts, each once."""
+        """Decode the shoe's report once more from the frame that the journal kept. Return the facts in it, each
+        once."""
         return list(dict.fromkeys(self.codec(None).feed(frame * self.copies)))

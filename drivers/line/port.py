@@ -2,13 +2,13 @@
 open.
 
 The port is a device (`/dev/serial/by-id/...`, a symbolic link that vanishes with the adapter and comes back) or
-`socket://HOST:PORT`, a serial server on the network. A thread opens the port, since a network shoe can take seconds;
-the event loop reads it. A port that vanishes is opened again under the same name for as long as `run` runs.
+`socket://HOST:PORT`, a serial server on the network. A thread opens the port, because a network shoe can take seconds.
+The event loop reads the port. A port that vanishes is opened again under the same name for as long as `run` runs.
 
 pyserial opens and sets up the port, and reads its modem lines. Its `read` can block or spin, so bytes are read from and
-written to the file descriptor. Opening throws away the bytes that wait to be read. So a shoe that dealt while the port
-was closed shows that only by a gap in its report numbers, if it has any. An open port cannot tell that a cable was
-pulled between adapter and shoe: `shoe_on_line` asks the shoe, or looks at a modem line.
+written to the file descriptor. Opening the port throws away the bytes that wait to be read. So if the shoe dealt while
+the port was closed, only a gap in its report numbers shows that. An open port cannot tell that a cable was pulled
+between adapter and shoe: `shoe_on_line` asks the shoe, or looks at a modem line.
 """
 
 from __future__ import annotations
@@ -46,15 +46,15 @@ _WHAT_TO_DO = {
 
 
 class ShoePort:
-    """One shoe's port, which is opened, and opened again when it vanishes, while `run` runs.
+    """The serial port of one shoe. While `run` runs, the port is opened, and opened again whenever it vanishes.
 
     `url` is `[shoe] port` of the table file. A network shoe ignores `baud`. `on_bytes` gets 1 to 4096 bytes as they
-    come. `on_link(up, why)` is called with the first outcome and with every change after it, but not when `run` is
-    cancelled; `why` is a sentence for people. The event loop calls both functions, and what they raise ends `run`.
-    While the port is closed, it is tried again after `first_retry_s`. That time doubles up to `longest_retry_s`, and
-    starts anew once bytes have come. So a serial server that takes each connection and drops it is not flooded with
-    attempts. `modem_line` is one of `MODEM_LINES` that will be read, or None. Raises TableError for a URL that is
-    neither a device nor `socket://`; `run` raises it for a port that cannot read the modem line.
+    come. `on_link(up, why)` is called with the first result of opening and with every change after it, but not when
+    `run` is cancelled; `why` is a sentence for people. The event loop calls both functions, and an exception from them
+    ends `run`. While the port is closed, it is tried again after `first_retry_s`. That time doubles up to
+    `longest_retry_s`, and starts anew once bytes have come. So a serial server that takes each connection and drops it
+    is not flooded with attempts. `modem_line` is the one of `MODEM_LINES` that will be read, or None. Raises TableError
+    for a URL that is neither a device nor `socket://`; `run` raises TableError if the port cannot read the modem line.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class ShoePort:
         self._settle_down()
 
     async def run(self) -> None:
-        """Keep the port open and read it, until cancelled. Close the port at the end."""
+        """Keep the shoe's port open and read it, until cancelled. Close the port at the end."""
         while True:
             try:
                 port = await self._open()
@@ -103,13 +103,15 @@ class ShoePort:
             await asyncio.sleep(next(self._retries_s))
 
     def write(self, data: bytes) -> None:
-        """Send bytes to the shoe, if the port is open. Bytes that do not fit into the output buffer are lost."""
+        """Send bytes to the shoe. If the port is not open, or its output buffer is full, bytes are lost without an
+        error."""
         if self._open_port is not None:
             with contextlib.suppress(OSError):  # a port that is gone is noticed where it is read
                 os.write(self._open_port.fileno(), data)
 
     def modem_level(self) -> bool | None:
-        """Return whether the modem line is on; None while the port is not open. Any thread may ask."""
+        """Return True if the port's modem line is on, False if it is off, and None if the port is not open. Any thread
+        may call this."""
         port = self._open_port
         if port is None or self._modem_line is None:
             return None
@@ -119,8 +121,8 @@ class ShoePort:
             return None
 
     def _check_modem_line(self, port: serial.Serial) -> None:
-        """Raise TableError where this port cannot read its modem line, because an absent shoe would then never be
-        noticed."""
+        """Raise TableError if this port cannot read its modem line, because nobody would then notice that the shoe is
+        gone. Raise _LinkDownError if the port has just gone."""
         if self._modem_line is None:
             return
         try:
@@ -141,7 +143,7 @@ class ShoePort:
             raise _LinkDownError(_why_not_open(self._url, error)) from error
 
     async def _read(self, descriptor: int) -> None:
-        """Pass bytes on until the port is gone. Then raise _LinkDownError."""
+        """Pass on the bytes that come from the port until the port is gone. Then raise _LinkDownError."""
         loop = asyncio.get_running_loop()
         ended: asyncio.Future[None] = loop.create_future()
 
@@ -160,7 +162,7 @@ class ShoePort:
             loop.remove_reader(descriptor)
 
     def _hand_on(self, descriptor: int) -> None:
-        """Pass on the bytes that wait in the port. Raises _LinkDownError where the port is gone."""
+        """Read the bytes that wait in the port, and pass them on. Raises _LinkDownError if the port is gone."""
         try:
             data = os.read(descriptor, _READ_SIZE)
         except BlockingIOError:
@@ -173,7 +175,7 @@ class ShoePort:
         self._on_bytes(data)
 
     def _lost(self, how: str | None) -> _LinkDownError:
-        """Tell the listener that the port is gone, and return the error to raise.
+        """Tell the listener that the port is gone, and return the exception that the caller then raises.
 
         The listener is told before the port is closed, because closing takes a while.
         """
@@ -182,9 +184,9 @@ class ShoePort:
         return _LinkDownError(why)
 
     def _tell(self, up: bool, why: str) -> None:
-        """Log each new reason of an outage at a high level and its repeats at a low one.
+        """Log that the port is open (`up`) or not, and tell the listener if that has changed.
 
-        Pass on changes of the link.
+        A reason that is already logged for this outage is logged again only at debug level.
         """
         loudly = logging.INFO if up else logging.WARNING
         _log.log(logging.DEBUG if why in self._logged else loudly, "%s", why)
@@ -194,8 +196,8 @@ class ShoePort:
             self._on_link(up, why)
 
     def _settle_down(self) -> None:
-        """Take note that the link works: the next outage is logged afresh, and its retries begin with the shortest
-        wait."""
+        """Take note that the port works. After this, the next outage is logged in full, and its attempts begin again
+        with the shortest wait."""
         self._logged: set[str] = set()
         self._retries_s = _doubling(self._first_retry_s, self._longest_retry_s)
 
@@ -204,7 +206,8 @@ _PYSERIAL = {"cts": "cts", "dsr": "dsr", "dcd": "cd"}
 
 
 def unreadable_modem_line(url: str, line: str, error: OSError) -> TableError:
-    """Return the error that this port cannot read its modem line, with what a person can do about it."""
+    """Return a TableError that says that the port `url` cannot read its modem line, and what a person can do about
+    it."""
     return TableError(
         "shoe_present",
         f"the shoe's port {url} cannot tell its modem line {line.upper()}, which [shoe] present names ({error})",
@@ -214,11 +217,12 @@ def unreadable_modem_line(url: str, line: str, error: OSError) -> TableError:
 
 
 class _LinkDownError(Exception):
-    """The error that the port is not open. Its text says why and what to do."""
+    """The error that the shoe's port is not open. Its text says why and what to do."""
 
 
 def _open_port(url: str, baud: int) -> serial.Serial:
-    """Open the port, blocking. A lock keeps a second controller away from a device; a socket has no lock."""
+    """Open the shoe's port, and block until it is open. A device is locked, so that no second controller can open it. A
+    network socket has no lock."""
     port = serial.serial_for_url(url, baudrate=baud, timeout=0, exclusive=True)
     if url.startswith(NETWORK):
         _keep_alive(port.fileno())
@@ -226,7 +230,9 @@ def _open_port(url: str, baud: int) -> serial.Serial:
 
 
 def _keep_alive(descriptor: int) -> None:
-    """Let the kernel probe a silent connection, so that a serial server without power is noticed after about 11 s."""
+    """Let the kernel probe a silent network connection. If a serial server loses its power, that is then noticed after about
+    11 s.
+    """
     with socket.socket(fileno=os.dup(descriptor)) as connection:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, 5)

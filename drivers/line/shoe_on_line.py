@@ -1,10 +1,10 @@
 """A card-reading shoe as one device: its port, its codec, and whether the shoe is there at the far end of its cable.
 
-An open port says nothing about the shoe: where the plug is pulled at the shoe, the adapter stays in its place. So the
-line is up only while the shoe itself is there. A shoe that answers commands is asked. Where `present` names a modem
-line or an input, the table sees the plug: a loop in the plug at the shoe's end gives RTS back on a modem line, or the
-shoe's own supply closes an input of the header. Where neither can be done, the port alone decides, and nobody notices a
-plug that is pulled at the shoe.
+An open port says nothing about the shoe: if the plug is pulled at the shoe, the adapter stays in its place. So the line
+counts as up only while the shoe itself is there. A shoe that answers commands is asked. If `present` names a modem line
+or an input, the table sees the plug: a loop in the plug at the shoe's end leads RTS back to a modem line, or the shoe's
+own supply closes an input of the header. If neither is possible, the port alone decides, and nobody notices a plug that
+is pulled at the shoe.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ OFF = "off"
 
 
 class ShoeOnLine:
-    """A shoe of a given brand on its serial line: a `drivers.devices.Shoe`.
+    """A shoe of a given brand on its serial line, as the Protocol `drivers.devices.Shoe` describes it.
 
-    `url` and `baud` are as in the table file's `[shoe]`; without `baud` the brand's usual speed holds. `last` is the
-    last report that was believed before a restart. `ask` is the command by which the shoe is asked, "off", or None for
-    the brand's usual command. A shoe that has not answered for `answers_within_ms` counts as gone; None stands for the
-    brand's time. `present` is "cts", "dsr", "dcd", "input", or None where nothing shows the plug. `tap` gets a copy of
-    all bytes on the wire.
+    `url` and `baud` are `port` and `baud` in the table file's `[shoe]`; without `baud` the brand's usual speed holds.
+    `last` is the last report that was believed before a restart. `ask` is the command by which the shoe is asked
+    whether it is there, "off", or None for the brand's usual command. A shoe that has not answered for
+    `answers_within_ms` counts as gone; None stands for the brand's time. `present` is "cts", "dsr", "dcd" or "input",
+    which shows that the plug is in, or None if nothing shows that. `tap` gets a copy of all bytes on the wire.
     """
 
     def __init__(
@@ -79,7 +79,8 @@ class ShoeOnLine:
 
     @property
     def gap_shows_within_ms(self) -> int:
-        """For how long the line may go unheard while a missed report still shows as a gap in the shoe's report numbers.
+        """The longest time, in milliseconds, for which the shoe may go unheard while a missed report still shows as a
+        gap in the numbers of the shoe's reports.
 
         The value is 0 on a network line, which can be dead for a while before anybody notices.
         """
@@ -87,10 +88,10 @@ class ShoeOnLine:
 
     @property
     def kept_unread_ms(self) -> int:
-        """For how long, at the least, nothing is missed while the program stands still.
+        """How long the program can stand still, in milliseconds, without missing anything of the shoe.
 
-        The kernel's buffer limits this time. While nobody looks, a plug can also be pulled and put back, so the time is
-        never longer than the wait for an answer, or than one look at the plug may be late.
+        The kernel's buffer limits this time. Meanwhile a plug can also be pulled and put back unseen. So the time is at
+        most the longest wait for the shoe's answer, and at most a second if the table looks at the plug.
         """
         kept_ms = _KEPT_UNREAD_BYTES * _BITS_A_BYTE * 1000 // self._baud
         if self._answers_within_ms is not None:
@@ -99,27 +100,26 @@ class ShoeOnLine:
 
     @property
     def proven_ms(self) -> int | None:
-        """The moment, in milliseconds since boot, until which the shoe's answers prove that it was heard; None without
-        proof."""
+        """The moment, in milliseconds since boot, up to which the shoe's answers prove that the table heard the shoe;
+        None if nothing proves it."""
         return self._proven_ms
 
     def forget(self) -> None:
-        """Forget the last report, so that the next one counts as new even where it looks the same."""
+        """Forget the last report, so that the next report counts as new even if it looks the same."""
         self._codec.forget()
 
     async def run(self, listener: ShoeListener) -> None:
-        """Keep the shoe's line open and call the listener, until cancelled.
+        """Keep the shoe's line open and tell the listener what happens, until cancelled.
 
-        Raises TableError for a URL that is no port, and for a port that cannot read the modem line that `present`
-        names.
+        Raises TableError if the URL names no port, or if the port cannot read the modem line that `present` names.
         """
         self._listener = listener
         self._port = ShoePort(self._url, self._baud, self._hear, self._link, modem_line=self._modem_line)
         await self._port.run()
 
     def look(self, now_ms: int, inputs: Mapping[str, bool]) -> bool:
-        """Look whether the shoe's plug is in, and tell whether that has changed since the last beat. Any thread may
-        call this."""
+        """Look whether the shoe's plug is in. Return True if that has changed since the last beat (the main loop's
+        regular work). Any thread may call this."""
         there = self._is_there(inputs)
         if there is None:
             return False
@@ -128,8 +128,8 @@ class ShoeOnLine:
         return there != self._there
 
     def beat(self, now_ms: int, inputs: Mapping[str, bool]) -> None:
-        """Do the shoe's work at a beat of the loop: look at the plug, tell the listener of changes, and ask the
-        shoe."""
+        """Do the shoe's regular work, at each beat of the main loop: look at the plug, tell the listener of changes,
+        and ask the shoe whether it is there."""
         if self._port_is is None or not self._port_is[0]:
             return
         if self._opened_ms is None:
@@ -150,7 +150,7 @@ class ShoeOnLine:
         return self._present if self._present in MODEM_LINES else None
 
     def _link(self, up: bool, why: str) -> None:
-        """Take note that the port was opened, or is gone."""
+        """Take note that the port was opened (`up`) or is gone. Forget the answers and looks of the time before."""
         if self._tap is not None:
             self._tap.tell("open" if up else "gone")
         self._port_is = up, why
@@ -174,9 +174,10 @@ class ShoeOnLine:
             self._pass_on(heard)
 
     def _without_answers(self, data: bytes) -> Iterator[ShoeFact | BadBytes]:
-        """Decode the bytes into facts and bad bytes.
+        """Decode the bytes from the shoe. Yield the facts and bad bytes in them.
 
-        An answer to a question is noted, and any other answer is noise.
+        The answer to the table's question whether the shoe is there is noted, and not yielded. Any other answer counts
+        as noise.
         """
         for heard in self._codec.feed(data):
             if not isinstance(heard, Answered):
@@ -200,8 +201,8 @@ class ShoeOnLine:
         return self._answers_within_ms is not None
 
     def _ask(self, now_ms: int) -> None:
-        """Ask the shoe whether it is there, where the last question is long enough ago, whether or not it was
-        answered."""
+        """Ask the shoe whether it is there, unless the last question was asked less than 450 ms ago. It does not matter
+        whether that question was answered."""
         assert self._port is not None, "a port is open"
         if self._asked_ms is not None and now_ms - self._asked_ms < _ASKED_EVERY_MS:
             return
@@ -211,25 +212,27 @@ class ShoeOnLine:
             self._tap.tell("host", self._question)
 
     def _answered(self) -> None:
-        """Take note of the shoe's answer: the shoe was there when the last question was sent, or later.
+        """Take note that the shoe has answered. The answer proves that the shoe was there when the last question was
+        sent.
 
-        Where the program stood still, the answer may be read much later. The program asked nothing meanwhile.
+        If the program stood still, it may read the answer much later, but it asked nothing meanwhile.
         """
         self._proven_ms, self._is_due = self._asked_ms, False
         if self._present is None or self._there:
             self._come_up()
 
     def _is_there(self, inputs: Mapping[str, bool]) -> bool | None:
-        """Return whether the plug is seen now; None where nothing shows the plug, or the port is not open."""
+        """Return True if the shoe's plug is in now, and False if it is out. Return None if nothing shows the plug, or
+        the port is not open."""
         if self._present is None or self._port is None:
             return None
         return inputs.get(PRESENT_INPUT, False) if self._modem_line is None else self._port.modem_level()
 
     def _look_at_plug(self, now_ms: int, inputs: Mapping[str, bool]) -> bool:
-        """Take all looks at the plug since the last beat. Return whether the plug was out at one of them.
+        """Go through all looks at the plug since the last beat. Return True if the plug was out at one of them.
 
-        A shoe without numbers may have sent a whole card while a single look found no plug, so each look counts. The
-        report numbers of another shoe show what was missed, unless the plug was out for so long that the numbers can
+        A shoe without report numbers may have sent a whole card while a single look found no plug, so each look counts.
+        With another shoe, report numbers show what was missed, unless the plug was out for so long that the numbers can
         have repeated.
         """
         now_there = self._is_there(inputs)
@@ -248,7 +251,7 @@ class ShoeOnLine:
         return was_out
 
     def _judge(self, now_ms: int) -> None:
-        """Decide whether the shoe's line is up now, and tell the listener."""
+        """Decide whether the shoe's line is up now, from the plug and the shoe's answers, and tell the listener."""
         if self._there is False:
             self._tell(False, self._plug_is_out())
         elif self._is_silent(now_ms):
@@ -259,7 +262,8 @@ class ShoeOnLine:
             self._come_up()
 
     def _is_silent(self, now_ms: int) -> bool:
-        """Tell whether the shoe's last answer is so long ago that its report numbers can have repeated since."""
+        """Return True if the shoe has not answered for longer than `answers_within_ms`. After such a time its report
+        numbers can have repeated."""
         since_ms = self._opened_ms if self._proven_ms is None else self._proven_ms
         if since_ms is None or self._answers_within_ms is None:
             return False
@@ -279,9 +283,9 @@ class ShoeOnLine:
         self._tell(True, self._port_is[1])
 
     def _tell(self, up: bool, why: str) -> None:
-        """Tell the listener that the line went up or down, or of another reason.
+        """Tell the listener that the line went up or down, or that the reason has changed.
 
-        A reason that is not the port's own is logged here. The port has logged its own.
+        This also logs the reason, unless the reason is the port's own, which the port has already logged.
         """
         if self._told == (up, why):
             return

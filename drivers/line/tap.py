@@ -1,9 +1,10 @@
-"""A tap on a live shoe's wire: the table sends a copy of what passes to a listener, and never waits for the listener.
+"""A tap on a live shoe's wire: the table sends a copy of all bytes to a listening program, and never waits for that
+program.
 
 The listener binds a datagram socket in the journal's folder, which belongs to the table's user alone. There it can read
 every card as soon as it is drawn. It learns nothing that the journal does not hold. The table sends each piece without
-waiting. Where nobody listens, this costs one look for the socket's name. A slow listener loses pieces, which are
-numbered.
+waiting. If nobody listens, this costs only a check whether the socket's file exists. Pieces are numbered, so a slow
+listener sees how many it has lost.
 """
 
 from __future__ import annotations
@@ -23,12 +24,14 @@ _MOST_BYTES = 1 << 16
 
 
 def tap_of(journal: Path) -> Path:
-    """Return the path at which a listener binds its socket, for the table with this journal."""
+    """Return the path of the socket at which a program can listen to the shoe's wire. It lies beside the file `journal`
+    of the table."""
     return journal.with_name(f"{journal.name}.wire")
 
 
 class Tap:
-    """The table's end of the tap, which sends. `clock_ms` returns the milliseconds since some fixed moment."""
+    """The table's end of the tap on a shoe's wire, which sends copies of the bytes. `clock_ms` returns the milliseconds
+    since some fixed moment."""
 
     def __init__(self, path: Path, clock_ms: Callable[[], int]) -> None:
         self._path = str(path)
@@ -38,7 +41,8 @@ class Tap:
         self._listens = False
 
     def tell(self, way: Way, data: bytes = b"") -> None:
-        """Send what passed on the wire to the listener, if there is one. This neither waits nor raises."""
+        """Send a copy of what passed on the shoe's wire to the listening program, if one listens. This neither waits
+        nor raises."""
         self._number += 1
         if not os.path.exists(self._path):  # noqa: PTH110  # a Path takes five times as long, three times a card
             self._note(False)
@@ -62,9 +66,9 @@ class Tap:
 
 
 class TapListener:
-    """The listener's end of the tap, a context manager.
+    """The listening program's end of the tap on a shoe's wire, a context manager.
 
-    Raises TableError `wire_taken` where somebody listens already, and `wire_tap` where the socket cannot be made.
+    Raises TableError `wire_taken` if another program listens already, and `wire_tap` if the socket cannot be made.
     """
 
     def __init__(self, path: Path) -> None:
@@ -97,10 +101,10 @@ class TapListener:
         self._socket.close()
 
     def pieces(self, within_s: float | None = None) -> Iterator[Piece]:
-        """Yield what passes on the wire, as it comes, with moments of the table's clock. End where nothing came for
-        `within_s`.
+        """Yield what passes on the shoe's wire, as it comes, with moments of the table's clock. End if nothing came for
+        `within_s` seconds.
 
-        `lost` counts the pieces that did not arrive.
+        The attribute `lost` counts the pieces that did not arrive.
         """
         self._socket.settimeout(within_s)
         while True:
@@ -113,7 +117,8 @@ class TapListener:
             yield from pieces_of(lines, "the table")
 
     def _is_taken(self) -> bool:
-        """Tell whether a running program is bound to this name. A name that a killed program left behind is free."""
+        """Return True if a running program listens on this socket already. A socket file that a killed program left
+        behind does not count."""
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as probe:
             try:
                 probe.connect(str(self._path))

@@ -1,12 +1,13 @@
-"""A record of a shoe's wire: each byte with its moment, in both directions, as a text that a person can read and write.
+"""A record of a shoe's wire: all bytes in both directions with their times, as a text that a person can read and write.
 
     # Whatever follows a # is a remark.
          0.000 open
          1.204 shoe 2A 30 44 33 44 46 42 0D 0A  | *0D3DFB..
          1.655 host 02 4F 50 4C 4B 30 31 03 31 38  | .OPLK01.18
 
-A line is: seconds since the record began, who sent the bytes, and the bytes in hex. What follows a | is the same in
-readable characters, and is ignored when the record is read. `open` and `gone` say that the port was opened or vanished.
+A line has: seconds since the record began, who sent the bytes, and the bytes in hex. The text after a | is the same
+bytes as readable characters, and is ignored when the record is read. `open` and `gone` say that the port was opened or
+vanished.
 """
 
 from __future__ import annotations
@@ -28,9 +29,10 @@ _EXAMPLE = "     1.204 shoe 2A 30 44 33 44"
 
 
 class Piece(Struct, frozen=True):
-    """What passed on the wire at one moment, `at_ms` after the record began: bytes of the shoe or of the host.
+    """What passed on a shoe's wire at one moment, `at_ms` milliseconds after the record began. `way` says who sent the
+    bytes: the shoe, or the host (the table).
 
-    There are no bytes where the port was opened or vanished.
+    If `way` is "open" or "gone", the port was opened or vanished, and there are no bytes.
     """
 
     at_ms: int
@@ -39,7 +41,7 @@ class Piece(Struct, frozen=True):
 
 
 def lines_of(piece: Piece) -> Iterator[str]:
-    """Yield the lines of the record for a piece, without line ends."""
+    """Yield the lines of text that record this piece of a shoe's wire, without line ends."""
     head = f"{piece.at_ms // 1000:6}.{piece.at_ms % 1000:03} {piece.way}"
     if not piece.data:
         yield head
@@ -50,9 +52,9 @@ def lines_of(piece: Piece) -> Iterator[str]:
 
 
 def pieces_of(lines: Iterable[str], named: str) -> Iterator[Piece]:
-    """Parse the lines of a record into its pieces, in order.
+    """Parse the lines of a record of a shoe's wire, and yield its pieces in order.
 
-    Raises TableError `wire_unreadable`, which names the record and the line.
+    Raises TableError `wire_unreadable` for a wrong line. The error names the line, and the record by the text `named`.
     """
     last_ms = 0
     for number, whole in enumerate(lines, 1):
@@ -70,9 +72,9 @@ def pieces_of(lines: Iterable[str], named: str) -> Iterator[Piece]:
 
 
 def read_record(path: Path) -> tuple[Piece, ...]:
-    """Read a whole record from a file.
+    """Read the whole record of a shoe's wire from the file at `path`.
 
-    Raises TableError `wire_unreadable`, also for a record in which no shoe speaks.
+    Raises TableError `wire_unreadable` if the file cannot be read, or if the record holds no bytes of a shoe.
     """
     try:
         lines = path.read_text("utf-8").splitlines()

@@ -1,6 +1,6 @@
 """The brands of card-reading shoe.
 
-Each has a file in this folder, which ends in its `BRAND`. There is no other list.
+Each brand has a file in this folder, which ends with the brand's object `BRAND`. The folder is the only list of brands.
 """
 
 from __future__ import annotations
@@ -17,6 +17,6 @@ NAMES = tuple(sorted(module.name for module in pkgutil.iter_modules(__path__)))
 
 
 def brand(name: str) -> Brand:
-    """Return the brand with that name, one of `NAMES`."""
+    """Return the brand of shoe with this name, one of `NAMES`."""
     named: Brand = import_module(f"{__name__}.{name}").BRAND
     return named

@@ -1,21 +1,22 @@
 """The codec of the Angel Eye II-EX shoe: decodes the shoe's bytes into facts, without any clock or I/O.
 
 A report on the wire is ENQ, a sequence digit, a type byte, its payload, ETX and two upper-case hex characters: the XOR
-of everything from the sequence digit through ETX. Only the first byte of a frame can be ENQ, so an ENQ always begins a
-new frame. Whatever damage came before, the next good frame is found, and the codec never keeps more than one frame.
+of everything from the sequence digit through ETX. Only the first byte of a frame (a report on the wire) can be ENQ, so
+an ENQ always begins a new frame. Whatever damage came before, the next good frame is found, and the codec never keeps
+more than one frame.
 
-The shoe sends each report three times. An 8-bit XOR lets one damaged frame in 256 through, so a report is believed when
-two of the last three good frames are identical. The wait for the second copy is the wire time of one frame, plus the
-shoe's pause between copies. At 4800 8N1 a byte has 10 bits: 17 ms for a card (8 bytes), at most 25 ms (a preset, 12
+The shoe sends each report three times. An 8-bit XOR lets one damaged frame in 256 through, so a report is believed only
+when two of the last three good frames are identical. The wait for the second copy is the wire time of one frame, plus
+the shoe's pause between copies. At 4800 8N1 a byte has 10 bits: 17 ms for a card (8 bytes), at most 25 ms (a preset, 12
 bytes). A damaged copy makes the wait one frame longer.
 
-Where sequence digits skip a number, the table decides what that means: the codec only puts each digit into its fact's
+If the sequence digits skip a number, the table decides what that means: the codec only puts each digit into its fact's
 `Report`.
 
 The shoe takes commands: STX, `OP`, a type of two letters, two digits, ETX and the XOR of all bytes before, as two
 characters. The shoe answers each command, with ACK, or with NAK and two characters. A command of an unknown type
 changes nothing and is answered with a NAK, so the table uses such a command to ask whether the shoe is there. Answers
-come between reports and between the copies of a report. Inside a frame no byte is an answer: it is damage.
+come between reports and between the copies of a report. A byte inside a frame is never an answer, but damage.
 """
 
 from __future__ import annotations
@@ -132,11 +133,12 @@ Heard = ShoeFact | BadBytes | Answered
 
 
 class AngelEyeCodec:
-    """Decodes the bytes of one shoe, in chunks of any size, into facts.
+    """Decodes the bytes of one Angel Eye shoe, in chunks of any size, into facts.
 
-    `last` is the last report believed before a restart: copies of exactly that frame are repeats. Only the last report
-    is remembered. So the same card under the same digit ten reports later is a new fact, and so is any frame that came
-    before the shoe's power-up (`S`). Two power-ups with nothing in between are the same bytes and count as one.
+    `last` is the last report that was believed before a restart: copies of exactly that frame are repeats and make no
+    fact. Only the last report is remembered. So the same card under the same sequence digit ten reports later is a new
+    fact, and so is any frame that came before the shoe's power-up (`S`). Two power-ups with nothing in between are the
+    same bytes and count as one.
     """
 
     def __init__(self, last: Report | None = None) -> None:
@@ -145,23 +147,24 @@ class AngelEyeCodec:
         self._unconfirmed: list[bytes] = []  # the last good frames that are not believed yet: 3 at most
 
     def forget(self) -> None:
-        """Forget the last report, so that a frame which looks like it counts as a new report.
+        """Forget the last report, so that a frame with the same bytes counts as a new report.
 
-        This is called where nothing was heard for so long that the sequence digits may have repeated. A single late
-        copy of the last report makes no fact. More copies do, and then a person decides.
+        This is called after nothing was heard for so long that the sequence digits may have repeated. A single late
+        copy of the last report makes no fact. Several late copies do, and then a person decides.
         """
         self._believed = b""
 
     def feed(self, data: bytes) -> list[Heard]:
-        """Decode the bytes, and return what they complete, in the order it came. No bytes at all cause an error."""
+        """Decode the next bytes from the shoe. Return the facts, bad bytes and answers that these bytes complete, in
+        order. No bytes, whatever they are, raise an error."""
         if not self._open and data in (self._believed, *self._unconfirmed):
             return joined(self._frame(data))  # a copy that came in one piece, as nearly all do: its shape is known
         return joined(item for byte in data for item in self._take(byte))
 
     def _take(self, byte: int) -> Iterable[Heard]:
-        """Add a byte to the frame that has begun, and return what that completes.
+        """Take the next byte from the shoe. Return the fact, bad bytes or answer that this byte completes, or nothing.
 
-        Each byte is checked at once, so a false ENQ delays nothing for long.
+        Each byte of a frame is checked as it comes, so a wrong start byte (ENQ) delays nothing for long.
         """
         if byte == _ENQ:
             broken = self._drop()
@@ -183,7 +186,8 @@ class AngelEyeCodec:
         return self._frame(whole)
 
     def _take_refusal(self, byte: int) -> Iterable[Heard]:
-        """Add a byte to an answer that began with NAK, which two more characters must follow."""
+        """Take the next byte of an answer that began with NAK. Two characters must follow the NAK. Return the answer
+        when it is complete, or bad bytes."""
         self._open.append(byte)
         said = bytes(self._open[1:])
         if not any(code.startswith(said) for code in _REFUSALS):
@@ -194,7 +198,8 @@ class AngelEyeCodec:
         return (Answered(said.decode("ascii"), _REFUSAL_BYTES),)
 
     def _drop(self) -> Iterable[Heard]:
-        """Drop the frame, or the NAK answer, that has begun and will never be whole. Return its bytes as bad bytes."""
+        """Give up the frame or NAK answer that has begun but cannot be completed. Return a count of its bytes as bad
+        bytes."""
         count, begins = len(self._open), self._open[:1]
         self._open.clear()
         if not count:
@@ -202,8 +207,8 @@ class AngelEyeCodec:
         return (BadBytes("noise" if begins == bytes((_NAK,)) else "shape", count),)
 
     def _frame(self, frame: bytes) -> Iterable[Heard]:
-        """Judge a frame of the right shape by its check, its values, and whether enough copies agree. Return the fact,
-        if any."""
+        """Check a complete frame: its check characters, its values, and whether enough copies agree. Return bad bytes
+        if it fails, the fact if it is confirmed, and nothing while copies are missing."""
         if frame == self._believed:
             return ()
         if _bcc(frame[1:-2]) != frame[-2:]:
@@ -223,15 +228,16 @@ class AngelEyeCodec:
 
 
 def _shape(begun: bytearray) -> tuple[frozenset[int], ...]:
-    """Return the bytes that may stand at each place after the first byte of a frame.
+    """Return, for each place after the first byte of a frame, the set of bytes that may stand there.
 
-    The first two of these places are the same in all frames. The type byte decides the rest.
+    The first two of these places are the same in all frames. The type byte in `begun`, once it has come, decides the
+    rest.
     """
     return _SHAPES[begun[2] if len(begun) > 2 else ord("S")]
 
 
 def _fact(frame: bytes) -> ShoeFact:
-    """Return the fact that a whole frame states. Raises KeyError when a payload byte is out of range."""
+    """Return the fact that a complete frame reports. Raises KeyError if a payload byte is out of range."""
     _, decode = _REPORTS[frame[2]]
     return decode(frame[3:-3], Report(seq=frame[1] - ord("0"), frame=frame.hex()))
 
@@ -252,13 +258,13 @@ def _unconfirmed(frame: bytes) -> BadBytes:
 
 
 def _bcc(checked: bytes) -> bytes:
-    """Return the two check characters of a frame: the XOR of the given bytes, in hex."""
+    """Return the two check characters of a frame: the XOR of the bytes `checked`, as two upper-case hex characters."""
     return b"%02X" % reduce(xor, checked)
 
 
 def command(text: str) -> bytes:
-    """Return the bytes of a command to the shoe, such as `LK01`. As in the shoe's own example, the check covers the STX
-    too."""
+    """Return the bytes that send a command such as `LK01` to the shoe. The check characters cover the start byte STX
+    too, as in the manufacturer's own example."""
     covered = bytes((_STX, *b"OP", *text.encode("ascii"), _ETX))
     return covered + _bcc(covered)
 

@@ -40,13 +40,15 @@ _SHORTEST = len("*00\r\n")
 
 
 class BeeTekCodec:
-    """Decodes the bytes of one shoe, in chunks of any size, into facts. What came before a restart does not matter."""
+    """Decodes the bytes of one BeeTek shoe, in chunks of any size, into facts. Nothing from before a restart is
+    needed."""
 
     def __init__(self) -> None:
         self._open = bytearray()  # the line that has begun and not ended
 
     def feed(self, data: bytes) -> list[ShoeFact | BadBytes]:
-        """Decode the bytes, and return what they complete, in the order it came. No bytes at all cause an error."""
+        """Decode the next bytes from the shoe. Return the facts and bad bytes that these bytes complete, in order. No
+        bytes, whatever they are, raise an error."""
         return joined(item for byte in data for item in self._take(byte))
 
     def forget(self) -> None:
@@ -70,14 +72,14 @@ class BeeTekCodec:
         return (_meaning(line),)
 
     def _drop(self) -> Iterable[BadBytes]:
-        """Drop the line that has begun and will never be whole. Return its bytes as bad bytes."""
+        """Give up the line that has begun but cannot be completed. Return a count of its bytes as bad bytes."""
         count = len(self._open)
         self._open.clear()
         return (BadBytes("shape", count),) if count else ()
 
 
 def _meaning(line: bytes) -> ShoeFact | BadBytes:
-    """Decode a whole line, from its star to its LF, into a fact or bad bytes."""
+    """Decode a complete line of the shoe, from its star to its LF, into a fact or bad bytes."""
     text, check = line[1:-4], line[-4:-2]
     if len(line) < _SHORTEST:
         return BadBytes("shape", len(line))

@@ -22,8 +22,8 @@ CABINET = "cabinet_open"
 
 
 class Wanted(Enum):
-    """Which tables need an input. The guided test of a table's wiring asks for every input except that of the shoe's
-    plug."""
+    """The kinds of tables that need a certain input. `tablectl setup`, in which a person presses each input in turn,
+    asks for every input except that of the shoe's plug."""
 
     TO_LOCK = auto()  # every table whose dealer locks the wagers
     EVERYWHERE = auto()  # every table: without it people must use `tablectl`
@@ -72,8 +72,8 @@ def to_wire(calls: Iterable[Call], of_shoe: Iterable[str], walks: bool) -> list[
     """Return the inputs that a person is asked to wire at a table, in the usual order.
 
     `calls` are the calls that the game's dealer makes with a button, such as `hit`. `of_shoe` are the buttons that the
-    shoe needs. In a guided test of the wiring (`walks`), the person is asked for the optional inputs too. Example: a
-    shoe that reports the cut card itself needs no button for it, but the table may have one.
+    shoe needs. If the person presses each input in turn during the setup (`walks`), the optional inputs are asked for
+    too. Example: a shoe that reports the cut card itself needs no button for it, but the table may have one.
     """
     own = (Wanted.TO_LOCK, Wanted.EVERYWHERE)
     at_will = (Wanted.BY_A_SHOE, Wanted.AT_WILL) if walks else ()
