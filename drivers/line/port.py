@@ -230,9 +230,8 @@ def _open_port(url: str, baud: int) -> serial.Serial:
 
 
 def _keep_alive(descriptor: int) -> None:
-    """Let the kernel probe a silent network connection. If a serial server loses its power, that is then noticed after about
-    11 s.
-    """
+    """Let the kernel probe a silent network connection. So a serial server that loses its power is noticed after about
+    11 s."""
     with socket.socket(fileno=os.dup(descriptor)) as connection:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, 5)
