@@ -1,4 +1,4 @@
-"""The surroundings of a daemon, in memory: pins, a shoe, a broker and a pit that a test controls."""
+"""Stand-ins, in memory, for everything around a daemon: pins, a shoe, a broker and a pit that a test controls."""
 
 from __future__ import annotations
 
@@ -50,7 +50,8 @@ LEVELS = {"personal_vs_personal": 1_000_000, "banker_personal": 500_000, "player
 
 
 class HeldPins:
-    """Pins in memory. The names in `pressed` are the inputs (buttons, key and sensors) that are closed."""
+    """A stand-in for the Raspberry Pi's pins, in memory. `pressed` holds the names of the inputs (buttons, key and
+    sensors) that are closed."""
 
     def __init__(self, config: Config) -> None:
         self._names = list(config.file.pins.inputs)
@@ -74,16 +75,16 @@ class HeldPins:
         self.closed = True
 
     async def sampled(self, times: int) -> None:
-        """Wait until the inputs have been read `times` more times."""
+        """Wait until the daemon has read the inputs `times` more times."""
         until = self.samples + times
         await eventually(lambda: self.samples >= until)
 
 
 class HeldShoe:
-    """A shoe in memory that reports what a test says. No time without a report counts as unheard, unless a test says
-    so.
+    """A stand-in for the shoe, in memory, that reports what a test tells it to. Unless a test changes the limits, no
+    silence of this shoe is long enough to count as unheard.
 
-    Its line is up at once, unless a test brings it `up` later. `forgot` counts how often its last report was forgotten.
+    Its line is up at once, unless `up` is False. `forgot` counts how often the table told it to forget its last report.
     """
 
     listener: ShoeListener  # once it runs
@@ -111,18 +112,18 @@ class HeldShoe:
         pass
 
     def link(self, up: bool) -> None:
-        """Let the line come up or go down."""
+        """Tell the table that the shoe's line has come up or gone down."""
         self.listener.shoe_link(up, "as the test says")
 
     def deal(self, text: str) -> None:
-        """Let these cards leave the shoe, without the shoe's opinion of where each belongs."""
+        """Report each of these cards, such as "KS 9H", to the table, without saying to which hand it goes."""
         for word in text.split():
             self.listener.shoe_reported(CardDrawn(Card.parse(word), report=Report(None, "05")))
 
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """A message that the table published."""
+    """A message that the table has published on the broker in memory."""
 
     token: int
     topic: str
@@ -137,9 +138,10 @@ class Published:
 
 
 class HeldBroker:
-    """A broker in memory. It answers each published message with `reason(published)`, or not at all where that is None.
+    """A stand-in for the MQTT broker, in memory. It answers each published message with the reason code
+    `reason(published)`, or does not answer if that is None.
 
-    `retained` is the pit's message that the broker retains.
+    `retained` is the pit's acknowledgement that the broker keeps for each new connection.
     """
 
     address = "127.0.0.1:1883"
@@ -165,7 +167,8 @@ class HeldBroker:
             self.say_levels()
 
     def say_levels(self) -> None:
-        """Let the pit publish its meters' levels, unless a test has set them to None."""
+        """Send the table a message of the pit with the levels of its meters, unless a test has set the levels to
+        None."""
         if self.up and self.levels is not None:
             self._levels_seq += 1
             word = MetersWord(self._levels_seq, number_text(self._levels_seq), self.levels)
@@ -180,7 +183,8 @@ class HeldBroker:
         return published.token
 
     def connect(self) -> None:
-        """Bring up the connection. What is retained comes before any answer, as from a real broker."""
+        """Bring up the table's connection. The retained message reaches the table before any answer, as with a real
+        broker."""
         self.up = True
         self.listener.broker_connected()
         if self.retained is not None:
@@ -201,11 +205,11 @@ class HeldBroker:
         return self.cuts
 
     def say(self, payload: bytes, topic: str | None = None, retained: bool = False) -> None:
-        """Bring the table a message, on the topic of the pit's acknowledgements unless another is given."""
+        """Send the table a message on `topic`. Without a topic, it goes to the topic of the pit's acknowledgements."""
         self.listener.broker_message(topic or self._topics.ack, payload, retained)
 
     def events(self) -> list[dict[str, Any]]:
-        """Return every event published so far, with repeats."""
+        """Return every event that the table has published so far, in order and with repeats."""
         return [published.value for published in self.published if published.topic == self._topics.event]
 
     def states(self) -> list[Published]:
@@ -222,8 +226,8 @@ class HeldBroker:
 
 
 class HeldPit(OrderedPit[dict[str, Any]]):
-    """A pit on the broker in memory. It answers each event with its last acknowledgement, unless `acks` is switched
-    off."""
+    """A stand-in for the pit, on the broker in memory. It answers each event of the table with an acknowledgement,
+    unless `acks` is False."""
 
     def __init__(self, broker: HeldBroker, ledger: list[dict[str, Any]]) -> None:
         super().__init__(ledger)
@@ -243,14 +247,14 @@ class HeldPit(OrderedPit[dict[str, Any]]):
 
 
 def ack(epoch: str, seq: int, chain: str, at: str | None = None, table: str = "royal9-01") -> bytes:
-    """Return the pit's acknowledgement of event `seq`, as bytes on the wire."""
+    """Return the bytes of the message in which the pit acknowledges event `seq` and all events before it."""
     return AckWord(table, epoch, seq, chain, at or now_text()).payload(PIT_KEY)
 
 
 class HeldJournal(Journal):
-    """A real journal on a disk that a test can spoil.
+    """A real journal, on a simulated disk that a test can break.
 
-    Writes hang while `gate` is closed, and fail where `failing` is set. Reads fail where `unreadable` is set.
+    Writes hang until `gate` is set, and fail if `failing` is set. Reads fail if `unreadable` is set.
     """
 
     gate: threading.Event
@@ -277,7 +281,7 @@ class HeldJournal(Journal):
 
 @dataclass
 class World:
-    """A running table and all of its surroundings."""
+    """A running table with the stand-ins for its pins, shoe, broker and pit."""
 
     config: Config
     journal: HeldJournal
@@ -291,39 +295,40 @@ class World:
 
     @property
     def status(self) -> Status:
-        """The status that `tablectl status` would show."""
+        """The table's status, as `tablectl status` would show it."""
         return self.runtime.told.status()
 
     @property
     def waits(self) -> Waits:
-        """Return the act that waits for a second person. Raises AssertionError where none waits."""
+        """The act that waits for a second person. Raises AssertionError if no act waits."""
         waits = self.runtime.told.waits_for_second_person()
         assert waits is not None, "nothing waits for a second person"
         return waits
 
     def fault(self) -> str | None:
-        """Return the code of the standing fault; None where there is none."""
+        """Return the code of the table's present fault; None if it has no fault."""
         return self.runtime.face.fault.code if self.runtime.face.fault else None
 
     @property
     def lamps(self) -> dict[str, str]:
-        """The pattern of every lamp, by the lamp's name."""
+        """The pattern of every lamp, such as "fast_blink", by the lamp's name."""
         return self.status.lamps
 
     async def do(self, *requests: Request) -> None:
-        """Ask the table for acts, each of which must be allowed."""
+        """Ask the table for these acts, one after the other. Raises AssertionError if the table refuses one."""
         for request in requests:
             answer = await self.ask(request)
             assert answer.refused is None, answer
 
     async def ask(self, request: Request) -> Answer:
-        """Ask the table for an act, which answers the standing fault, if there is one. Return the table's answer."""
+        """Ask the table for an act, and return its answer. If the table has a fault, the act answers that fault."""
         fault = self.runtime.face.fault
         return await self.runtime.ask(request, fault=fault.id if fault else None)
 
     @asynccontextmanager
     async def committing(self, request: Request) -> AsyncIterator[asyncio.Task[Answer]]:
-        """Ask the table for an act whose commit hangs during the `async with` block. The answer comes afterwards."""
+        """Ask the table for an act whose commit hangs during the `async with` block. Yield the task that waits for the
+        answer."""
         self.journal.gate.clear()
         asked = asyncio.create_task(self.runtime.ask(request))
         await eventually(lambda: self.journal.at_gate)
@@ -332,22 +337,22 @@ class World:
         await asyncio.wait([asked])
 
     async def deal(self, text: str) -> None:
-        """Let these cards leave the shoe, and wait until the table has committed them."""
+        """Let the shoe report these cards, such as "KS 9H", and wait until the table has committed them."""
         self.shoe.deal(text)
         await self.settle()
 
     async def settle(self) -> None:
-        """Wait until everything that has come so far is committed and shown."""
+        """Wait until the table has committed and shown everything that came so far."""
         await self.runtime.ask(ClearFault(None))  # always refused, and answered in its turn
 
     async def open_shoe(self) -> None:
-        """Open a shoe, and draw its first card and the card to burn. Wagers are open afterwards."""
+        """Open a shoe, and draw its first card and the card to burn. After that, wagers are open."""
         await self.do(NewShoe())
         await self.deal("AS 2D")
         assert self.runtime.face.phase == "wagers_open"
 
     async def wager(self, *seats: int) -> None:
-        """Place Royal 9 wagers at these seats, and wait until the sensors have settled."""
+        """Cover the Royal 9 sensors of these seats with chips, and wait until the table has seen that."""
         self.pins.pressed |= {f"seat_{seat}" for seat in seats}
         await eventually(lambda: self.status.sensors == tuple(sorted(seats)))
 
@@ -358,23 +363,24 @@ class World:
         await self.deal("KS 2D 9S 3D")
 
     async def do_hands(self, count: int) -> None:
-        """Play `count` rounds without a wager."""
+        """Play `count` rounds in which nobody wagers."""
         for _ in range(count):
             await self.do(LockWagers())
             await self.deal("KS 2D 9S 3D")
 
     def rows(self) -> list[Row]:
-        """Return every row of the open shoe from the disk, except those of the program's starts."""
+        """Return every row of the open shoe from the journal, except the rows that record a start of the program."""
         return [row for row in self.journal.open_shoe() if not isinstance(row.fact, ProgramStarted)]
 
 
 def table_config(folder: Path, example: Path = EXAMPLE_TABLE, **sections: dict[str, Any]) -> Config:
-    """Return the configuration of the example table, with every file below `folder`."""
+    """Return the configuration of the example table, with all its files in the folder `folder`. `sections` change the
+    table's file."""
     return load(simulated_table(folder, 1883, example, **sections))
 
 
 def open_journal(config: Config) -> HeldJournal:
-    """Open the table's journal, on a disk that works."""
+    """Open the table's journal on a simulated disk that works, until a test breaks it."""
     file = config.file
     journal = HeldJournal(Path(file.journal.path), file.table.id, KEY, KEY.public)
     journal.gate = threading.Event()
@@ -397,14 +403,15 @@ async def running(
     example: Path = EXAMPLE_TABLE,
     **sections: dict[str, Any],
 ) -> AsyncIterator[World]:
-    """Run the table whose journal is in `folder`, put together as the daemon does it.
+    """Run a table whose journal is in `folder`, built from the same parts as in the daemon. Yield the table with its
+    stand-ins.
 
-    With `pinned`, the pit's key is pinned. With `adopted`, the pit says that it has no event yet of a new journal. With
-    `recognised`, bet recognition's key is adopted. With `measured`, a new journal already knows the digests of the
-    program and the configuration.
+    With `connected`, the broker is connected. With `pinned`, the table trusts the pit's key. With `adopted`, the pit
+    says that it has no event yet of a new journal. With `recognised`, the table trusts bet recognition's key. With
+    `measured`, a new journal already has the digests of the program and the configuration.
 
-    `ledger` is what the pit has already. `sections` change the table's file. Every message of the table must keep the
-    contract.
+    `ledger` holds the events that the pit has already. `sections` change the table's file. At the end, check that every
+    message of the table keeps the contract between table and pit.
     """
     config = table_config(folder, example, **sections)
     topics = Topics(config.file.pit.root, config.file.table.id)
@@ -455,7 +462,8 @@ async def running(
 
 @asynccontextmanager
 async def served(folder: Path, **how: Any) -> AsyncIterator[tuple[World, Path]]:
-    """Run a table as `running` does, and yield it with the path of its control socket."""
+    """Run a table with its control socket. Yield the table with its stand-ins, and the path of the socket. `how` holds
+    the arguments of `running`."""
     async with running(folder, **how) as world:
         path = Path(world.config.file.control.socket)
         async with serving(world.runtime, path):

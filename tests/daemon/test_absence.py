@@ -1,4 +1,4 @@
-"""Checks when the daemon counts the shoe as unheard.
+"""Checks when the daemon decides that it has not heard the shoe for a while.
 
 The time is measured by a clock that nobody can set, from the last moment at which the shoe was certainly heard.
 """
@@ -55,9 +55,10 @@ def drawn(card: str, seq: int | None) -> CardDrawn:
 
 
 class Daemon:
-    """One run of the daemon on the journal in `folder`, which starts from `table` or from what the journal replays to.
+    """One run of the daemon on the journal in `folder`. It starts from the state `table`, or else from the replayed
+    journal.
 
-    The machine has been up for `now_ms`, and its wall clock shows `wall_ms`.
+    The machine has been up for `now_ms` milliseconds, and its wall clock shows `wall_ms`.
     """
 
     now_ms = 1_000_000
@@ -87,13 +88,13 @@ class Daemon:
         )
 
     def live(self, story: Callable[[Daemon], Awaitable[None]]) -> None:
-        """Run the daemon while `story` plays, and then end it."""
+        """Run the daemon while the function `story` acts on it, and then end the daemon."""
         asyncio.run(self._live(story))
 
     def live_heard(self, story: Callable[[Daemon], Awaitable[None]]) -> None:
-        """Run the daemon while `story` plays.
+        """Run the daemon while the function `story` acts on it.
 
-        The shoe's line is up and the cards were counted before the story begins.
+        Before `story` begins, the shoe's line is up and a supervisor has counted the cards.
         """
 
         async def heard(daemon: Daemon) -> None:
@@ -131,17 +132,18 @@ class Daemon:
             journal.close()
 
     async def settled(self) -> None:
-        """Wait until everything that has come so far is committed."""
+        """Wait until the daemon has committed everything that came so far."""
         refused = await self.runtime.ask(ClearFault(None))
         assert refused.refused == "no_supervisor"
 
     async def beats(self, times: int = 2) -> None:
-        """Wait until the daemon's loop has beaten `times` times."""
+        """Wait until the daemon's main loop has done its regular work (a beat) `times` more times."""
         until = self.pins.beats + times
         await eventually(lambda: self.pins.beats >= until)
 
     async def last_beat(self) -> None:
-        """Wait for a beat of the daemon's loop. The next one is then an hour away, unless one is asked for earlier."""
+        """Wait for one more beat of the daemon's main loop. The beat after that is an hour away, unless something asks
+        for one earlier."""
         self.beat_s = 3600.0
         await self.beats(1)
 
@@ -152,7 +154,7 @@ class Daemon:
         await self.settled()
 
     async def blip(self, down_ms: int = 0) -> None:
-        """Let the shoe's line go down, and come back after `down_ms` milliseconds."""
+        """Let the shoe's line go down, and come back up after `down_ms` milliseconds."""
         self.shoe.link(False)
         self.now_ms += down_ms
         self.shoe.link(True)
@@ -166,17 +168,17 @@ class Daemon:
 
     @property
     def fault(self) -> str | None:
-        """Return the code of the standing fault; None where there is none."""
+        """The code of the table's present fault; None if it has no fault."""
         return self.runtime.face.fault.code if self.runtime.face.fault else None
 
     @property
     def details(self) -> dict[str, str | int]:
-        """Return the details of the standing fault."""
+        """The details of the table's present fault."""
         assert self.runtime.face.fault is not None
         return self.runtime.face.fault.details
 
     async def counts(self) -> None:
-        """Report a supervisor's count of the cards left, which agrees with the table's own."""
+        """Let a supervisor report the number of cards left in the shoe, as the table itself has counted them."""
         await self.do(CountCards(self.runtime.face.cards_left or 0, "Smith"))
 
 
@@ -239,9 +241,11 @@ def test_with_no_number_heard_since_every_blip_stops_it(daemon: MakeDaemon) -> N
 
 
 def test_after_a_nine_every_blip_stops_it_until_the_shoe_is_known_to_count_a_zero(daemon: MakeDaemon) -> None:
-    """A short loss of the line stops the table until a report numbered 0 has come.
+    """After a report numbered 9, every short loss of the shoe's line stops the table, until a report numbered 0 has
+    come.
 
-    Before that, where 1 follows 9, nobody could tell whether a report numbered 0 was missed in between.
+    Some shoes count from 9 on to 1, others from 9 to 0. Until the table knows which, it cannot tell whether a report
+    numbered 0 was missed.
     """
 
     async def story(daemon: Daemon) -> None:
@@ -298,10 +302,10 @@ def test_a_cable_pulled_and_plugged_during_a_freeze_is_unheard_since_before_it(d
 
 
 def test_a_thaw_in_the_middle_of_a_turn_hides_no_freeze(daemon: MakeDaemon) -> None:
-    """A program that stood still takes the shoe for unheard, although its next beat comes before the news of the lost
-    line.
+    """After the program stood still, the table counts the shoe as unheard, although the next beat of its loop comes
+    before the news of the lost line.
 
-    The time is measured from the beat before.
+    The time is measured from the last beat before the standstill.
     """
 
     async def story(daemon: Daemon) -> None:
@@ -315,10 +319,11 @@ def test_a_thaw_in_the_middle_of_a_turn_hides_no_freeze(daemon: MakeDaemon) -> N
 
 
 def test_a_beat_that_is_asked_for_waits_until_the_line_was_looked_at(daemon: MakeDaemon) -> None:
-    """After a freeze of the program, a second beat asked for at once waits until the loop has looked at the shoe's
-    line.
+    """After a standstill of the program, a second beat (the main loop's regular work) that is asked for at once waits
+    until the loop has looked at the shoe's line.
 
-    The clock's beat and the beat that the watching thread asks for come together, before the news of the lost line.
+    The beat of the clock and the beat that the watching thread asks for come together, before the news of the lost
+    line.
     """
 
     async def story(daemon: Daemon) -> None:
@@ -353,7 +358,8 @@ def test_the_watch_asks_for_a_beat_where_bytes_may_be_lost(
 
 
 def two_lives(daemon: MakeDaemon, second: Callable[[Daemon], Awaitable[None]], later_ms: int, **kind: str) -> None:
-    """Lock wagers and begin a round, end the daemon, and run it again `later_ms` later while `second` plays."""
+    """Run the daemon twice. The first run locks wagers and begins a round. The second run starts `later_ms`
+    milliseconds later, while the function `second` acts on it."""
 
     async def first(daemon: Daemon) -> None:
         await daemon.do(NewShoe())

@@ -49,7 +49,7 @@ ALL = 10**6  # more rows, or messages, than there are
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A closed journal of several shoes. The pit has all of its events, and nothing is archived."""
+    """A closed journal of several shoes. The pit has all of its events, and no rows are archived yet."""
     path = tmp_path_factory.mktemp("whole") / "table.journal"
     journal = opened(path)
     journal.append(entries([fact for number in range(1, SHOES + 1) for fact in shoe(number, 2)]))
@@ -60,24 +60,25 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def path(whole: Path, tmp_path: Path) -> Path:
-    """A copy of the journal `whole`."""
+    """The path of a copy of the journal `whole`, which a test may change."""
     return Path(shutil.copyfile(whole, tmp_path / "table.journal"))
 
 
 def archived(path: Path, keep_shoes: int = 0, at_most_rows: int = 30, folder: Path | None = None) -> list[Path]:
-    """Archive those rows of a closed journal that may go, and return the archives."""
+    """Archive all rows of a closed journal that may be archived, but keep the last `keep_shoes` shoes. Return the
+    archives."""
     with closing(Journal(path, TABLE, KEY, KEY.public, folder)) as journal:
         return archive_all(journal, keep_shoes, at_most_rows)
 
 
 def kept_rows(path: Path) -> list[int]:
-    """Return the numbers of the rows in the journal's own file."""
+    """Return the numbers of the rows that are still in the journal's own file, and not in an archive."""
     with closing(sqlite3.connect(path)) as db:
         return [row for (row,) in db.execute("SELECT row FROM fact ORDER BY row")]
 
 
 def refusal(read: Callable[[], object]) -> TableError:
-    """Call `read`, which must be refused, and return its error."""
+    """Call `read`, which must raise TableError, and return that error."""
     with pytest.raises(TableError) as caught:
         read()
     return caught.value
@@ -212,9 +213,9 @@ def test_the_last_shoe_and_so_many_before_it_stay(whole: Path, path: Path, keep_
 def test_a_shoe_with_an_event_that_the_pit_lacks_stays(
     whole: Path, tmp_path: Path, row_of_shoe: int, stays: int
 ) -> None:
-    """A shoe stays in the journal while the pit lacks one of its events.
+    """A shoe is not archived while the pit lacks one of its events.
 
-    The event of the third shoe's opening also says that the second shoe was closed.
+    The event that the third shoe was opened also says that the second shoe was closed, so it belongs to both.
     """
     third = openings(whole)[2]
     acked = next(row.first_seq - 1 for row in read_rows(whole) if row.messages and row.number >= third + row_of_shoe)
@@ -355,7 +356,7 @@ def test_any_changed_bit_of_an_archive_is_found(path: Path) -> None:
 
 
 def _forged(archive: Path, key: Any, change: Callable[[list[dict[str, Any]]], list[dict[str, Any]]]) -> None:
-    """Change an archive's rows and seal them again, with the given key."""
+    """Change the rows in an archive file, and sign the file again with the given key."""
     head, _, packed = archive.read_bytes().partition(b"\n")
     rows = change([json.loads(line) for line in lzma.decompress(packed).split(b"\n")])
     packed = lzma.compress(b"\n".join(map(canonical, rows)))
@@ -408,7 +409,7 @@ def test_another_programs_file_in_the_way_is_left_alone(path: Path) -> None:
 
 @contextmanager
 def refusing(monkeypatch: pytest.MonkeyPatch, passes: int) -> Iterator[AtStep]:
-    """Let the disk refuse the next step after `passes` steps."""
+    """Let the disk do `passes` steps, and refuse the next step with "No space left on device"."""
 
     def fail() -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -479,9 +480,9 @@ def test_rows_that_are_not_those_of_the_archive_stay(path: Path) -> None:
 
 
 def _killed_at(path: Path, passes: int) -> bool:
-    """Archive the journal in a process that is killed at step `passes`, counted from 0.
+    """Archive the journal in a process that is killed after `passes` steps on the disk.
 
-    Return whether it came so far.
+    Return True if the process was killed, and False if it had finished before.
     """
 
     def archives() -> None:
@@ -536,9 +537,10 @@ def test_a_kill_before_any_step_loses_and_doubles_nothing(
 
 
 def _grown(path: Path, most_bytes: int, made: Sequence[Entry]) -> tuple[int, int]:
-    """Run these entries, of twelve shoes, through a journal whose pit keeps up.
+    """Write the entries of twelve shoes to a journal. After each shoe the pit acknowledges all events, and old shoes
+    are archived.
 
-    Return the largest size of the file on the way, and how many rows it has in the end.
+    Return the largest size of the journal's file in bytes, and the number of rows at the end.
     """
     largest, size = 0, len(made) // 12
     with closing(opened(path)) as journal:
@@ -588,9 +590,9 @@ def test_a_run_says_what_its_header_says() -> None:
 
 
 def _real_shoes(shoes: int, hands: int) -> list[Entry]:
-    """Return the entries of `shoes` shoes as a daemon journals them at a table with two Royal 9 wagers.
+    """Return the journal entries of `shoes` shoes with `hands` rounds each, as at a real table with two Royal 9 wagers.
 
-    They have frames, results, times and origins.
+    The entries have the shoe's frames and results, times and sources.
     """
     table, luck = Recorded(levels=LEVELS), random.Random(3)
     decks = shuffled_decks(3, 8, 0)

@@ -1,4 +1,5 @@
-"""Checks that a running table archives by itself, between rounds, what the pit has, and reports where it cannot."""
+"""Checks that a running table archives rows by itself, between rounds, once the pit has their events, and reports a
+failure."""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ from tests.support.waiting import PATIENCE_S, eventually
 
 @pytest.fixture(autouse=True)
 def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the archivist look all the time, and accept a small size limit for the journal."""
+    """Let the table look for rows to archive all the time, and allow a very small size limit for the journal."""
     for name in ("_LOOK_EVERY_S", "_BETWEEN_PORTIONS_S", "_RETRY_S"):
         monkeypatch.setattr(archiving_module, name, 0.01)
     monkeypatch.setattr(config_module, "check_range", lambda *_: ())
@@ -41,13 +42,13 @@ async def table(folder: Path, **journal: Any) -> AsyncIterator[World]:
 
 
 async def next_shoe(world: World) -> None:
-    """End the open shoe, open the next and burn its cards. Wagers are open afterwards."""
+    """End the open shoe, open the next one and burn its cards. After that, wagers are open."""
     await world.do(NewShoe("Smith"))
     await world.deal("AS 2D")
 
 
 async def an_archived_shoe(world: World, hands: int = 0) -> None:
-    """Deal a shoe, open the next, and wait until the first is archived."""
+    """Deal a shoe of `hands` rounds, open the next shoe, and wait until the first one is archived."""
     await world.open_shoe()
     await world.do_hands(hands)
     await next_shoe(world)
@@ -55,7 +56,7 @@ async def an_archived_shoe(world: World, hands: int = 0) -> None:
 
 
 def archives(folder: Path) -> list[Path]:
-    """Return the archives of shoes, without the archive of the program's start before the first shoe."""
+    """Return the archive files of shoes. The archive that holds only the program's first start is left out."""
     found = (folder / "table.journal.archive").glob("*.archive")
     return sorted(path for path in found if not path.stem.endswith("-0000000001-0000000001"))
 
@@ -65,7 +66,7 @@ def alarms(world: World) -> list[str]:
 
 
 def first_row(world: World) -> int:
-    """Return the number of the oldest row in the journal's own file."""
+    """Return the number of the oldest row that is still in the journal's own file, and not in an archive."""
     found: int = world.journal._db.execute("SELECT min(row) FROM fact").fetchone()[0]
     return found
 
@@ -157,7 +158,8 @@ async def test_nothing_is_archived_inside_a_hand(tmp_path: Path) -> None:
 
 @pytest.fixture
 def slowly(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[threading.Event, threading.Event]]:
-    """Make the writing of an archive slow. Yield two events: one says that it has begun, the other lets it end."""
+    """Let the writing of an archive hang. Yield two events: the first is set when the writing has begun, and setting
+    the second lets it go on."""
     begun, go_on, copy = threading.Event(), threading.Event(), Journal.write_archive
 
     def write_archive(self: Journal, rows: Run) -> Path:
@@ -244,7 +246,7 @@ async def test_a_journal_too_large_because_the_pit_is_silent_is_told_once(tmp_pa
 
 
 def told_of(world: World) -> list[str]:
-    """Return the codes of the alarms in the journal."""
+    """Return the codes of all alarms in the journal, in order."""
     said = [message.says for message in world.journal.messages_after(0, 10**6)]
     return [event["code"] for event in said if event["type"] == "alarm"]
 

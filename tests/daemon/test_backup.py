@@ -1,6 +1,7 @@
-"""Checks a table's backup, and the table restored on another machine.
+"""Checks a table's backup, and a table that is restored from it on another machine.
 
-The table goes on where it was, or in a new epoch, and never on an old copy of its journal.
+The restored table goes on where the old one was, or in a new epoch (a journal with a new random name). It never goes on
+with an old copy of its journal.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ from tests.support.stopped import opened, stopped_table
 
 
 def _table(folder: Path, shoes: int = 1) -> Path:
-    """Make a table that was stopped in the burn of its last shoe, and return its path."""
+    """Make a table that was stopped while its last shoe was being burned. Return the path of the table's file."""
     folder.mkdir(parents=True)
     rules = load(simulated_table(folder, 1)).rules
     facts: list[Fact] = [ShoeOpened(shoe, "dealer", rules, "digest", "test") for shoe in range(1, shoes + 1)]
@@ -69,7 +70,7 @@ def _cheap_seal(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def passphrase(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The file with the passphrase of this test's backups."""
+    """The file with the passphrase that encrypts this test's backups."""
     file = tmp_path_factory.getbasetemp() / "passphrase"
     if not file.exists():
         file.touch(0o600)
@@ -82,9 +83,9 @@ _PASSPHRASE: list[Path] = []
 
 
 def _inside(words: tuple[str, ...]) -> list[str]:
-    """Return a command's words with the passphrase file added.
+    """Return the words of a `tablectl` command, with the option for the passphrase file added.
 
-    A restore also gets the place of the table's file, beside the backup.
+    For `restore`, also add the option that says where the table's file goes: beside the backup.
     """
     told = list(words)
     if words[0] == "restore":
@@ -95,13 +96,13 @@ def _inside(words: tuple[str, ...]) -> list[str]:
 
 
 def _said(capsys: pytest.CaptureFixture[str], *words: str) -> str:
-    """Run the command, which must succeed, and return what it prints."""
+    """Run the `tablectl` command, which must succeed, and return what it prints."""
     assert main(_inside(words)) == 0, capsys.readouterr().err
     return capsys.readouterr().out
 
 
 def _refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
-    """Run the command, which must be refused, and return the code of the refusal."""
+    """Run the `tablectl` command, which must be refused, and return the code of the refusal."""
     capsys.readouterr()
     assert main(_inside(words)) != 0
     return capsys.readouterr().err.partition(":")[0]
@@ -279,9 +280,9 @@ def test_what_is_good_on_this_machine_is_not_replaced(tmp_path: Path, capsys: py
 def test_a_journal_that_cannot_be_read_whole_is_not_replaced_where_nothing_says_that_it_is_damaged(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A restore does not replace a journal of a newer version, because rounds may have been dealt on it.
+    """A restore does not replace a journal of a newer version, because rounds may have been dealt since the backup.
 
-    With the backup in its place the table would report other rounds under the same numbers.
+    If the backup took its place, the table would report other rounds under the same numbers.
     """
     table, kept = _table(tmp_path / "table"), str(tmp_path / "kept")
     _said(capsys, "backup", str(table), kept, "--move", "--by", "Smith")
@@ -393,7 +394,7 @@ Change = Callable[[dict[str, Any], dict[str, bytes]], object]
 
 
 def _forged(kept: Path, change: Change, signer: Signer | None = None) -> None:
-    """Change a backup's description or its files, and sign it as `signer` where one is given."""
+    """Change the description or the files in the backup `kept`. If `signer` is given, sign the backup again with it."""
     with tarfile.open(kept) as tar:
         files = {each.name: (tar.extractfile(each) or io.BytesIO()).read() for each in tar}
     says = json.loads(files.pop("backup.json"))
@@ -415,7 +416,7 @@ def _packed(kept: Path, members: list[tuple[str, bytes]]) -> None:
 
 
 def _former(at: Path, kept: Path, **claims: object) -> None:
-    """Write the backup in the form of commit 0f50807, with these claims."""
+    """Write a backup in the old form of commit 0f50807. `claims` replace fields of its description."""
     folder = at.parent
     journal = folder / "table.journal"
     good, says = verify(journal), []
@@ -602,7 +603,8 @@ def test_a_hostile_backup_is_an_error_and_no_traceback(
 
 
 def test_a_hole_is_no_file(tmp_path: Path) -> None:
-    """A sparse member of an archive is refused: it claims a size far above that of the packed file."""
+    """A packed file that holds a sparse file (one with holes) is refused, because the sparse file claims a size far
+    above that of the packed file."""
     kept, size = tmp_path / "kept", 1 << 26
     with tarfile.open(kept, "w:gz", format=tarfile.PAX_FORMAT) as tar:
         for name, data in (("backup.json", b'{"a":1}'), ("hole", b"")):
@@ -640,7 +642,8 @@ def test_a_backup_is_verified_without_restoring_it(tmp_path: Path, capsys: pytes
 
 
 def _before_a_restore(tmp_path: Path, capsys: pytest.CaptureFixture[str], *move: str) -> tuple[Path, Path]:
-    """Make a backup, and a machine with an older state of the table: its journal is shorter, and its note another."""
+    """Make a backup, and then a machine with an older state of the same table: its journal is shorter, and its key's
+    note file differs. Return the table's folder and the backup."""
     table, kept = _table(tmp_path / "table", shoes=3), tmp_path / "kept"
     shutil.copytree(tmp_path / "table", tmp_path / "older")
     journal = opened(table)
@@ -672,7 +675,7 @@ _STEPS = ((Path, "mkdir"), (os, "fsync"), (os, "link"), (os, "fchmod"), (Path, "
 
 
 def _stepped(monkeypatch: pytest.MonkeyPatch, before: Callable[[], None]) -> None:
-    """Call `before` at each step that a restore takes on the disk."""
+    """Call `before` ahead of each step that a restore does on the disk."""
 
     def at(real: Callable[..., Any]) -> Callable[..., Any]:
         def stepped(*args: Any, **kwargs: Any) -> Any:

@@ -1,6 +1,7 @@
-"""Checks the clock's beat: it comes at each multiple of a quarter of a second on the loop's clock.
+"""Checks the beat: the moments at which the table does work that can wait. They are the multiples of a quarter of a
+second on the loop's clock.
 
-Neither who waits for the beat nor the moment at which the wait begins changes that.
+Neither the task that waits nor the moment at which it begins to wait changes these moments.
 """
 
 from __future__ import annotations

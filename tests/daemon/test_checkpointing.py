@@ -1,5 +1,5 @@
-"""Checks when a running table signs a checkpoint: after a round's end, at a beat, and never while a card lies
-hidden."""
+"""Checks when a running table signs a checkpoint of its journal: after a round has ended, at a beat of the clock, and
+never while a card is hidden."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ async def _two_beats() -> None:
 
 
 def test_a_checkpoint_waits_until_no_card_lies_hidden_and_until_a_round_has_ended() -> None:
-    """Rows that come while cards lie hidden sign nothing, so that neither their moment nor their number is revealed."""
+    """No checkpoint is signed while cards lie hidden, because it would reveal when rows came and how many."""
     signed: list[str] = []
     hidden = [True]
 

@@ -1,5 +1,5 @@
-"""Checks the table of commands: what help, the manual page and completion make of it, and which file a command
-reads."""
+"""Checks what is made from the list of `tablectl` commands: the help, the manual page and the completion. Checks too
+which file a command reads."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.daemon.test_tablectl import KEY
 
 @pytest.fixture
 def configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder where a table's machine has its configuration."""
+    """A folder that stands in for the one where a table's machine keeps its configuration."""
     folder = tmp_path / "etc"
     folder.mkdir()
     monkeypatch.setattr(files, "CONFIGURATION", folder)
@@ -48,7 +48,7 @@ def test_the_help_has_each_command_with_a_sentence_and_an_example(capsys: pytest
 
 
 def test_the_examples_are_command_lines() -> None:
-    """Each example parses as its command, once the file that it needs is put in its place."""
+    """Each example in the help is a valid command line of its command, if the file that it needs is put in."""
     import shlex
 
     own = parsers(parser_of(every_command()))

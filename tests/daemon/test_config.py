@@ -1,4 +1,5 @@
-"""Checks that every mistake of a configuration is told at once, each with its file, its key and what to write."""
+"""Checks that all mistakes in a configuration are reported together, each with its file, its key and what to write
+instead."""
 
 from __future__ import annotations
 
@@ -46,7 +47,7 @@ GAME = read(CONFIG / "games" / "royal9.toml")
 
 
 def written(folder: Path, table: Values, game: Values) -> Path:
-    """Write a table's file and its game's file into `folder`, and return the path of the table's."""
+    """Write a table's file and its game's file into `folder`, and return the path of the table's file."""
     if isinstance(table.get("table"), dict) and table["table"].get("game") == EXAMPLE["table"]["game"]:
         table["table"]["game"] = "game.toml"
     (folder / "game.toml").write_text(tomli_w.dumps(game), "utf-8")
@@ -56,7 +57,7 @@ def written(folder: Path, table: Values, game: Values) -> Path:
 
 
 def changed(folder: Path, in_table: Change | None = None, in_game: Change | None = None) -> Path:
-    """Write the example table and game with these changes, and return the path of the table's file."""
+    """Write the example table's file and its game's file with these changes. Return the path of the table's file."""
     table, game = copy.deepcopy(EXAMPLE), copy.deepcopy(GAME)
     if in_table is not None:
         in_table(table)
@@ -66,7 +67,8 @@ def changed(folder: Path, in_table: Change | None = None, in_game: Change | None
 
 
 def problems(path: Path) -> tuple[Problem, ...]:
-    """Return all problems of a file that must have one. Each must have a file, a key and a suggestion."""
+    """Return all problems of the table's file at `path`, which must have at least one. Check that each has a file, a
+    key and a suggestion."""
     with pytest.raises(ConfigError) as caught:
         load(path)
     told = caught.value
@@ -107,8 +109,8 @@ def _row(game: Values, spot: str, number: int) -> Values:
 
 
 def at_a_table(folder: Path, game: Values) -> Path:
-    """Put the game on a shipped table for games of its kind, with or without Royal 9 as in the game. Return the table's
-    path."""
+    """Put the game on a shipped example table that fits: its game is of the same kind, and has a Royal 9 bet only if
+    this game has one. Return the path of the table's file."""
     for path in TABLES:
         table = read(path)
         other = read(path.parent / table["table"]["game"])
@@ -208,7 +210,7 @@ Case = tuple[Change, str, str]
 
 
 def _several(table: Values, *hosts: str) -> None:
-    """Name several brokers in the table's file in place of one."""
+    """Replace the one broker in the table's file by several, with these host names."""
     del table["pit"]["host"]
     table["pit"]["hosts"] = [*hosts]
 
@@ -828,9 +830,9 @@ def _on_a_beetek(table: Values) -> None:
 
 @pytest.mark.parametrize("case", [case for case, (_, words) in SELDOM_MEANT.items() if "tableau." in words])
 def test_a_tableau_that_is_meant_is_no_warning(case: str, tmp_path: Path) -> None:
-    """A tableau of its own causes no warning where `own_tableau` says that it is meant.
+    """An unusual tableau (the rules for a third card) causes no warning if `own_tableau` says that it is meant.
 
-    `check --strict` once refused every house with such a tableau.
+    `check --strict` once refused every house with an unusual tableau.
     """
 
     def meant(game: Values) -> None:
@@ -852,9 +854,9 @@ TABLEAUS = {case: change for case, (change, words) in SELDOM_MEANT.items() if "t
 
 @pytest.mark.parametrize("case", TABLEAUS)
 def test_a_shoe_that_draws_by_rules_of_its_own_is_refused_other_rules(case: str, tmp_path: Path) -> None:
-    """A game whose drawing rules differ from those of the Angel Eye is refused with that shoe.
+    """An Angel Eye shoe is refused for a game whose drawing rules differ from the shoe's own.
 
-    At one house with rules of its own the shoe was once accepted, and stopped the table every few rounds.
+    At one house with other rules the shoe was once accepted, and stopped the table every few rounds.
     """
     (problem,) = problems(changed(tmp_path, in_game=TABLEAUS[case]))
     assert problem.key == "shoe.driver"
@@ -870,9 +872,9 @@ def test_a_bet_that_needs_itself_is_offered_the_others_alone(tmp_path: Path) -> 
 
 
 def test_a_lucky_9_cut_card_behind_which_a_round_runs_out_is_told(tmp_path: Path) -> None:
-    """A Lucky 9 cut card with too few cards behind it is warned of.
+    """A warning says that a Lucky 9 shoe has too few cards behind its cut card.
 
-    Where the cut card comes with the second card of seven seats that split all they can, 58 cards must follow.
+    If the cut card comes with the second card of a round, and seven seats split all they can, 58 more cards are needed.
     """
     game = read(CONFIG / "games" / "lucky9.toml")
     told = {}
@@ -902,9 +904,9 @@ ELEVEN: Values = {
 
 @pytest.mark.parametrize("path", sorted((CONFIG / "games").glob("*.toml")), ids=lambda path: path.stem)
 def test_eleven_keys_stand_in_no_shipped_game_and_hold_as_they_did(path: Path, tmp_path: Path) -> None:
-    """No shipped game file has any of eleven keys, and each means the same left out as written.
+    """Eleven keys are in no shipped game file, and leaving them out means the same as writing their default values.
 
-    An empty `[rounding]` once had to be written.
+    An earlier version needed an empty section `[rounding]`.
     """
     without = read(path)
     of = {section: without.get(section, {}) if section else without for section in ELEVEN}
@@ -1007,9 +1009,9 @@ def test_a_table_that_does_not_fit_its_game_is_told(case: str, tmp_path: Path) -
 def test_no_seat_wagers_beside_a_hand_that_it_is_not_dealt(
     needs: dict[str, list[str]], told_of: list[str], tmp_path: Path
 ) -> None:
-    """A bet that a seat could place without the wager on its own hand is a mistake.
+    """If a seat could place a bet without the wager on its own hand, the configuration is refused.
 
-    At one house such a wager, of a seat without cards, made the table stop at the settlement.
+    At one house a seat without cards had such a wager, and the table stopped at the settlement.
     """
     game = read(CONFIG / "games" / "lucky9.toml")
     for spot, spots in needs.items():
@@ -1034,9 +1036,9 @@ def test_a_bet_that_lies_on_every_hand_is_decided_by_none_of_them_alone(tmp_path
 
 @pytest.mark.parametrize(("spots", "count"), [([], "no"), (["hand", "tie"], "2")])
 def test_exactly_one_bet_lies_on_a_seats_own_hand(spots: list[str], count: str, tmp_path: Path) -> None:
-    """A Lucky 9 game with no bet, or with two bets, on a seat's own hand is a mistake.
+    """A Lucky 9 game must have exactly one bet on a seat's own hand. None or two are a mistake.
 
-    With two such bets the message once said that there is none.
+    An earlier message said that there is none even if there were two.
     """
     game = read(CONFIG / "games" / "lucky9.toml")
     for bet in game["bets"]:
@@ -1325,7 +1327,7 @@ def test_a_broken_game_file_does_not_hide_the_tables_mistakes(tmp_path: Path, br
 
 
 def _places(value: Any, at: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
-    """Yield the place of every value, as the keys that lead to it."""
+    """Yield the place of every value inside `value`, as the tuple of keys and indexes that lead to it."""
     if isinstance(value, dict | list):
         for key, below in value.items() if isinstance(value, dict) else enumerate(value):
             yield (*at, key)

@@ -1,5 +1,5 @@
-"""Checks the limited places at the control socket: who gives way, who is dropped, and that an act always finds a
-place."""
+"""Checks the limited number of connections to the control socket: who must wait, who is cut, and that an act always
+finds a place."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ async def test_who_asks_nothing_for_long_is_told_so_and_let_go(tmp_path: Path, m
 
 
 async def test_who_does_not_read_is_let_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The daemon drops a caller that does not read its answers, so that the memory for such a caller is bounded.
+    """The daemon cuts a caller that does not read its answers, so that the memory for such a caller is limited.
 
     First it reads no more of the caller's requests, and then it ends the connection.
     """
@@ -113,14 +113,14 @@ async def test_who_does_not_read_is_let_go(tmp_path: Path, monkeypatch: pytest.M
 
 
 def _is_over(channel: socket.socket) -> bool:
-    """Tell whether the far end has hung up, although none of the bytes that it sent was read."""
+    """Return True if the far end has closed the connection, even if bytes that it sent are still unread."""
     poll = select.poll()
     poll.register(channel, 0)
     return bool(poll.poll(0))
 
 
 def _refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> TableError:
-    """Return the error for a person who may not use the socket in this folder."""
+    """Return the error that `tablectl` shows to a person who has no permission for the socket in this folder."""
 
     def refuses(_channel: socket.socket, _path: str) -> None:
         raise PermissionError
@@ -138,7 +138,7 @@ def test_who_may_not_use_the_socket_is_told_the_group_that_may(tmp_path: Path, m
 
 
 def test_where_no_group_has_a_name_nobody_is_told_to_join_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the socket's group has no name, the message names no command for joining it.
+    """If the socket's group has no name, the error message names no command for joining the group.
 
     It once told people to type `sudo adduser YOURNAME that the socket's folder has`.
     """

@@ -1,4 +1,4 @@
-"""Checks what `tablectl` may ask for at the control socket, and that no caller can harm the table."""
+"""Checks what `tablectl` may ask for at a table's control socket, and that no caller can harm the table."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from tests.support.waiting import PATIENCE_S, eventually
 
 
 class Line:
-    """A connection to the control socket, as `tablectl` makes it."""
+    """A connection to a table's control socket, as `tablectl` makes it."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader, self.writer = reader, writer
@@ -104,7 +104,7 @@ async def test_the_acts_of_a_supervisor(tmp_path: Path) -> None:
 
 
 async def _confirmed_by_key(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Confirm the act that waits: turn the key at the table, and hold the button of that act."""
+    """Confirm the act that waits for a second person: turn the key at the table, and hold the button of that act."""
     waits = world.waits
     assert world.status.lamps["fault"] == "double_flash"
     monkeypatch.setattr("controller.daemon.second_person.SEEN_AFTER_S", 0.0)
@@ -281,7 +281,8 @@ async def test_what_an_act_would_do_is_shown_and_a_yes_asked_for(
 
 
 class Typed(StringIO):
-    """A standard input at which somebody types one line at a terminal, or with None no terminal at all."""
+    """A standard input on which somebody types one line at a terminal. If the line is None, the input is no
+    terminal."""
 
     def __init__(self, typed: str | None) -> None:
         super().__init__(f"{typed}\n")
@@ -292,9 +293,10 @@ class Typed(StringIO):
 
 
 async def test_only_what_is_shown_before_it_is_done_is_foreseen(tmp_path: Path) -> None:
-    """The table foresees only those acts whose effect is shown to people before they are done.
+    """The table gives a preview only for those acts whose effect `tablectl` shows to people beforehand.
 
-    Otherwise a person could try the names of cards until one is not refused, and nothing would be journalled.
+    With a preview of every act, a person could try the names of cards until one is not refused, and the journal would
+    record nothing.
     """
     async with served(tmp_path) as (world, path), connected(path) as line:
         await world.open_shoe()
@@ -364,7 +366,7 @@ async def test_watch_tells_at_once_and_what_is_new(tmp_path: Path) -> None:
 
 
 async def test_a_commit_that_changes_nothing_to_see_is_not_pushed(tmp_path: Path) -> None:
-    """Watchers are sent nothing at a commit that changes nothing to see.
+    """Connections that watch the table are sent nothing at a commit that changes nothing visible.
 
     Four cards lie face down. What the shoe reports now is committed, and nobody may see that something was committed.
     """

@@ -1,4 +1,4 @@
-"""Checks that the log counts lines that come again and again: no line is lost, and none fills the disk."""
+"""Checks that the log counts repeated lines, so that no line is lost and repeated lines cannot fill the disk."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.support.waiting import eventually
 
 
 class Log:
-    """A logger that writes only to the counted log, with the clock that the log reads."""
+    """A logger whose lines go only to a counted log, and the clock that this log reads."""
 
     def __init__(self) -> None:
         self.now_s = 100.0
@@ -94,7 +94,8 @@ def test_what_is_journalled_is_told_each_time(log: Log) -> None:
 
 @given(st.lists(st.tuples(st.sampled_from(["a %s", "b %s"]), st.integers(0, 20), st.floats(0, 40)), max_size=60))
 def test_no_line_is_lost(said: list[tuple[str, int, float]]) -> None:
-    """Each line is written or counted, whatever its wording. No more lines are written than the minutes allow."""
+    """Each line is written or counted, whatever its wording. In each minute only a limited number of lines is
+    written."""
     with _own_log() as log:
         for wording, value, pause_s in said:
             log.later(pause_s)

@@ -1,4 +1,5 @@
-"""Checks that each event reaches the pit: the steps of the delivery one by one, and all of it over a bad network."""
+"""Checks that each event reaches the pit: first the single steps of the delivery, and then all of it over a bad
+network."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ STALE_S = 10.0
 
 
 def chain(seq: int, journal: str = "ours") -> str:
-    """Return a readable text in place of the chain hash of an event."""
+    """Return a readable text, such as "ours-3", that stands in for the chain hash of event 3."""
     return f"{journal}-{seq}"
 
 
@@ -28,17 +29,17 @@ AT = "2026-01-01T00:00:00.000Z"
 
 
 def said(epoch: str, seq: int, chain: str, at: str = AT) -> AckWord:
-    """Return an acknowledgement by the pit."""
+    """Return an acknowledgement of event `seq` by the pit, sent at the time `at`."""
     return AckWord("royal9-01", epoch, seq, chain, at)
 
 
 def word(seq: int, at: str = AT) -> AckWord:
-    """Return the pit's true acknowledgement of event `seq` of this journal."""
+    """Return the acknowledgement that an honest pit sends for event `seq` of this table's journal."""
     return said(EPOCH, seq, chain(seq), at)
 
 
 def streaming(acked: int = 0, head: int = 0, now_s: float = 0.0) -> Delivery:
-    """Return a delivery whose connection has just come up, with nothing retained at the broker."""
+    """Return the state of a delivery whose connection has just come up, at a broker that retains no message."""
     delivery = Delivery(EPOCH, acked, head, STALE_S)
     delivery.connected()
     delivery.nothing_retained(now_s)
@@ -464,9 +465,10 @@ def test_events_that_waited_offline_are_stale_until_acknowledged() -> None:
 
 @pytest.mark.parametrize("sent", [True, False])
 def test_the_pit_cannot_have_an_event_that_was_never_sent(sent: bool) -> None:
-    """The table sees that it is behind where the pit acknowledges an event that this table never sent.
+    """If the pit acknowledges an event that this table never sent, the table knows that its journal has lost events
+    that the pit has.
 
-    The pit has another event of that number: the journal lost its last event, whose place in the chain is the same.
+    The journal lost its last event, and another event now has its number. Both have the same place in the hash chain.
     """
     delivery = streaming(acked=4, head=5)
     assert list(delivery.due(0.0)) == [5]
@@ -505,9 +507,10 @@ def test_a_word_that_is_older_than_one_believed_is_somebody_elses_repeat() -> No
 
 
 def test_an_older_word_that_fits_lets_a_new_connection_begin_and_changes_nothing_else() -> None:
-    """An older acknowledgement that fits the journal lets a new connection begin, and changes nothing else.
+    """An acknowledgement with an older time, which fits the journal, lets the sending begin on a new connection, and
+    changes nothing else.
 
-    The pit's clock went back, and no event waits that could prove the pit's messages to be later.
+    The pit's clock was set back, and no event is unacknowledged that could prove that the pit's message is new.
     """
     delivery = streaming(head=5)
     delivery.due(0.0)
@@ -553,10 +556,11 @@ def test_an_ack_of_an_event_that_was_first_sent_later_is_believed_whatever_its_t
 
 
 def test_where_whole_windows_wait_for_acks_that_are_refused_the_events_after_them_are_sent() -> None:
-    """Events behind a full window are sent even while the pit's acknowledgements are refused as old.
+    """The table sends the events after the first 50 unacknowledged ones, even while it refuses the pit's
+    acknowledgements as too old.
 
-    The program began with 60 events, which the program before may have sent. So only the acknowledgement of event 61
-    proves that the pit's messages are new.
+    The program starts with 60 events, which its earlier run may have sent already. So only an acknowledgement of event
+    61 proves that the pit's messages are new.
     """
     delivery = streaming(head=60)
     assert list(delivery.due(0.0)) == [*range(1, 51)]
@@ -574,10 +578,10 @@ def test_where_whole_windows_wait_for_acks_that_are_refused_the_events_after_the
 
 @pytest.mark.parametrize("seed", range(8))
 def test_nobody_takes_back_an_ack_with_old_words_of_a_pit_whose_clock_leaps(seed: int) -> None:
-    """Nobody can take back an acknowledgement by repeating old messages of a pit whose clock leaps.
+    """If a pit's clock leaps, nobody can undo an acknowledgement by repeating the pit's old messages.
 
     An adversary has recorded every message that the pit ever sent, and repeats them in any order. The pit itself never
-    goes back.
+    loses an event.
     """
     chance = random.Random(seed)
     delivery, said_ever, committed, now = streaming(), list[AckWord](), 0, 0
@@ -620,9 +624,9 @@ def test_a_later_word_that_fits_takes_the_wrong_one_back() -> None:
 
 @pytest.mark.parametrize("wrong", [word(9, at(6)), said(EPOCH, 4, "other", at(6))], ids=["past", "another chain"])
 def test_a_word_of_before_the_last_wrong_one_takes_nothing_back(wrong: AckWord) -> None:
-    """A good acknowledgement from before the pit's last wrong one does not end the alarm.
+    """A good acknowledgement that is older than the pit's last wrong one does not end the alarm.
 
-    The pit still sends the wrong one. What it sent between its wrong messages comes late, or is repeated.
+    The pit still sends wrong acknowledgements. A good one that it sent in between comes late, or is repeated.
     """
     delivery = streaming(acked=1, head=5)
     delivery.acked(word(9, at(3)), None, 1.0)
@@ -695,7 +699,8 @@ def test_no_message_makes_the_reader_fall_over(message: dict[str, object]) -> No
 
 
 class Network:
-    """A table, its broker and its pit, in simulated time. This class holds every check of the delivery guarantee."""
+    """A table, its broker and its pit, in simulated time. Its methods check all guarantees of the delivery of
+    events."""
 
     def __init__(self, dice: random.Random) -> None:
         self.dice = dice
@@ -736,7 +741,7 @@ class Network:
             assert self.delivery.next_due_s(self.now_s) is not None or self.delivery.unacknowledged == 0, "it streams"
 
     def send(self, _: int = 0) -> None:
-        """Let the table send the events that are due, and check that it may."""
+        """Let the table send the events that are due, and check that it may send them now."""
         acked, phase = self.delivery.acked_seq, self.delivery.phase
         due = self.delivery.due(self.now_s)
         if not due:
@@ -747,7 +752,7 @@ class Network:
         self.to_pit += due
 
     def deliver(self, place: int) -> None:
-        """Bring one of the waiting events to the pit, not always the oldest."""
+        """Bring one event that is under way to the pit. `place` chooses among the three oldest."""
         if self.to_pit:
             seq = self.to_pit.pop(place % min(3, len(self.to_pit)))
             self.pit.commit(seq, f"body {seq}")
@@ -758,7 +763,7 @@ class Network:
             self.deliver(0)
 
     def repeat(self, place: int) -> None:
-        """Let the broker deliver an event a second time, now or much later."""
+        """Let the broker deliver an event to the pit a second time, now or much later."""
         if self.to_pit:
             self.to_pit.insert(place % len(self.to_pit), self.to_pit[0])
 
@@ -766,7 +771,7 @@ class Network:
         del self.to_pit[: count % 7]
 
     def hear_pit(self, place: int) -> None:
-        """Bring a message of the pit to the table, not always in order."""
+        """Bring one message of the pit that is under way to the table, not always the oldest."""
         if self.to_table and self.delivery.phase is not Phase.OFFLINE:
             self.table_hears(self.to_table.pop(place % len(self.to_table)))
 
@@ -798,7 +803,8 @@ class Network:
         self.mark = self.delivery.acked_seq
 
     def restart(self, _: int) -> None:
-        """Start the table's program again, with whatever mark of acknowledged events its disk kept."""
+        """Start the table's program again. It knows which events are acknowledged only as far as its disk recorded
+        that."""
         self.to_table.clear()
         self.delivery = Delivery(EPOCH, self.mark, self.head, STALE_S)
 
@@ -818,7 +824,8 @@ class Network:
         assert self.delivery.unacknowledged >= 0
 
     def settle(self) -> None:
-        """Stop all losses and let the table go on. Every event must arrive and be acknowledged within minutes."""
+        """Stop all losses and let the table go on. Check that every event arrives and is acknowledged within
+        minutes."""
         if self.dice.random() < 0.5:
             self.lose_retained(0)
         self.commit(0)

@@ -1,5 +1,5 @@
-"""Checks the evidence of a round with `tools/verify.py` alone: what it proves, what it hides, and that no lie
-passes."""
+"""Checks the evidence file of a round, using only `tools/verify.py`: what the file proves, what it hides, and that no
+forged file is accepted."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ VERIFY = _tool()
 
 
 def refusal(data: bytes, *keys: str | None) -> str | None:
-    """Return why the verifier refuses the evidence; None where it accepts it."""
+    """Return why the verifier refuses the evidence file; None if it accepts the file."""
     try:
         VERIFY.judge(data, *keys)
     except VERIFY.Refused as refused:
@@ -78,9 +78,10 @@ def refusal(data: bytes, *keys: str | None) -> str | None:
 
 
 def _royal9(folder: Path) -> Path:
-    """Write a journal of two shoes of Royal 9, and return its path.
+    """Write a journal of two shoes at a Royal 9 table, and return its path.
 
-    It has a hit with a correction, a void round, a round in which no card reveals another, and a compared key.
+    The journal has a hit whose round was corrected, a void round, a round without hidden cards, and a pit's key that
+    people have compared.
     """
     table = Recorded(levels={"player_personal": 250_000}).believe(PitKeyPinned(PIT.public.hex(), "Ann Lee")).burned()
     table.lock(1).hand("KS 2D 9S 3D")
@@ -95,21 +96,22 @@ def _royal9(folder: Path) -> Path:
 
 
 def _sugarhouse() -> Recorded:
-    """Return a table with a round with wagers on many spots, and one round before and one after it."""
+    """Return a table that has played a round with wagers on many spots, one round before it and one after it."""
     table = Recorded(SUGARHOUSE).believe(PitKeyPinned(PIT.public.hex(), "Ann Lee")).burned().lock().hand("6H 7C KD TC")
     table.do(*wagers("2 banker 2000, 3 player 1500, 3 tie 500, 2 dragon_banker 1000")).lock().hand("2S 9D KS TD")
     return table.do(*wagers("5 player 2500")).lock().hand("3S 8C QH JD")
 
 
 def beetek(folder: Path) -> Path:
-    """Write a journal of two shoes of a BeeTek, each with a hit and another round, and return its path."""
+    """Write a journal of two shoes from a BeeTek. Each shoe has a round with a hit and one other round. Return the
+    journal's path."""
     table = Recorded().open_shoe("").beetek("AS 2D").lock(1).beetek("KS 2D 9S 3D").lock().beetek("7D 2C 2H 6S")
     table.new_shoe_by_supervisor().beetek("AD 3C").lock(1).beetek("KS 2D 9S 3D").lock().beetek("8H 5C KC 2S")
     return _signed(table.journalled(folder), cosigned=False)
 
 
 def _signed(path: Path, cosigned: bool = True) -> Path:
-    """Sign a checkpoint of the journal, let the pit cosign it unless told otherwise, and return the journal's path."""
+    """Sign a checkpoint of the journal. With `cosigned`, the pit signs it too. Return the journal's path."""
     with closing(Journal(path, _table(path), KEY, KEY.public)) as journal:
         note = journal.checkpoint()
         point = note.checkpoint()
@@ -158,7 +160,7 @@ def test_a_hit_a_correction_and_a_void_are_told(royal9: Path) -> None:
 
 @pytest.mark.parametrize("which", ["1/1", "1/2", "1/3", "2/1"])
 def test_it_shows_this_round_and_no_other(which: str, royal9: Path) -> None:
-    """The evidence file holds no card of another round: not in words, not in a frame, not in an event."""
+    """The evidence file of a round holds no card of another round: not in words, not in a frame, not in an event."""
     of = {"1/1": "KS 2D 9S 3D 4D", "1/2": "8H 5C", "1/3": "2H 4C 3C AH 6S JH", "2/1": "2S 3S 4H 4S"}
     held = json.loads(evidence(royal9, which))
     rules = "{}"
@@ -179,8 +181,7 @@ def test_it_shows_this_round_and_no_other(which: str, royal9: Path) -> None:
 
 
 def test_a_card_that_nobody_saw_stays_closed(tmp_path: Path) -> None:
-    """No row, frame or event in the evidence reveals a card of a Midi round that was voided before its cards were
-    turned up."""
+    """The evidence of a Midi round that was voided before its cards were turned up reveals none of those cards."""
     table = Recorded(MIDI).believe(PitKeyPinned(PIT.public.hex(), "Ann Lee")).burned().lock().hand("8H 5C").void()
     held = evidence(_signed(table.journalled(tmp_path)), "1/1")
     assert refusal(held) is None
@@ -197,10 +198,10 @@ def test_a_card_that_nobody_saw_stays_closed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("which", ["1/1", "2/1"])
 def test_a_round_of_a_beetek_is_judged_by_the_rules_in_each_of_its_shoes(which: str, tmp_path: Path) -> None:
-    """A round from a BeeTek is verified by the rules in its shoe's first row, in each of two shoes.
+    """The verifier judges a BeeTek round by the rules in its shoe's first row, in each of two shoes.
 
-    The BeeTek's reports have no numbers. The last one of a shoe is a card, which the next shoe's first row once
-    revealed.
+    The BeeTek's reports have no numbers. The last report of a shoe is a card, and the first row of the next shoe once
+    revealed it.
     """
     held = evidence(beetek(tmp_path), which)
     told = "\n".join(VERIFY.judge(held))
@@ -212,9 +213,10 @@ def test_a_round_of_a_beetek_is_judged_by_the_rules_in_each_of_its_shoes(which: 
 
 
 def test_a_shoe_whose_first_row_tells_a_card_keeps_it_closed_and_is_told_without_its_rules(tmp_path: Path) -> None:
-    """A shoe's first row that reveals a card stays closed, so the evidence lacks the rules and the verifier says so.
+    """If a shoe's first row reveals a card, the evidence leaves the row out. The rules are in that row, so the verifier
+    says that they are missing.
 
-    The shoe's first card came before anybody announced the shoe, and the shoe's opening took that card over.
+    The shoe's first card came before anybody announced the shoe, and the row that opened the shoe took that card over.
     """
     table = Recorded().burned().lock(1).hand("KS 2D 9S 3D")
     table.believe(ShoeResultReported(ShoeResult.PLAYER, False, False, table.report(b"G\x90")))
@@ -231,9 +233,10 @@ def test_a_shoe_whose_first_row_tells_a_card_keeps_it_closed_and_is_told_without
 
 
 def test_the_tool_is_one_short_file_of_the_standard_library_and_cryptography() -> None:
-    """The verifier is short and imports only the standard library and `cryptography`, since a stranger reads all of it.
+    """The verifier is short and imports only the standard library and `cryptography`, because a stranger must read all
+    of it.
 
-    Every line counts, and imports inside of functions count too.
+    The test counts every line of the file, and finds imports inside functions too.
     """
     source = _TOOL.read_text("utf-8")
     assert len(source.splitlines()) <= 300
@@ -256,8 +259,7 @@ def test_the_tool_runs_alone(sugarhouse: bytes, tmp_path: Path) -> None:
 
 
 def changed(data: bytes, place: int, bit: int | None = None) -> bytes:
-    """Return the file with one bit of the byte at `place` flipped: `bit`, or else one that differs from byte to
-    byte."""
+    """Return the file with one bit of the byte at `place` flipped. Without `bit`, the place decides which bit."""
     return data[:place] + bytes([data[place] ^ 1 << (place % 8 if bit is None else bit)]) + data[place + 1 :]
 
 
@@ -314,10 +316,10 @@ def test_another_table_that_signs_everything_anew_has_another_key(tmp_path: Path
 
 
 def resigned(held: Any, change: Callable[[Any], None], key: SigningKey = KEY) -> bytes:
-    """Return the evidence of a table that lies with its own key: one event changed, all hashes and signatures made
-    anew.
+    """Return the evidence of a table that lies with its own key: `change` is made in its events, and all hashes and
+    signatures are made anew.
 
-    With another `key` the evidence is a stranger's, who presents all of it as the table's.
+    With another `key`, the evidence comes from a stranger who presents it as the table's.
     """
     before: bytes | None = None
     leaves: dict[int, bytes] = {}
@@ -353,7 +355,7 @@ def resigned(held: Any, change: Callable[[Any], None], key: SigningKey = KEY) ->
 
 
 def with_value(path: str, value: object) -> Callable[[Any], None]:
-    """Return a change that sets the value at `path` in the round's event."""
+    """Return a function that sets the value at `path`, such as "player.total", in the round's event."""
 
     def change(event: Any) -> None:
         if event["type"] == "round":
@@ -386,9 +388,11 @@ def test_a_table_that_lies_with_its_own_key_is_refused_by_the_rules(
 
 
 class Forger:
-    """A forger who holds good files of this table and of another, and a key of his own. Each forgery changes one file.
+    """A forger who holds genuine evidence files of this table and of another table, and has a key of his own. Each
+    forgery changes one file.
 
-    The second table signs with the same key, so nothing but its name and its tree tells its rows from this table's.
+    The other table signs with the same key, so only the table's name and its Merkle tree tell the rows of the two
+    apart.
     """
 
     def __init__(self, good: bytes, files: list[bytes], notes: list[str], seed: int) -> None:
@@ -413,7 +417,7 @@ class Forger:
         )
 
     def forged(self, kind: Callable[[Any], None]) -> bytes:
-        """Return the good file after this forgery, and at times after one more."""
+        """Return the genuine evidence file with this forgery made in it, and sometimes a second one."""
         while True:
             held = json.loads(self._good)
             for change in (kind, *self._random.choices(self.kinds, k=self._random.choice((0, 0, 1)))):
@@ -438,7 +442,8 @@ class Forger:
         held["rows"][one], held["rows"][other] = held["rows"][other], held["rows"][one]
 
     def _foreign(self, held: Any) -> None:
-        """Put a row of another round or table in the place of one of the file's rows, and at times under its number."""
+        """Replace one of the file's rows by a row of another round or table. Sometimes keep the old row's place in the
+        Merkle tree."""
         place = self._random.randrange(len(held["rows"]))
         row = self._random.choice(self._random.choice(self._files)["rows"])
         held["rows"][place] = {**row, **({"leaf": held["rows"][place]["leaf"]} if self._random.random() < 0.5 else {})}
@@ -451,7 +456,7 @@ class Forger:
         held["rows"][other] = {**second, part: first[part]}
 
     def _event_changed(self, held: Any) -> None:
-        """Change what an event says, and sign it with the forger's key. The tree stays as it was."""
+        """Change an event, and sign it with the forger's key. The Merkle tree stays as it was."""
         row = self._random.choice([row for row in held["rows"] if row["messages"]] or [{"messages": ["{}"]}])
         event = {**json.loads(row["messages"][0]), "at": "2026-11-25T21:14:08.120Z"}
         event.pop("signature", None)
@@ -459,7 +464,7 @@ class Forger:
         row["messages"] = [canonical({**event, "signature": signature}).decode(), *row["messages"][1:]]
 
     def _made_anew(self, held: Any) -> None:
-        """Make every hash, event and checkpoint anew, with the forger's key."""
+        """Change the round's event, and make all hashes, signatures and the checkpoint anew with the forger's key."""
         path, value = self._random.choice((("outcome", "tie"), ("player.total", 9), ("banker.cards.0", "9C")))
         held.update(json.loads(resigned(json.loads(self._good), with_value(path, value), PIT)))
 
@@ -467,7 +472,8 @@ class Forger:
         held["checkpoint"] = self._random.choice(self._notes)
 
     def _other_witness(self, held: Any) -> None:
-        """Keep the table's own signature, and add a cosignature of another checkpoint or by another key."""
+        """Keep the table's own signature of the checkpoint. Add a witness's signature that belongs to another
+        checkpoint, or was made with another key."""
         own = held["checkpoint"].rpartition("— pit ")[0]
         line = self._random.choice(self._notes).rpartition("— pit ")[2]
         made = base64.b64encode(KEY.sign(self._random.randbytes(9)) + self._random.randbytes(12)).decode()
@@ -490,7 +496,8 @@ class Forger:
 
 @pytest.fixture(scope="module")
 def forger(royal9: Path, tmp_path_factory: pytest.TempPathFactory) -> Forger:
-    """Return a forger of a round whose journal has two cosigned checkpoints, one of them from before the round."""
+    """A forger of the evidence of one round. The round's journal has two cosigned checkpoints, and one of them is older
+    than the round."""
     table, path = _sugarhouse(), tmp_path_factory.mktemp("forged") / "table.journal"
     with closing(Journal(path, table.rules.table, KEY, KEY.public)) as journal:
         journal.append(table.entries[:9])
@@ -503,9 +510,9 @@ def forger(royal9: Path, tmp_path_factory: pytest.TempPathFactory) -> Forger:
 
 
 def _believed(forger: Forger, count: int) -> list[str]:
-    """Try `count` forgeries, and return the kinds that the verifier believes.
+    """Try `count` forgeries, and return the names of those that the verifier accepts.
 
-    It knows the table's and the pit's keys.
+    The verifier knows the table's key and the pit's key.
     """
     keys = fingerprint(KEY.public), fingerprint(PIT.public)
     kinds = [forger.kinds[number % len(forger.kinds)] for number in range(count)]
@@ -523,9 +530,10 @@ def test_ten_thousand_forgeries_are_refused(forger: Forger, figure: Callable[[st
 
 
 def _disputed(folder: Path, pit: SigningKey) -> Path:
-    """Make the table of the evidence page's dispute, and return its file.
+    """Make the table whose round is disputed in the documentation's page on evidence. Return the path of the table's
+    file.
 
-    Its journal holds the round 3/12, and the pit has cosigned it. The report of the machine's set-up is there too.
+    Its journal holds round 3/12, and the pit has cosigned it. The report of the machine's setup is there too.
     """
     told = TABLE_FILE.read_text("utf-8").replace("/var/lib/table-controller", str(folder))
     (folder / "table.toml").write_text(told.replace("../games", str(TABLE_FILE.parents[1] / "games")), "utf-8")
@@ -555,9 +563,10 @@ def test_the_page_on_evidence_leads_from_the_dispute_to_the_verdict(
     capsys: pytest.CaptureFixture[str],
     figure: Callable[[str], None],
 ) -> None:
-    """The commands of the documentation's page on evidence work as written.
+    """The commands on the documentation's page about evidence work as written.
 
-    They run at the table and the pit, and then in a folder that has two files and nothing of the table.
+    First they run at the table and the pit. Then they run in a folder that has only two files and nothing else of the
+    table.
     """
     text = (ROOT / "docs" / "evidence.md").read_text("utf-8").partition("## What the file is")[0]
     lists, shows, judges, judges_both = re.findall(r"^ +\$ (.+)$", text, re.MULTILINE)
@@ -657,9 +666,9 @@ def test_evidence_comes_out_of_archives_and_waits_for_a_checkpoint(tmp_path: Pat
 def test_a_running_table_signs_at_the_end_of_a_round_and_its_round_becomes_evidence(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A running table signs a checkpoint at the end of a round, from which evidence of the round is made.
+    """A running table signs a checkpoint at the end of a round, and the round's evidence can then be made.
 
-    The verifier refuses at the first frame, because this test's shoe has made-up frames.
+    The verifier reads this file and refuses it at the first frame, because this test's shoe has made-up frames.
     """
 
     async def play() -> Path:
@@ -679,7 +688,8 @@ HEAD_OFFICE = SigningKey(bytes([8] * 32))
 
 
 def witnessed(data: bytes, *witnesses: tuple[str, SigningKey], seconds: int = 1764111600) -> bytes:
-    """Return the evidence with exactly these cosignatures."""
+    """Return the evidence with its checkpoint signed by the table and by exactly these witnesses, at the Unix time
+    `seconds`."""
     held = json.loads(data)
     note = read_note(held["checkpoint"])
     assert note is not None
@@ -712,9 +722,9 @@ def test_head_office_as_a_second_witness_is_judged_by_its_own_key_alone(sugarhou
 
 
 def test_the_moment_of_a_cosignature_is_told_as_a_date_where_it_is_one(sugarhouse: bytes) -> None:
-    """The verifier prints the moment of a cosignature as a date in UTC, through the year 9999.
+    """The verifier prints the time of a witness's signature as a date in UTC, through the year 9999.
 
-    A number that is no such date is not called a moment.
+    A number that is no such date is not printed as a time.
     """
     for seconds, date in ((0, "1970-01-01 00:00:00 UTC"), (253402300799, "9999-12-31 23:59:59 UTC")):
         told = VERIFY.judge(witnessed(sugarhouse, ("pit", PIT), seconds=seconds))

@@ -1,4 +1,5 @@
-"""Checks that `tools/verify.html` judges evidence as `tools/verify.py` does, with the same sentences and refusals."""
+"""Checks that the web page `tools/verify.html` judges evidence files as `tools/verify.py` does, with the same sentences
+and refusals."""
 
 from __future__ import annotations
 
@@ -71,7 +72,8 @@ _Asked = tuple[bytes, *tuple[str, ...]]
 
 
 def _page_says(asked: Sequence[_Asked]) -> list[Any]:
-    """Return what the page's own script says of each file: its sentences, or why it is refused."""
+    """Run the page's own script on these evidence files. Return for each file the sentences that the page shows, or why
+    it refuses the file."""
     lines = "\n".join(json.dumps([base64.b64encode(file).decode(), *keys]) for file, *keys in asked)
     return [json.loads(line) for line in _output(["node", "-e", _JUDGES, str(_PAGE)], lines).splitlines()]
 
@@ -81,9 +83,9 @@ def _output(command: Sequence[str], given: str) -> str:
 
 
 def _differ(asked: Iterable[_Asked]) -> list[tuple[object, object]]:
-    """Return what the page and `verify.py` say, wherever they disagree.
+    """Return what the page and `verify.py` say about each file on which they disagree, as pairs.
 
-    Only for a file that cannot be read may their words differ.
+    If a file cannot be read at all, their words may differ.
     """
     asked = list(asked)
     said_by_both = []
@@ -153,7 +155,7 @@ def test_the_page_refuses_ten_thousand_forgeries_as_the_tool_does(
 @pytest.mark.proof
 @needs_a_browser
 def test_the_page_opened_from_the_disk_judges_without_a_network(sugarhouse: bytes, tmp_path: Path) -> None:
-    """In a browser without a network, the page judges a good file, a bad one, and one with another table's key."""
+    """In a browser without a network, the page judges a good file, a bad file, and a file with another table's key."""
     good, bad = tmp_path / "good.evidence", tmp_path / "bad.evidence"
     good.write_bytes(sugarhouse)
     bad.write_bytes(changed(sugarhouse, 900))

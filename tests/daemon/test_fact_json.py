@@ -1,4 +1,5 @@
-"""Checks the journal's form of facts: the bytes that Python's own JSON writes. They are read back, no field skipped."""
+"""Checks how the journal stores facts: as the bytes that Python's own JSON module writes. They are read back with every
+field."""
 
 from __future__ import annotations
 
@@ -71,14 +72,15 @@ FACTS: tuple[Fact, ...] = (
 
 @pytest.mark.parametrize("fact", [OPENED, CORRECTED], ids=lambda fact: type(fact).__name__)
 def test_a_seat_above_nine_is_read_back(fact: Fact) -> None:
-    """A fact with a seat above 9 is read back. The journal orders seats by number, 2 before 10, and not as texts."""
+    """A fact with a seat above 9 is read back unchanged. The journal orders seats by number, so 2 comes before 10."""
     written = fact_to_json(fact)
     assert b'"2":' in written.partition(b'"10":')[0]
     assert fact_from_json(written) == fact
 
 
 def test_a_seat_above_nine_is_read_back_of_an_earlier_version() -> None:
-    """A hit of an earlier version is read back. It names no spot, because Royal 9 was then the only progressive bet."""
+    """The first row of a shoe from an earlier version is read back. Its hits name no spot, because Royal 9 was then the
+    only progressive bet."""
     before = json.loads(fact_to_json(OPENED))
     del before["hits"][0]["spot"]
     before["commission_owed"] = {2: 100, 10: 250}
@@ -87,7 +89,7 @@ def test_a_seat_above_nine_is_read_back_of_an_earlier_version() -> None:
 
 @pytest.mark.parametrize("fact", FACTS, ids=lambda fact: type(fact).__name__)
 def test_a_facts_bytes_are_canonical(fact: Fact) -> None:
-    """The bytes are those that Python's own JSON writes, and not those of msgspec."""
+    """A fact is stored as the bytes that Python's own JSON module writes, and not as those of msgspec."""
     written = fact_to_json(fact)
     assert json.loads(written)["fact"] == type(fact).__name__
     assert fact_from_json(written) == fact
@@ -98,7 +100,8 @@ def test_a_facts_bytes_are_canonical(fact: Fact) -> None:
 def test_what_fields_a_bet_has_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """The fields of a bet's type are looked up once and then cached.
 
-    The opening of a shoe holds every bet of the house, and the shoe's first card waits for the commit.
+    The fact that opens a shoe holds every bet of the house, and the shoe's first card waits until that fact is
+    committed.
     """
     fact_to_json(OPENED)
     monkeypatch.setattr(fact_json, "fields", lambda type_: pytest.fail(f"the fields of {type_} were asked for again"))
@@ -106,9 +109,9 @@ def test_what_fields_a_bet_has_is_asked_once(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_fact_inside_of_another_has_no_name() -> None:
-    """A fact inside of another is written without the name of its class.
+    """A fact that is stored inside another fact is written without the name of its class.
 
-    Its class is known from its place, and commit 0f50807 wrote no name for it.
+    Its place tells which class it is, and commit 0f50807 wrote no name for it.
     """
     opened = json.loads(fact_to_json(OPENED))
     assert [fact["fact"] for fact in opened["carried"]] == ["CardDrawn", "StepFailed"]
@@ -118,7 +121,8 @@ def test_a_fact_inside_of_another_has_no_name() -> None:
 
 @pytest.mark.parametrize("fact", FACTS, ids=lambda fact: type(fact).__name__)
 def test_an_unknown_field_is_never_passed_over(fact: Fact) -> None:
-    """An unknown field is refused wherever in the fact it stands, because a fact without it would be another fact."""
+    """An unknown field anywhere in a stored fact is refused, because the fact without the field would be another
+    fact."""
     value = json.loads(fact_to_json(fact))
     for known in _objects(value):
         known["unknown"] = 1
@@ -131,7 +135,8 @@ _ANY_KEYS = ("levels", "commission_owed", "hands", "banker_draws_on_third_card")
 
 
 def _objects(value: Any) -> Iterator[dict[str, Any]]:
-    """Yield every object in the value whose keys are fields."""
+    """Yield every JSON object inside `value` whose keys are the fields of a type. Objects with free keys are left
+    out."""
     if isinstance(value, dict):
         yield value
         for name, inner in value.items():

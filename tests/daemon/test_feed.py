@@ -1,6 +1,6 @@
-"""Checks that the feed tells everything public to anybody on the machine, and takes no message from anybody.
+"""Checks the feed, a socket that sends everything public about the table to anybody on the machine, and reads nothing.
 
-It tells everything at once, and then each part as it changes.
+A new reader gets everything at once, and after that each part whenever it changes.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tests.support.waiting import PATIENCE_S
 
 
 async def told(reader: asyncio.StreamReader, part: str) -> Any:
-    """Return what the feed says next under the key `part`."""
+    """Read the feed until a line has the key `part`, and return the value of that key."""
     async with asyncio.timeout(PATIENCE_S):
         while True:
             said = json.loads(await reader.readline())

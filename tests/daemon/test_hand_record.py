@@ -1,6 +1,6 @@
-"""Checks the record of a round and the page made from it.
+"""Checks the record of a round and the web page made from it.
 
-They are complete for people who dispute the round, and silent about cards that nobody saw.
+Both must be complete for people who dispute the round, and must not reveal cards that nobody saw.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ DEALT = ("9H", "2C", "KS", "5D")
 
 
 def page_of(journal: Path) -> str:
-    """Return the page that `tablectl replay --html` writes of round 1/1, as text."""
+    """Return the text of the page that `tablectl replay --html` writes about round 1/1."""
     page = journal.with_name("hand.html")
     assert main(["replay", str(journal), "1/1", "--html", str(page)]) == 0
     return page.read_text("utf-8")
@@ -57,13 +57,14 @@ def test_a_page_that_cannot_be_written_is_told(tmp_path: Path, capsys: pytest.Ca
 
 
 def _fingerprint() -> str:
-    """Return the fingerprint of the journal's key, which two people compare, made with the standard library alone."""
+    """Return the fingerprint of the journal's key, which two people can compare. It is computed with the standard
+    library alone."""
     digits = hashlib.sha256(KEY.public).hexdigest()[:32]
     return " ".join(digits[place : place + 4] for place in range(0, 32, 4))
 
 
 def _frames(journal: Path) -> list[str]:
-    """Return the frames of the drawn cards, in their order."""
+    """Return the shoe's frames of the drawn cards in the journal, in order."""
     reports = [row.fact.report for row in read_rows(journal) if isinstance(row.fact, CardDrawn)]
     return [report.frame for report in reports if report is not None]
 
@@ -76,7 +77,7 @@ def test_face_down_cards_are_told_once_they_were_revealed(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("dealt", range(1, 5))
 def test_cards_that_nobody_turned_up_stay_unknown(tmp_path: Path, dealt: int) -> None:
-    """The record of a round voided while cards lie face down has neither those cards nor their frames."""
+    """If a round is voided while cards lie face down, its record has neither those cards nor their frames."""
     table = Recorded(SUGARHOUSE_MIDI).burned().lock().hand(" ".join(DEALT[:dealt])).void()
     journal = table.journalled(tmp_path)
     page = page_of(journal)

@@ -1,4 +1,5 @@
-"""Checks which pins of the header suit a lamp or an input, and what `check` says of the other pins."""
+"""Checks which pins of the Raspberry Pi's header suit a lamp or an input, and what `check` says about the other
+pins."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ def test_the_header_is_forty_pins() -> None:
 
 
 def test_a_lamp_lit_by_a_high_level_is_lit_at_boot_on_the_pins_that_reset_to_a_pull_up() -> None:
-    """A lamp lit by a high level is warned of on GPIO 0 to 8, which are pulled high at reset. 9 to 27 are pulled low.
+    """A warning names each lamp that is lit by a high level and wired to one of GPIO 0 to 8, because these are pulled
+    high at reset. GPIO 9 to 27 are pulled low.
 
     The pulls come from the BCM2835 ARM Peripherals manual, table 6-31.
     """

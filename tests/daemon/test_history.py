@@ -1,7 +1,8 @@
 """Checks `tablectl rounds` and `tablectl replay`, which show a journal's past in words.
 
-A frame that disagrees with its row is pointed out. The journals are real, and their frames are written by the simulated
-shoes, which share no code with the codecs that read them. The simulated shoe's own tableau says how a round must end.
+A frame of the shoe that disagrees with its journal row must be pointed out. The journals are real, and their frames
+come from the simulated shoes, which share no code with the program that decodes them. The simulated shoe's own drawing
+rules say how a round must end.
 """
 
 from __future__ import annotations
@@ -38,22 +39,22 @@ _TARGET_BITS = {Target.PLAYER: 0, Target.BANKER: 1, Target.BURN: 2, Target.FIRST
 
 
 class Recorded(TableUnderTest):
-    """A table whose cards come with their frames, and whose journal can be written to a file."""
+    """A simulated table whose cards come with the shoe's frames. Its journal can be written to a file."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self._reports = 0
 
     def report(self, said: bytes) -> Report:
-        """Return the Angel Eye's next report, from its type letter and payload."""
+        """Return the next report of an Angel Eye shoe. `said` is its type letter and payload."""
         seq = self._reports % 10
         self._reports += 1
         return Report(seq, frame(str(seq), said).hex())
 
     def card(self, target: Target, index: int, card: str, frame_tells: str | None = None) -> CardDrawn:
-        """Return the Angel Eye's fact of a card; `??` is a card that it could not read.
+        """Return the fact that an Angel Eye shoe drew a card. `??` is a card that the shoe could not read.
 
-        With `frame_tells`, the fact gets the frame of that other card.
+        With `frame_tells`, the frame in the fact names that other card, so frame and fact disagree.
         """
         told = frame_tells or card
         byte = 0x80 if told == "??" else card_byte(told)
@@ -61,12 +62,13 @@ class Recorded(TableUnderTest):
         return CardDrawn(None if card == "??" else Card.parse(card), target, index, report)
 
     def burned(self) -> Self:
-        """Announce a shoe whose first card, an ace, burns one card: rows 1 to 3."""
+        """Open a shoe whose first card, an ace, burns one card. This makes rows 1 to 3 of the journal."""
         self.open_shoe("")
         return self.believe(self.card(Target.FIRST_CARD, 0, "AS"), self.card(Target.BURN, 1, "2D"))
 
     def hand(self, text: str) -> Self:
-        """Deal these cards of a round whose wagers are locked, each where the shoe's own tableau puts it."""
+        """Deal these cards of a round after the wagers were locked. The shoe's own drawing rules say to which hand each
+        card goes."""
         hand = Hand()
         for card in text.split():
             side, index = hand.take(card)
@@ -74,20 +76,20 @@ class Recorded(TableUnderTest):
         return self
 
     def hand_on(self, text: str) -> Self:
-        """Deal the rest of a natural's four cards, from Banker's first card on."""
+        """Deal the last three of a natural's four cards: to Banker, Player and Banker."""
         places = ((Target.BANKER, 1), (Target.PLAYER, 2), (Target.BANKER, 2))
         return self.believe(
             *(self.card(target, index, card) for (target, index), card in zip(places, text.split(), strict=True))
         )
 
     def beetek(self, text: str) -> Self:
-        """Deal these cards from a BeeTek, which reports nothing but the cards."""
+        """Deal these cards from a BeeTek shoe, whose reports name only the card and not the hand."""
         return self.believe(
             *(CardDrawn(Card.parse(card), report=Report(None, card_line(card).hex())) for card in text.split())
         )
 
     def journalled(self, folder: Path) -> Path:
-        """Write the table's journal into `folder`, and return its path."""
+        """Write this table's journal into `folder`, and return the journal's path."""
         path = folder / "table.journal"
         journal = Journal(path, self.rules.table, KEY, KEY.public)
         journal.append(self.entries)
@@ -96,7 +98,7 @@ class Recorded(TableUnderTest):
 
 
 def said(capsys: pytest.CaptureFixture[str], *command: str | Path) -> list[str]:
-    """Run `tablectl`, and return the lines that it prints. It must succeed without a word on stderr."""
+    """Run `tablectl`, which must succeed and print nothing on stderr. Return the lines that it prints."""
     assert main([str(word) for word in command]) == 0
     out, err = capsys.readouterr()
     assert err == ""
@@ -114,7 +116,7 @@ def refused(capsys: pytest.CaptureFixture[str], *command: str | Path) -> tuple[s
 def three_rounds(tmp_path: Path) -> Path:
     """The journal of a Royal 9 table in which seat 1 wins with its own King and 9.
 
-    A correction, a void round, a new shoe and a round in play follow.
+    After that round come a correction, a void round, a new shoe and a round that has not ended.
     """
     table = Recorded(levels={"player_personal": 250_000}).burned()
     table.lock(1).hand("KS 2D 9S 3D")
@@ -155,7 +157,7 @@ def test_a_journal_without_a_round_lists_none(tmp_path: Path, capsys: pytest.Cap
 
 
 def test_a_round_is_told_from_its_lock_to_its_outcome(three_rounds: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The record of a round runs from its lock to its outcome, with its frames.
+    """The record of a round shows everything from the lock of the wagers to the outcome, with the shoe's frames.
 
     The frames were worked out by hand: 32^44^81^BD^03 = 49, which is 34 39 in characters.
     """
@@ -240,8 +242,8 @@ def test_a_void_hand_is_told_to_its_end(three_rounds: Path, capsys: pytest.Captu
 
 
 def test_a_corrected_round_is_told_as_it_was_dealt(three_rounds: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The record of a corrected round shows it as dealt. The list of rounds shows the hands that two people read
-    instead."""
+    """The record of a corrected round shows the cards as they were dealt. The list of rounds shows the corrected hands
+    that two people read."""
     lines = said(capsys, "replay", three_rounds, "1/1")
     assert "    banker 2D 3D = 5" in lines
     assert "  RoundCorrected(" in lines[-2]
@@ -330,7 +332,7 @@ def test_a_frame_is_read_as_the_shoe_that_the_row_names(
 def test_a_beetek_round_keeps_the_hole_card_down_until_it_is_turned_up(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The record of a BeeTek round shows the hole card only once it is turned up.
+    """The record of a BeeTek round names the hole card (a card dealt face down) only from the moment it is turned up.
 
     The frames were worked out by hand: `*0D`, suit 3 (spades), 2, check 30+44+33+32 = D9, CR LF.
     """
@@ -359,7 +361,7 @@ def test_a_beetek_round_keeps_the_hole_card_down_until_it_is_turned_up(
 
 
 def test_what_became_of_the_wagers_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The record shows the settlement: Banker pays even money and owes 5% of the win, and Player loses."""
+    """The record shows how the wagers were settled: Banker pays even money and owes 5% of the win, and Player loses."""
     table = Recorded(SUGARHOUSE).burned().do(*wagers("2 banker 2000, 3 player 1500")).lock().hand("2S 9D KS TD")
     lines = said(capsys, "replay", table.journalled(tmp_path), "1/1")
     assert lines[-3:] == [

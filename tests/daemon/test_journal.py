@@ -1,4 +1,4 @@
-"""Checks that the journal returns committed rows, finds damage, and loses nothing where the disk refuses."""
+"""Checks that the journal returns the rows that were committed, finds damage, and loses nothing if the disk fails."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def opened(path: Path, table_id: str = TABLE, key: SigningKey = KEY) -> Journal:
 
 
 def shoe(number: int, hands: int) -> list[Fact]:
-    """Return the facts of a shoe: its opening, the burn, and rounds that each have a Royal 9 hit at seat 1."""
+    """Return the facts of a shoe: its opening, the burn, and `hands` rounds that each have a Royal 9 hit at seat 1."""
     facts: list[Fact] = [ShoeOpened(number, "dealer", RULES, CONFIG.digest, "test")]
     facts += [CardDrawn(Card.parse(text)) for text in ("AS", "2D")]
     for _ in range(hands):
@@ -61,7 +61,7 @@ def shoe(number: int, hands: int) -> list[Fact]:
 
 
 def entries(facts: list[Fact], table: Table | None = None) -> list[Entry]:
-    """Return the entries that the daemon would have committed for these facts."""
+    """Return the journal entries that the daemon would commit for these facts."""
     table, made = table or Table(RULES), []
     for place, fact in enumerate(facts):
         table, events = step(table, fact)
@@ -75,7 +75,7 @@ OPENED_SECOND = 1 + len(shoe(1, 2))
 
 @pytest.fixture(scope="module")
 def pristine(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A closed journal of two shoes."""
+    """The path of a closed journal of two shoes, which no test has changed."""
     path = tmp_path_factory.mktemp("pristine") / "table.journal"
     with closing(opened(path)) as journal:
         journal.append(SHOES)
@@ -462,7 +462,8 @@ def test_what_is_no_sound_journal_is_told_as_damage(copy: Path, case: str) -> No
 
 @pytest.mark.parametrize("garbage", [b"[1]", b"{}", b'{"signature": 5}', b'{"signature": "AAAA"}', b"[" * 100_000])
 def test_a_forged_message_that_fits_the_chain_still_lacks_the_signature(copy: Path, garbage: bytes) -> None:
-    """A forged message is found: the forger can recompute every hash after a change, but has no key to sign with."""
+    """A forged message is found, because a forger can recompute the chain's hashes after a change but cannot sign
+    without the key."""
     victim = WITH_MESSAGES[1]
     with tampering(copy) as db:
         db.execute("UPDATE message SET body = ? WHERE row = ?", (garbage, victim))
@@ -555,7 +556,8 @@ def test_replaying_a_damaged_shoe_stops_at_the_damage(copy: Path, row: int) -> N
 
 
 def test_a_full_disk_writes_nothing_and_the_chain_goes_on_afterwards(tmp_path: Path) -> None:
-    """A full disk, which a file-size limit simulates in a process of its own, writes nothing and breaks no chain."""
+    """On a full disk nothing is written, and the hash chain stays whole. A separate process with a file-size limit
+    simulates the full disk."""
     assert exit_code(lambda: _on_a_full_disk(tmp_path / "j")) == 0
     assert verify(tmp_path / "j").rows == ROWS
 

@@ -1,4 +1,5 @@
-"""Checks the journal's file: what happens where it vanished, what is never sent, and which journal belongs to a key."""
+"""Checks the journal's file: what happens when it vanishes, which events are never sent, and which journal belongs to a
+key."""
 
 from __future__ import annotations
 
@@ -122,8 +123,8 @@ def test_a_file_that_another_process_holds_is_left_to_it(tmp_path: Path) -> None
 
 
 def test_a_folder_that_is_away_is_waited_for(tmp_path: Path) -> None:
-    """The journal waits for a folder that is away and makes nothing in its place, because an unmounted disk comes
-    back."""
+    """If the journal's folder is gone, the table waits and makes no new folder, because the disk may only be unmounted
+    and come back."""
     folder = tmp_path / "disk"
     journal = opened(folder / "table.journal")
     journal.append(SHOES[:HALF])

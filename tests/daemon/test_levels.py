@@ -1,4 +1,5 @@
-"""Checks the pit's meter levels: what is shown of them, when they are fresh enough to bet on, and what is refused."""
+"""Checks how the table treats the levels of the pit's meters: what it shows, when they are fresh enough to bet on, and
+which messages it refuses."""
 
 from __future__ import annotations
 
@@ -49,9 +50,9 @@ def test_the_second_tells_that_the_pit_lives(levels: Levels) -> None:
 
 
 def old_words_again(levels: Levels, now: Stamp) -> list[bool]:
-    """Let somebody repeat to a new table 20 messages that the pit signed an hour ago.
+    """Send a new table 20 messages that the pit signed an hour ago, as an adversary could.
 
-    Return whether the levels count as fresh after each of them.
+    Return, for each message, whether the table takes the levels for fresh after it.
     """
     fresh = []
     for number in range(20):

@@ -1,6 +1,7 @@
-"""Checks the alarms about the link to the pit: its loss and its return are each reported once, a short cut never.
+"""Checks the alarms about the connection to the pit. Its loss and its return are each reported once, and a short cut
+never.
 
-What was reported is still known after a restart.
+After a restart the table still knows what it has reported.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ _LIMIT_S = 10
 
 
 def _told(lost: bool, *looks: tuple[float, str]) -> list[OwnFact]:
-    """Return what is reported of a link whose standing was found so at these seconds after the start."""
+    """Return what is reported about the connection to the pit. `looks` holds pairs: the seconds since the start, and
+    the state of the connection found at that time."""
     told: list[OwnFact] = []
     link = LinkTold(lost, _LIMIT_S, told.append)
     link._lost_s = 0.0
@@ -51,7 +53,8 @@ def test_a_loss_is_told_once_it_is_longer_than_the_limit_and_a_return_once(
 
 
 def test_a_running_table_tells_of_a_cut_and_after_a_restart_of_the_return(tmp_path: Path) -> None:
-    """A running table reports that the link is lost, and after a restart that it is back.
+    """A running table reports that the connection to the pit is lost. After a restart it reports that the connection is
+    back.
 
     Somebody pulls the cable, and restarts the table before the cable is plugged in again.
     """

@@ -1,4 +1,4 @@
-"""Checks that the log has each event and each refusal at a fitting level, with its code and a sentence."""
+"""Checks that each event and each refusal is logged at the right level, with its code and a sentence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks the parts of the daemon's main loop one by one: beats, commits, folding, the panel, presses, the shoe's
+"""Checks the parts of the daemon's main loop one by one: the timer, commits, folding, the panel, presses, the shoe's
 line."""
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ async def test_beats_go_on_with_what_each_said_and_one_that_raises_ends_them() -
 
 @asynccontextmanager
 async def beating_each_hour() -> AsyncIterator[tuple[Beats, list[bool]]]:
-    """Yield beats an hour apart of which the first has come, and the list of the beats that came."""
+    """Yield a running timer whose next call is an hour away, and the list of the flags that its calls got so far."""
     heard: list[bool] = []
 
     def beat(again: bool) -> tuple[float, bool]:
@@ -93,7 +93,7 @@ async def test_a_beat_is_brought_forward_and_never_put_off() -> None:
 
 
 class _Disk:
-    """A journal whose appends fail with the errors that a test lists, one each, before they succeed."""
+    """A journal that raises the listed errors, one for each append, and then works."""
 
     def __init__(self, *fails: OSError) -> None:
         self._fails = list(fails)
@@ -135,7 +135,8 @@ async def test_rows_are_committed_in_the_end_and_one_fact_tells_what_failed(
 
 
 def _fold(table: Table, *requests: Request) -> tuple[Table, list[str], list[str | None]]:
-    """Fold these requests. Return the table after them, the kinds of the rows, and the answer to each request."""
+    """Apply these requests to the table. Return the new table, the names of the facts in the new rows, and the answer
+    to each request."""
     answers: list[str | None] = []
 
     def answered(_arrived: Arrived, _asked: Asked, decided: Fact | Refuse) -> None:
@@ -200,7 +201,7 @@ async def test_bad_bytes_are_told_only_while_no_card_lies_face_down(tmp_path: Pa
 
 
 class _Header:
-    """A Raspberry Pi's header whose pins are in memory."""
+    """A stand-in for a Raspberry Pi's header, with its pins in memory."""
 
     def __init__(self) -> None:
         self.inputs = {"deal": False, KEY: False, "seat_1": False}

@@ -1,5 +1,5 @@
-"""Checks that a wager counts as it lay when the button was pressed or the card came, however long the disk then
-takes."""
+"""Checks that the chips count that lay on the felt when the button was pressed or the card came, even if the disk is
+slow after that."""
 
 from __future__ import annotations
 

@@ -33,9 +33,9 @@ WILL = Will(STATE, b'{"online":false}')
 
 @dataclass
 class Heard:
-    """A listener that keeps what the broker driver told it, in order.
+    """A listener that records what the MQTT driver tells it, in order.
 
-    `greeting` is a topic and a payload that the listener publishes, retained, once connected.
+    `greeting` is a topic and a payload that the listener publishes, retained, as soon as it is connected.
     """
 
     told: list[tuple[Any, ...]] = field(default_factory=list)
@@ -76,7 +76,7 @@ class Connected:
     task: asyncio.Task[None]
 
     async def answer(self, token: int | None) -> int:
-        """Return the reason code with which the broker answers the message published with this token."""
+        """Wait for the broker's answer to the message with this token, and return its reason code."""
         assert token is not None
         await eventually(lambda: any(told[1] == token for told in self.heard.of("answered")))
         return next(int(told[2]) for told in self.heard.of("answered") if told[1] == token)
@@ -86,7 +86,7 @@ class Connected:
 async def broker_at(
     port: int, host: str = "127.0.0.1", up: bool = True, keepalive_s: int = 5
 ) -> AsyncIterator[Connected]:
-    """Run the MQTT driver at this broker, connected unless `up` is False."""
+    """Run the MQTT driver with this broker, and wait until it is connected unless `up` is False."""
     async with brokers_at(host, port=port, keepalive_s=keepalive_s) as table:
         if up:
             await eventually(lambda: table.heard.of("connected"))
@@ -95,7 +95,7 @@ async def broker_at(
 
 @asynccontextmanager
 async def brokers_at(*hosts: str, port: int, keepalive_s: int = 5) -> AsyncIterator[Connected]:
-    """Run the MQTT driver with these hosts. Mosquitto listens on 127.0.0.1 alone."""
+    """Run the MQTT driver with these hosts. The test's Mosquitto listens only on 127.0.0.1, so any other host fails."""
     broker, heard = MqttBroker(hosts, port, "table-test", keepalive_s, WILL, [ACK]), Heard()
     heard.broker = broker
     task = asyncio.create_task(broker.run(heard))
@@ -107,13 +107,13 @@ async def brokers_at(*hosts: str, port: int, keepalive_s: int = 5) -> AsyncItera
 
 
 def far_end(port: int) -> Peer:
-    """Return another client of the same broker, which plays the pit's program."""
+    """Return another client of the same broker. It plays the part of the pit's program."""
     return Peer(port, EVENT, STATE)
 
 
 @pytest.fixture(scope="module")
 def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
-    """The port of a Mosquitto that serves this module."""
+    """The port of a Mosquitto broker that all tests in this file use."""
     free = free_port()
     with mosquitto(tmp_path_factory.mktemp("mosquitto"), free):
         yield free
@@ -121,7 +121,8 @@ def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
 
 @pytest.fixture
 def pit(port: int) -> Iterator[Peer]:
-    """A client of the broker that plays the pit's program. Nothing stays retained at the broker after it."""
+    """A client of the broker that plays the part of the pit's program. After the test it removes its retained
+    messages."""
     with far_end(port) as other:
         yield other
         for topic in (ACK, STATE):
@@ -314,9 +315,9 @@ async def test_an_event_the_access_list_refuses_is_answered_0x87_and_others_go_o
 
 
 async def test_a_refused_subscription_is_no_connection(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A connection whose subscription is refused does not count as up.
+    """A connection whose subscription the broker refuses does not count as up.
 
-    Mosquitto accepts every subscription and delivers nothing, so the test makes a broker that refuses.
+    Mosquitto never refuses a subscription (it accepts and then delivers nothing), so the test makes a broker that does.
     """
 
     async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -1,6 +1,6 @@
-"""Checks the past of a running table: anybody on the machine is told its events.
+"""Checks the sockets that tell a running table's past. Anybody on the machine may read its past events.
 
-Only the socket's group is told the frames of a finished round.
+Only the group of the control socket may read a finished round's frames.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tests.support.waiting import PATIENCE_S
 
 
 async def told_after(control: Path, asked: bytes) -> list[dict[str, Any]]:
-    """Send this line to the socket for past events, and return all events that it answers."""
+    """Send the line `asked` to the socket for past events, and return all events that it answers."""
     reader, writer = await asyncio.open_unix_connection(past_of(control))
     writer.write(asked)
     async with asyncio.timeout(PATIENCE_S):
@@ -42,7 +42,7 @@ async def asked(control: Path, request: dict[str, Any]) -> dict[str, Any]:
 
 
 def journalled(world: World) -> list[dict[str, Any]]:
-    """Return every event in the journal."""
+    """Return every event in the table's journal, in order."""
     return [json.loads(body) for row in world.rows() for body in row.messages]
 
 

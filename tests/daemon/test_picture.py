@@ -1,4 +1,5 @@
-"""Checks the picture of a table that `tablectl watch` paints in a terminal, and the lines that it prints elsewhere."""
+"""Checks the picture of a table that `tablectl watch` paints in a terminal, and the lines that it prints if its output
+is no terminal."""
 
 from __future__ import annotations
 
@@ -38,7 +39,7 @@ LIT, DARK = "●", "○"
 
 
 def status(table: TableUnderTest, *, shoe_up: bool = True, meters_fresh: bool = True) -> Status:
-    """Return the table's status as sent over the control socket, with healthy links unless the arguments say
+    """Return the status of this table as sent over the control socket. All connections work, unless the arguments say
     otherwise."""
     return healthy(
         table.face,
@@ -50,7 +51,8 @@ def status(table: TableUnderTest, *, shoe_up: bool = True, meters_fresh: bool = 
 
 
 def painted(table: TableUnderTest, words: str = "en", **links: bool) -> list[str]:
-    """Return the picture's lines as they stand on the screen, without the frame's sides and without empty lines."""
+    """Return the lines of the picture of this table, as a terminal shows them. The frame around them and empty lines
+    are left out."""
     screen = StringIO()
     picture = Picture("Royal 9, table 1", table.rules, language(words))
     picture.status = status(table, **links)
@@ -92,7 +94,7 @@ def test_the_final_round_is_said() -> None:
 
 
 def _lit(lines: list[str]) -> set[str]:
-    """Return the lamps that are lit steadily. A test may ask only for lamps whose pattern does not blink."""
+    """Return the names of the lamps that the picture shows as lit. Call this only for lamps that do not blink."""
     numbers, *_ = (line.split()[1::2] for line in lines if line.startswith("seat 1 "))
     signs = next(line for line in lines if re.fullmatch(f"([{LIT}{DARK}] [a-z-]+ *){{{len(numbers)}}}", line))
     others = next(line for line in lines if "draw player" in line)
@@ -332,7 +334,7 @@ def test_the_status_of_a_stopped_table_is_said_in_vietnamese(code: str, enter: C
 
 @pytest.fixture
 def told(monkeypatch: pytest.MonkeyPatch) -> list[Status]:
-    """The statuses that a simulated running table sends, one after another, to whoever watches it."""
+    """The list of statuses that a simulated running table sends, one after another, to each program that watches it."""
     statuses: list[Status] = []
 
     def tell(table: Path) -> Iterator[Status]:

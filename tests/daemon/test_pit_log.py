@@ -1,4 +1,4 @@
-"""Checks that `tablectl verify --against` names whatever was done to the journal, or to the pit's log, afterwards."""
+"""Checks that `tablectl verify --against` finds every later change of a journal, or of the pit's log of its events."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ EPOCH = "0123456789"
 
 
 def write_journal(path: Path, facts: Iterable[Fact], key: SigningKey = KEY) -> list[bytes]:
-    """Write a sound journal of these facts, with fixed names and salts, and return its messages."""
+    """Write an undamaged journal of these facts, always with the same name and salts, and return its messages."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(secrets, "token_hex", lambda _: EPOCH)
         patch.setattr(os, "urandom", bytes)
@@ -51,7 +51,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[bytes]
 
 
 class Case:
-    """A journal, and the log of a pit that has committed all of its events."""
+    """A journal, and the log of a pit that has recorded all of the journal's events."""
 
     def __init__(self, written: tuple[Path, list[bytes]], folder: Path) -> None:
         self.journal, self.log = folder / "table.journal", folder / "pit.log"
@@ -78,7 +78,7 @@ def case(written: tuple[Path, list[bytes]], tmp_path: Path) -> Case:
 
 
 def changed(body: bytes, key: SigningKey | None = KEY, **fields: Any) -> bytes:
-    """Return the event with other fields, signed again. Without a key it keeps its former signature."""
+    """Return the event with these fields changed, and signed with `key`. If `key` is None, the old signature stays."""
     event = json.loads(body) | fields
     if key is not None:
         del event["signature"]
@@ -137,9 +137,10 @@ def test_while_the_table_runs(tmp_path: Path) -> None:
 
 
 def _forged(case: Case) -> int:
-    """Write the whole journal again with another last card in the second round. Return the first event that differs.
+    """Write the whole journal anew, with another last card in the second round. Return the number of the first event
+    that differs.
 
-    Anybody with the table's key could do so.
+    Anybody who has the table's key could do this.
     """
     facts = list(FACTS)
     last = max(place for place, fact in enumerate(facts[: len(shoe(1, 2))]) if isinstance(fact, CardDrawn))
@@ -237,9 +238,9 @@ def test_only_what_the_table_signed_counts_as_cut_off(case: Case) -> None:
 
 
 def test_what_the_log_does_not_know_of_is_still_verified(case: Case, capsys: pytest.CaptureFixture[str]) -> None:
-    """A fact that was changed in the journal is found although its events still agree with the pit's log.
+    """A fact that was changed in the journal is found, even if its events still agree with the pit's log.
 
-    The hash chain covers the fact too.
+    The journal's hash chain covers the fact too.
     """
     case.tamper("UPDATE fact SET at_ms = at_ms + 1 WHERE row = 4")
     compare(case.journal, case.log)

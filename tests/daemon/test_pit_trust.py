@@ -1,6 +1,7 @@
-"""Checks whose messages the table takes for the pit's: a key is pinned, offered, or handed over to a new one.
+"""Checks which messages the table accepts as the pit's: the pit's key can be pinned, offered, or handed over to a new
+key.
 
-Messages that leap ahead of the clock are checked too.
+Messages whose time is far ahead of the clock are checked too.
 """
 
 from __future__ import annotations
@@ -139,9 +140,9 @@ def stepped(seq: int, cents: int = 5) -> AwardStepped:
 
 
 def test_a_number_that_was_forged_once_makes_no_true_one_old_for_ever() -> None:
-    """A forged, much too high award number in the journal does not make the pit's true numbers old for ever.
+    """If the journal holds a forged, much too high award number, the table still accepts the pit's true, lower numbers.
 
-    A journal of an earlier version may hold such a number, since that version believed unsigned messages.
+    A journal of an earlier version may hold such a number, because that version believed unsigned messages.
     """
     poisoned = Table(ROYAL9, award_seq=MOST_SEQ)
     latest = latest_ms(NOW) + MOST_LEAP_MS

@@ -1,6 +1,6 @@
-"""Checks a table without a set clock, at a pit whose clock is wrong and then corrected.
+"""Checks a table whose clock is not set, together with a pit whose clock is wrong and then corrected.
 
-The table goes on, and the pit's old messages stay old.
+The table goes on working, and still refuses the pit's old messages.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ METERS = Topics("pit/v1", "royal9-01").meters
 
 
 class Clocks:
-    """The clocks of a pit and a table, and an adversary who records each message of the pit."""
+    """The clocks of a pit and a table, which a test sets. An adversary records each message of the pit."""
 
     def __init__(self, patch: pytest.MonkeyPatch, synchronised: bool) -> None:
         self._patch = patch
@@ -61,7 +61,7 @@ class Clocks:
             yield self.world
 
     def say_again(self) -> None:
-        """Repeat to the table every message that the pit ever sent."""
+        """Send the table once more every message that the pit ever sent."""
         for topic, payload in self.recorded:
             self._say(payload, topic)
 

@@ -1,5 +1,5 @@
-"""Checks which refusals a table keeps: each one of a person with the reason, and no more in a day than the disk can
-bear."""
+"""Checks which refused acts a table records: each one of a person, with the reason, but only a limited number in a
+day."""
 
 from __future__ import annotations
 

@@ -56,7 +56,8 @@ def kinds(rows: list[Row]) -> list[str]:
 
 
 def replayed(folder: Path) -> tuple[Public, int | None]:
-    """Return the table's public view after a restart from the journal in `folder`, and the first row that differs."""
+    """Replay the journal in `folder`, as after a restart. Return the table's public view, and the number of the first
+    row whose replay gives other events (None if no row does)."""
     config = table_config(folder)
     journal = open_journal(config)
     try:
@@ -109,7 +110,8 @@ async def test_a_lamp_shows_at_once_what_a_commit_changes_of_how_the_pit_stands(
 
 
 async def test_a_lamp_blinks_while_nothing_else_happens(tmp_path: Path) -> None:
-    """The fault lamp blinks fast, with no other work for the loop, after a card came without an open shoe."""
+    """After a card came without an open shoe, the fault lamp blinks fast, although the main loop has nothing else to
+    do."""
     async with running(tmp_path) as world:
         world.shoe.deal("KS")
         await eventually(lambda: world.lamps["fault"] == "fast_blink")
@@ -316,8 +318,8 @@ async def test_a_restart_in_a_hand_goes_on_where_it_was(tmp_path: Path) -> None:
 
 
 async def test_a_replay_that_gives_other_events_is_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A replay that gives other events than the journal has is a fault, as after an update that judges a round
-    differently."""
+    """If a replay gives other events than the journal holds, the table reports a fault. This can happen after an update
+    that judges a round differently."""
 
     async with running(tmp_path) as world:
         await world.open_shoe()
@@ -420,7 +422,7 @@ async def test_bad_bytes_are_told_only_once_all_copies_of_their_report_have_come
 
 @pytest.fixture
 def all_copies_have_come(monkeypatch: pytest.MonkeyPatch) -> Callable[[World], Awaitable[None]]:
-    """A function that waits until bad bytes are old enough to be reported. The test makes that age short."""
+    """A function that waits until bad bytes are old enough to be shown to people. The test makes that age short."""
     copies_come_within_s = 0.1
     monkeypatch.setattr(shoe_line, "_COPIES_COME_WITHIN_S", copies_come_within_s)
 
@@ -440,9 +442,9 @@ async def test_bad_bytes_are_told_to_nobody_while_cards_lie_face_down(
     all_copies_have_come: Callable[[World], Awaitable[None]],
     ends: str,
 ) -> None:
-    """Bad bytes are reported to nobody while cards lie face down, and all of them afterwards.
+    """Bad bytes from the shoe are shown to nobody while cards lie face down, and all of them are shown afterwards.
 
-    The bytes may be a copy of the shoe's result, which comes once the round is complete.
+    The bytes may be a damaged copy of the shoe's result, which comes when the round is complete.
     """
     async with running(tmp_path, example=example_table("sugarhouse_midi")) as world:
         shoe, listener = world.shoe, world.shoe.listener
@@ -470,16 +472,16 @@ async def test_bad_bytes_are_told_to_nobody_while_cards_lie_face_down(
 
 
 def told(world: World) -> Status:
-    """Return the table's status without the time for which the table has been up."""
+    """Return the table's status, with the time since its start left out."""
     return but(world.status, up_s=0)
 
 
 async def test_a_damaged_copy_before_a_card_that_comes_face_down_is_told_as_late_as_one_after_it(
     tmp_path: Path, all_copies_have_come: Callable[[World], Awaitable[None]]
 ) -> None:
-    """A damaged copy is reported only after the card that follows it is turned up or voided.
+    """Bad bytes that come before a face-down card are shown only after that card is turned up or voided.
 
-    No card lies face down yet when the copy comes: the following card, drawn in error, is the first that will.
+    When the bytes come, no card lies face down yet. The next card, which is drawn in error, is the first that does.
     """
     async with running(tmp_path, example=example_table("sugarhouse_midi")) as world:
         await world.open_shoe()
@@ -495,9 +497,10 @@ async def test_a_damaged_copy_before_a_card_that_comes_face_down_is_told_as_late
 async def test_bad_bytes_wait_for_the_commit_of_a_card_that_lies_face_down(
     tmp_path: Path, all_copies_have_come: Callable[[World], Awaitable[None]]
 ) -> None:
-    """Bad bytes are not reported before the commit of a face-down card that came with them.
+    """Bad bytes are not shown before the face-down card that came with them is committed.
 
-    The disk is slow: the loop has heard a whole round with its result, and the table shows nothing of that round yet.
+    The disk is slow: the main loop has heard a whole round with its result, and the table shows nothing of that round
+    yet.
     """
     async with running(tmp_path, example=example_table("sugarhouse_midi")) as world:
         await world.open_shoe()
@@ -543,7 +546,7 @@ async def test_the_buttons_play_a_hand(tmp_path: Path) -> None:
 async def test_the_key_leaves_no_fault_that_nobody_can_have_seen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, button: str
 ) -> None:
-    """Key and button clear no fault that the lamps have not yet shown for as long as anybody needs to see it."""
+    """A press with the key turned does not clear a fault that the lamps have shown for too short a time to be seen."""
     monkeypatch.setattr("controller.daemon.presses.SEEN_AFTER_S", 3600.0)
     async with running(tmp_path) as world:
         await world.open_shoe()
@@ -569,8 +572,8 @@ async def test_the_key_leaves_no_fault_that_nobody_can_have_seen(
 async def test_a_press_for_a_fault_that_was_just_left_begins_no_hand(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A press of `deal` with the key turned does not lock wagers where another person cleared the fault an instant
-    before."""
+    """A press of `deal` with the key turned, meant to clear a fault, does not lock wagers if another person cleared the
+    fault an instant before."""
     async with running(tmp_path) as world:
         await world.open_shoe()
         world.runtime.shoe_line.shoe_reported(ShoeErrorRaised(ShoeError.OVERDRAW))
@@ -614,9 +617,9 @@ async def test_a_press_between_two_beats_is_seen(tmp_path: Path, monkeypatch: py
 async def test_a_press_counts_from_the_watchs_look_while_the_loop_is_busy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A short press counts from the watching thread's look at the button while the loop is busy.
+    """While the main loop is busy, a short press counts from the moment at which the watching thread saw it.
 
-    The button is let go as soon as the loop itself has looked at it once.
+    The button is let go as soon as the main loop itself has looked at it once.
     """
     monkeypatch.setattr(runtime_module, "until_beat_s", lambda: 3600.0)
     async with running(tmp_path) as world:
@@ -726,9 +729,9 @@ async def test_every_event_of_a_whole_shoe_keeps_the_contract_and_the_journal_ve
 
 
 async def test_a_chip_that_lies_at_a_seat_the_next_shoe_brings_is_seen_when_it_opens(tmp_path: Path) -> None:
-    """A chip at a seat that the next shoe adds is seen when that shoe opens.
+    """A chip at a new seat is seen as soon as the next shoe, which has that seat, is opened.
 
-    The table's file got one more seat while a shoe was open. An open shoe keeps its own seats to its end.
+    A seat was added to the table's file while a shoe was open. An open shoe keeps its own seats to its end.
     """
     table = tomllib.loads(EXAMPLE_TABLE.read_text("utf-8"))
     table["table"]["game"] = str((EXAMPLE_TABLE.parent / table["table"]["game"]).resolve())

@@ -1,4 +1,5 @@
-"""Checks the section `[screen]` for a house whose page would hide an amount, run a program or fill a small machine."""
+"""Checks the section `[screen]` of a table's file. A page that would hide an amount, run a program or fill a small
+machine's memory is refused."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Checks how a second person confirms a waiting act by the key at the table.
+"""Checks how a second person confirms a waiting act with the key at the table.
 
-The act's own button confirms it, with the key turned after the act was shown.
+The second person turns the key after the act was shown, and then holds the act's own button.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ def by_key(
     held_s: float = HOLD_S,
     moment: object = HERE,
 ) -> Confirmed | Refuse | None:
-    """Let the second person, Jones, turn the key and hold a button for `held_s` seconds."""
+    """Let the second person, Jones, turn the key and hold a button for `held_s` seconds. Return the confirmed act, the
+    refusal, or None if neither came."""
     second.key_turned(True, turned_s)
     second.pressed(button, moment, pressed_s)
     return second.held(moment, pressed_s + held_s)
@@ -67,7 +68,7 @@ def test_another_button_confirms_nothing_and_keeps_its_meaning(button: str) -> N
 
 @pytest.mark.parametrize("turned_s", [ASKED_S - 60, ASKED_S - 0.1, ASKED_S, ASKED_S + 0.2])
 def test_a_key_that_was_turned_for_something_else_confirms_nothing(turned_s: float) -> None:
-    """A key confirms nothing where it was turned before anybody can have seen that the act waits."""
+    """A turned key confirms nothing if it was turned before anybody could see that an act waits."""
     assert by_key(asked(), turned_s=turned_s) is None
 
 
@@ -79,9 +80,9 @@ def test_turning_the_key_alone_confirms_nothing() -> None:
 
 
 def test_a_short_press_confirms_nothing_and_means_nothing_else() -> None:
-    """A short press with the key turned does nothing at all.
+    """While an act waits for a second person, a short press of its button with the key turned does nothing at all.
 
-    Otherwise a person who lets go of `void` too early would end the round alone.
+    Otherwise a second person who lets go of `void` too early would void the round alone.
     """
     second = asked()
     second.key_turned(True, ASKED_S + 1)
@@ -101,7 +102,7 @@ def test_a_key_that_is_turned_back_meanwhile_confirms_nothing() -> None:
 
 
 def test_an_act_that_was_asked_for_meanwhile_is_not_confirmed() -> None:
-    """A held button does not confirm an act that was asked for after the press.
+    """A held button does not confirm an act that was asked for only after the press began.
 
     Jones holds the button for the act that was shown. Meanwhile Smith asks for another act, which Jones has not seen.
     """
@@ -121,10 +122,10 @@ def test_what_waited_in_another_round_is_not_confirmed() -> None:
     "request_", [VoidRound("key"), ClearFault("key"), TellOddCard(OddCardFate.NEXT_CARD, "dealer")]
 )
 def test_what_a_button_asked_for_waits_for_nobody(request_: ByTwo) -> None:
-    """A request made by a button does not wait for a second person, because anybody can press a button.
+    """A request made with a button is not kept for a second person, because anybody can press a button.
 
-    Example: Jones turns the key to test a lamp, and Smith presses `void`. Smith's account would then be the second
-    person of an act that Smith alone wants.
+    Example: Jones turns the key to test a lamp, and Smith presses `void`. Smith could then confirm the void from an
+    account, as the second person of an act that Smith alone wants.
     """
     second = SecondPerson(BUTTONS)
     second.propose(request_, "button void", None, None, HERE, ASKED_S)
@@ -155,6 +156,6 @@ def test_a_table_without_the_acts_button_takes_another(inputs: tuple[str, ...], 
 
 
 def test_no_button_that_confirms_is_one_that_only_some_shoes_have() -> None:
-    """Each table with a key and any of the dealer's buttons can confirm each act by two people."""
+    """A table with a key and any one of the dealer's buttons can confirm every act by two people."""
     for act in ACTS:
         assert {"deal", "void"} <= {*act.confirmed_by}

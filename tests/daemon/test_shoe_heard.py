@@ -1,4 +1,5 @@
-"""Checks when bytes of the shoe's line may be lost: the loop stood still for too long, or the machine was suspended."""
+"""Checks when bytes from the shoe may be lost: if the main loop stood still for too long, or the machine was
+suspended."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ SLEPT_BEFORE_MS = 60_000
 
 @pytest.fixture
 def heard(tmp_path: Path) -> ShoeHeard:
-    """The account of a shoe whose line was read until 1,000 ms after boot."""
+    """The record of when the shoe was heard, for a shoe whose line was read until 1,000 ms after boot."""
     heard = ShoeHeard(None, Mark(tmp_path / "heard", "boot"), KEPT_MS)
     heard.line_up(980, SLEPT_BEFORE_MS)
     heard.beat(1000, SLEPT_BEFORE_MS)
@@ -52,8 +53,8 @@ def test_a_line_that_is_down_is_told_otherwise(heard: ShoeHeard) -> None:
 
 
 def test_the_line_may_be_lost_while_another_thread_asks(heard: ShoeHeard) -> None:
-    """`stood_still` returns False, and does not fail, where the loop's thread loses the line while another thread
-    asks."""
+    """If the shoe's line is lost while another thread is inside `stood_still`, that call returns False and does not
+    fail."""
     lines = 0
 
     def lose(frame: FrameType, event: str, _: object) -> Any:
@@ -77,9 +78,9 @@ def test_the_line_may_be_lost_while_another_thread_asks(heard: ShoeHeard) -> Non
 def test_a_program_that_waits_between_two_clocks_takes_it_for_no_sleep(
     monkeypatch: pytest.MonkeyPatch, waited_at: int
 ) -> None:
-    """A wait between the readings of two clocks does not count as a sleep of the machine.
+    """A delay between the readings of two clocks does not count as a suspension of the machine.
 
-    The machine is busy with something else for a second, before one of the two readings.
+    In the test the machine is busy with something else for a second, before one of the two readings.
     """
     readings = 0
 

@@ -1,8 +1,9 @@
-"""Checks wagers that come over the network: each counts once, where bet recognition's adopted key has signed it.
+"""Checks wagers that come over the network: each counts once, and only if it is signed with the bet recognition's key
+that two people adopted.
 
 People are told of any other wager. The adversary may publish on the table's topic: he holds the broker's account
-`bets`, or is the broker. He has every message that was ever sent, and can repeat messages, hold them back and change
-their order. He has keys of his own, and perhaps one that was bet recognition's once.
+`bets`, or controls the broker. He has every message that was ever sent, and can repeat messages, hold them back and
+change their order. He has keys of his own, and perhaps a former key of bet recognition.
 """
 
 from __future__ import annotations
@@ -46,7 +47,8 @@ TAKEN_AWAY = Wager(2, "player", 0)
 
 @dataclass
 class Recognition:
-    """The true bet recognition of one table. `said` are the payloads of its messages, for anybody who listens."""
+    """The genuine bet recognition of one table. `said` holds the payloads of its messages, which an adversary can read
+    too."""
 
     world: World
     key: SigningKey = RECOGNITION_KEY
@@ -54,7 +56,8 @@ class Recognition:
     _seq: int = 0
 
     def word(self, wager: Wager, **changed: Any) -> WagerWord:
-        """Return the next wager message, for the round that the table's state asks for."""
+        """Return bet recognition's next message about this wager, for the table's present shoe and next round.
+        `changed` replaces fields of the message."""
         state = self.world.broker.states()[-1].value
         now = stamp_now()
         self._seq = max(self._seq + 1, now.at_ms)
@@ -67,7 +70,7 @@ class Recognition:
         return replace(word, **changed)
 
     async def says(self, wager: Wager, **changed: Any) -> WagerWord:
-        """Send a wager message, and wait until the table has judged it."""
+        """Sign and send a message about this wager, and wait until the table has judged it. Return the message."""
         word = self.word(wager, **changed)
         self.said.append(word.payload(self.key))
         await arrives(self.world, self.said[-1])
@@ -75,25 +78,26 @@ class Recognition:
 
 
 async def arrives(world: World, *payloads: bytes) -> None:
-    """Bring these bytes to the table's topic, and wait until the table has judged them."""
+    """Send these payloads on the table's wager topic, and wait until the table has judged them."""
     for payload in payloads:
         world.broker.say(payload, topic="pit/v1/royal9-01/wager")
     await world.settle()
 
 
 def lying(world: World) -> list[tuple[int, str, int]]:
-    """Return the chips that the table believes to lie on the felt."""
+    """Return the chips that, as far as the table knows, lie on the felt: seat, spot and cents of each."""
     return [(each.seat, each.spot, each.cents) for each in world.runtime.face.wagers]
 
 
 def answers(world: World) -> list[tuple[int, str]]:
-    """Return the refusals that bet recognition was sent: the number of each refused message, and the code."""
+    """Return the refusals that the table has sent to bet recognition: the number of each refused message, and the
+    code."""
     told = [each.value for each in world.broker.published if each.topic.endswith("/wager-refused")]
     return [(each["seq"], each["code"]) for each in told]
 
 
 def alarms(world: World) -> list[tuple[str, dict[str, Any]]]:
-    """Return the alarms among the table's events, with their details."""
+    """Return the code and details of each alarm among the table's events."""
     events = {event["seq"]: event for event in world.broker.events()}
     return [(event["code"], event["details"]) for event in events.values() if event["type"] == "alarm"]
 
@@ -122,9 +126,10 @@ def unsigned(word: WagerWord, *without: str) -> bytes:
 
 
 async def test_the_brokers_account_alone_stakes_nothing(tmp_path: Path) -> None:
-    """Whoever holds only the broker's account can place no wager.
+    """Whoever holds only an account at the broker, and not the key, can place no wager.
 
-    Each forger comes in turn. No message counts, none is answered, and people are told once of each kind.
+    The test tries one kind of forged message after the other. No message counts, none is answered, and people are told
+    once of each kind.
     """
     async with running(tmp_path, **KNOWN) as world:
         await world.open_shoe()
@@ -147,9 +152,9 @@ async def test_the_brokers_account_alone_stakes_nothing(tmp_path: Path) -> None:
 
 
 async def test_a_word_that_comes_again_puts_no_chips_back(tmp_path: Path) -> None:
-    """A repeated wager message does not put chips back that were seen and then taken away.
+    """A repeated wager message does not put back chips that were seen and then taken away.
 
-    A broker that stalls, or a thief, brings the first message again.
+    The first message comes a second time, from a slow broker or a thief.
     """
     async with running(tmp_path, **KNOWN) as world:
         await world.open_shoe()
@@ -173,9 +178,9 @@ async def test_words_in_another_order_leave_the_latest(tmp_path: Path) -> None:
 
 
 async def test_a_word_that_was_refused_or_said_nothing_new_never_counts_later(tmp_path: Path) -> None:
-    """A wager message that was refused, or that said nothing new, never counts later: its number is used up.
+    """A wager message that was refused, or that said nothing new, never counts later, because its number is used up.
 
-    It came while a fault stood, after the lock, or for chips that lay there already.
+    It came during a fault, after the lock of the wagers, or for chips that lay on the felt already.
     """
     async with running(tmp_path, **KNOWN) as world:
         await world.open_shoe()
@@ -200,9 +205,9 @@ async def test_a_word_that_was_refused_or_said_nothing_new_never_counts_later(tm
 
 
 async def test_a_wager_seen_for_one_round_never_plays_in_another(tmp_path: Path) -> None:
-    """A wager message for one round counts in no other round, although it is signed and new.
+    """A wager message for one round counts in no other round, even if it is signed and comes for the first time.
 
-    The network keeps the message for too long, and the chips may be gone from the felt.
+    The network delivers the message too late, and the chips may be gone from the felt.
     """
     async with running(tmp_path, **KNOWN) as world:
         await world.open_shoe()
@@ -222,7 +227,7 @@ async def test_a_wager_seen_for_one_round_never_plays_in_another(tmp_path: Path)
 async def test_another_tables_word_counts_nothing_here_and_people_hear_of_it(tmp_path: Path) -> None:
     """A wager message for another table is refused, and people are told.
 
-    One bet recognition with one key watches forty tables. Somebody brings its message for the next table here.
+    One bet recognition with one key watches forty tables. Somebody sends its message for another table to this one.
     """
     async with running(tmp_path, **KNOWN) as world:
         await world.open_shoe()
@@ -255,9 +260,9 @@ async def test_a_number_or_a_time_that_cannot_be_yet_makes_no_true_word_old(
 
 
 async def test_a_signed_message_that_is_no_wager_is_told(tmp_path: Path) -> None:
-    """A signed message that is no wager raises an alarm.
+    """A message that is signed with bet recognition's key but is no wager raises an alarm.
 
-    Bet recognition may speak another version, or its key may sign other messages too.
+    Bet recognition may use another version of the messages, or its key may sign other messages too.
     """
     async with running(tmp_path, **KNOWN) as world:
         await world.open_shoe()
@@ -267,7 +272,8 @@ async def test_a_signed_message_that_is_no_wager_is_told(tmp_path: Path) -> None
 
 
 async def test_no_restart_lets_an_old_word_play(tmp_path: Path) -> None:
-    """No restart lets an old wager message count, since the highest number is in the journal and outlives each shoe."""
+    """After a restart an old wager message still does not count, because the journal keeps the highest message number,
+    also from one shoe to the next."""
     async with running(tmp_path, **KNOWN) as world:
         await world.open_shoe()
         recognition = Recognition(world)
@@ -288,9 +294,9 @@ async def test_no_restart_lets_an_old_word_play(tmp_path: Path) -> None:
 
 
 async def test_key_and_number_outlive_the_shoe_in_which_they_came(tmp_path: Path) -> None:
-    """Each shoe's opening holds bet recognition's key and its highest number.
+    """The row that opens a shoe holds bet recognition's key and its highest message number.
 
-    A replay begins at the opening of the open shoe, so both must stand in that row.
+    A replay begins with the row that opened the present shoe, so that row must hold both.
     """
     async with running(tmp_path, recognised=False, **KNOWN) as world:
         await world.open_shoe()
@@ -320,7 +326,7 @@ async def test_without_an_adopted_key_no_word_counts_and_people_hear_why(tmp_pat
 
 
 async def adopt(world: World, key: SigningKey) -> None:
-    """Let two people adopt the key at the table."""
+    """Let two people adopt this key at the table as the key of bet recognition."""
     asked = await world.ask(PinRecognitionKey(key.public.hex(), "Smith"))
     assert asked.refused == "second_person_due"
     waits = world.waits
@@ -330,7 +336,7 @@ async def adopt(world: World, key: SigningKey) -> None:
 
 
 async def test_who_has_the_former_key_says_nothing_any_more(tmp_path: Path) -> None:
-    """Nothing signed with bet recognition's former key counts once two people have adopted another.
+    """After two people have adopted a new key for bet recognition, no message signed with the former key counts.
 
     The former key was stolen. The pit is told of the new key, with the names of both people.
     """
@@ -369,9 +375,9 @@ async def test_one_person_adopts_no_key(tmp_path: Path) -> None:
 
 
 async def test_a_word_of_the_former_key_that_is_judged_behind_the_new_one_counts_nothing(tmp_path: Path) -> None:
-    """A message under the former key counts nothing where it is judged after the new key's adoption.
+    """A message signed with the former key does not count if the table judges it after the new key was adopted.
 
-    Two people adopt the new key, and the disk is slow. Meanwhile the message is taken in.
+    The disk is slow while two people adopt the new key. Meanwhile the message comes.
     """
     async with running(tmp_path, **KNOWN) as world:
         await world.open_shoe()
@@ -391,7 +397,7 @@ async def test_a_word_of_the_former_key_that_is_judged_behind_the_new_one_counts
 
 @pytest.mark.parametrize("cents", [0, 2000])
 async def test_a_forged_word_of_chips_taken_away_takes_none(tmp_path: Path, cents: int) -> None:
-    """A forged message that a winning player's chips are gone does not take them away."""
+    """A forged message that a winning player's chips are gone does not remove them from the table's record."""
     async with running(tmp_path, **KNOWN) as world:
         await world.open_shoe()
         recognition = Recognition(world)

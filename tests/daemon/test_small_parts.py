@@ -1,4 +1,4 @@
-"""Checks small parts of the daemon: debouncing, the table of buttons, the signing key, the clock, notices to
+"""Checks small parts of the daemon: debouncing, the meaning of the buttons, the signing key, the clock, and notices to
 systemd."""
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ from tests.support.tables import TableUnderTest
 
 
 def sampled(levels: str, every_ms: int = 10) -> list[tuple[int, bool]]:
-    """Debounce a button whose samples `levels` draws: `#` is pressed, `.` is not. Return what settled, and when."""
+    """Debounce a button. `levels` holds its samples: `#` is pressed, `.` is not. Return each new debounced level, with
+    its time."""
     debouncer = Debouncer(30)
     settled = []
     for place, level in enumerate(levels):
@@ -130,7 +131,7 @@ def test_a_button_asks_for(button: str, key_turned: bool, table: Table, asked: R
 
 
 def test_no_press_means_two_things() -> None:
-    """No two acts have the same press, because only the first of the two would ever be done."""
+    """No two acts are asked for by the same press of a button, because only the first of them would ever be done."""
     meant = Counter((press.button, press.key_turned, press.when) for press in PRESSES)
     assert {press: times for press, times in meant.items() if times > 1} == {}
 

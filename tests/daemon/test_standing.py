@@ -1,4 +1,5 @@
-"""Checks how the table judges the pit: each way in which the pit may not be well has a code and advice for people."""
+"""Checks how the table judges the state of the pit: each way in which the pit may fail has a code, and advice for
+people."""
 
 from __future__ import annotations
 
@@ -27,9 +28,10 @@ SCHEMA = Path(topics.__file__).with_name("schemas") / "state.schema.json"
 
 
 def heard(*, adopted: bool | None = None, word_s: float | None = None) -> PitHeard:
-    """Return what a table has heard of the pit on a connection made at second 100.
+    """Return what a table has heard of the pit on a connection that was made at second 100.
 
-    `adopted` is the pit's last acknowledgement, and `word_s` the second of its last message.
+    `adopted` says whether the pit's last acknowledgement shows that it knows the journal (None if none came). `word_s`
+    is the second of the pit's last message.
     """
     found = PitHeard(0.0)
     found.link(True, 100.0)
@@ -162,9 +164,9 @@ async def test_a_meter_that_the_pit_lacks_is_named_with_the_games_file_and_nobod
 
 
 async def test_the_words_of_a_dead_pit_that_are_said_once_more_do_not_let_it_stand_well(tmp_path: Path) -> None:
-    """Repeated messages of a dead pit do not make it count as well.
+    """If a pit is dead, repeated copies of its messages do not let the table take it for alive.
 
-    Somebody on the network, or a broker, repeats the last acknowledgement and the last levels.
+    Somebody on the network, or a broker, repeats the last acknowledgement and the last meter levels.
     """
     async with running(tmp_path, pit={"stale_after_s": 1}) as world:
         broker = world.broker

@@ -1,5 +1,5 @@
-"""Checks a running table's stream to the pit: acknowledgements, alarms, the state, and a pit that is ahead of the
-journal."""
+"""Checks the events and states that a running table sends to the pit, the pit's acknowledgements, and what happens if
+the pit has more events than the journal."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ ACK = Draft202012Validator(json.loads((SCHEMAS / "ack.schema.json").read_text("u
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A fixture that makes the table repeat itself within hundredths of a second."""
+    """A fixture that shortens the table's waiting times, so that it sends again within hundredths of a second."""
     monkeypatch.setattr(delivery, "RESEND_AFTER_S", 0.05)
     monkeypatch.setattr(delivery, "RETRY_REFUSED_AFTER_S", 0.05)
 
 
 def sent(broker: HeldBroker) -> list[int]:
-    """Return the numbers of the published events, in order."""
+    """Return the numbers of the events that the table has published, in order."""
     return [event["seq"] for event in broker.events()]
 
 
@@ -234,7 +234,8 @@ async def test_nothing_is_sent_until_the_retained_word_or_its_absence_is_known(t
 
 
 async def test_a_connection_that_changes_while_the_disk_is_read_is_asked_anew(tmp_path: Path) -> None:
-    """Events that were due on a former connection are not sent on the new one, whose retained ack is not known yet."""
+    """If the connection changes while an event is read from the disk, the event is not sent on the new connection
+    before the table knows the pit's retained acknowledgement."""
     async with running(tmp_path) as first:
         first.pit.acks = False
         await first.open_shoe()
@@ -302,10 +303,10 @@ async def test_an_event_goes_out_at_its_commit_and_not_a_turn_of_the_loop_later(
 
 
 async def test_an_ack_that_lies_there_is_judged_before_anything_is_sent(tmp_path: Path, quick: None) -> None:
-    """Acknowledgements that have arrived are judged before any event is repeated, so the pit's events are not sent
-    again.
+    """The table judges the acknowledgements that have arrived before it repeats any event, so events that the pit has
+    are not sent again.
 
-    While a commit hangs, the pit's silence grows too long, and then its acknowledgements come.
+    While a commit hangs, the pit is silent for too long, and then its acknowledgements come.
     """
     async with running(tmp_path) as world:
         world.pit.acks = False
@@ -325,8 +326,8 @@ async def test_an_ack_that_lies_there_is_judged_before_anything_is_sent(tmp_path
 
 @pytest.mark.parametrize("retained_seq", [None, 99])
 async def test_an_ack_of_the_connection_before_is_no_word_on_this_one(tmp_path: Path, retained_seq: int | None) -> None:
-    """An acknowledgement does not count on a new connection where its own connection ended while it was being
-    judged."""
+    """If the connection ends while an acknowledgement is being judged, the acknowledgement does not count on the next
+    connection."""
     async with running(tmp_path) as world:
         await world.open_shoe()
         await eventually(lambda: world.journal.acked_seq == 1)
@@ -371,8 +372,8 @@ async def test_a_word_of_another_epoch_is_as_good_as_none(tmp_path: Path) -> Non
 
 
 async def test_a_word_said_before_the_answer_to_the_state_is_heard_first(tmp_path: Path) -> None:
-    """A retained acknowledgement is heard before the pit's next one, although the journal's thread is busy with the
-    disk."""
+    """The table judges a retained acknowledgement before the pit's next one, even if the journal's thread is busy with
+    the disk."""
     async with running(tmp_path) as world:
         await world.open_shoe()
         await eventually(lambda: world.journal.acked_seq == 1)
@@ -389,9 +390,9 @@ async def test_a_word_said_before_the_answer_to_the_state_is_heard_first(tmp_pat
 
 
 async def test_too_many_events_waiting_are_told_when_the_pit_goes_back_and_not_at_a_commit(tmp_path: Path) -> None:
-    """The alarm of too many waiting events comes when the pit goes back, and not at a commit.
+    """If the pit loses events, the alarm that too many events wait comes at that moment, and not at the next commit.
 
-    A commit may be that of a result which face-down cards decide.
+    That commit may be of a result which face-down cards decide, and the alarm would reveal its moment.
     """
     midi = programs.example_table("sugarhouse_midi")
     async with running(tmp_path, example=midi, pit={"most_unacknowledged": 100}) as world:
@@ -463,7 +464,7 @@ async def test_a_journal_behind_the_pit_stops_the_table_and_sends_nothing_more(
 
 
 def put_in_place_of(copy: Path, path: Path) -> None:
-    """Replace a closed journal by a copy of it."""
+    """Replace the closed journal at `path` by the copy at `copy`."""
     for leftover in (path.with_name(f"{path.name}{end}") for end in ("", "-wal", "-shm")):
         leftover.unlink(missing_ok=True)
     copy.rename(path)
@@ -472,7 +473,8 @@ def put_in_place_of(copy: Path, path: Path) -> None:
 async def test_an_event_in_the_place_of_one_that_the_journal_lost_is_found_out_after_a_restart_too(
     tmp_path: Path,
 ) -> None:
-    """An event written in the place of a lost one is found even after restarts.
+    """If the journal lost an event and wrote another under the same number, the table finds this out even after
+    restarts.
 
     The journal lost only its last row, and the table was started twice before it heard the pit.
     """

@@ -1,4 +1,5 @@
-"""Checks the parts of the stream to the pit one by one: what is sent, and what the pit and bet recognition send."""
+"""Checks the parts of the connection to the pit one by one: what the table sends, and how it takes the messages of the
+pit and of bet recognition."""
 
 from __future__ import annotations
 
@@ -72,16 +73,16 @@ def _message(seq: int, event: events.Event = _RESET) -> Message:
 
 @pytest.fixture(autouse=True)
 def _at_one_moment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Stop the wall clock."""
+    """Let the wall clock always show the same time."""
     for module in (clock, pit_said, recognition_said):
         monkeypatch.setattr(module, "stamp_now", lambda: _NOW)
     monkeypatch.setattr(sending, "_RETRY_READ_S", 0.0)
 
 
 class _Events:
-    """A journal in memory that holds only these messages.
+    """A stand-in for a journal, in memory, that holds only these messages.
 
-    Its next `fails` uses fail, and it notes which events are marked as acknowledged.
+    Its next `fails` uses raise an error. It records which events were marked as acknowledged.
     """
 
     def __init__(self, *messages: Message) -> None:
@@ -110,7 +111,7 @@ class _Events:
 
 
 class _Line:
-    """A broker that notes what is published. Its tokens count from 101."""
+    """A stand-in for a broker that records what is published. Its tokens count from 101."""
 
     address = "127.0.0.1:1883"
 
@@ -128,9 +129,10 @@ class _Line:
 
 
 class _Stream:
-    """The sending part of a table whose journal has `head_seq` events, connected from the start.
+    """The part of a table that sends events, with a connection that is up. The journal's last event is number
+    `head_seq`.
 
-    `told` are its facts.
+    `told` holds the facts that this part reports to the table.
     """
 
     def __init__(self, head_seq: int, *messages: Message, most_unacknowledged: int = 1_000) -> None:
@@ -146,12 +148,12 @@ class _Stream:
         )
 
     def flow(self) -> None:
-        """Bring up a connection on which the broker retains no acknowledgement."""
+        """Bring up a new connection, at a broker that retains no acknowledgement."""
         self.delivery.connected()
         self.delivery.nothing_retained(clock.monotonic_s())
 
     async def reads(self, seq: int) -> bool:
-        """Tell whether this event has to be read from the disk."""
+        """Get the event `seq`, and return True if it had to be read from the disk."""
         before = self._reads
         assert await self.sending.message(seq) is not None
         return self._reads > before
@@ -252,7 +254,8 @@ async def test_how_far_the_pit_has_got_is_marked_once_and_again_where_the_disk_f
 
 
 class _Judge:
-    """The part that judges the pit's messages, with this key pinned, beside a stream whose only event is a hit."""
+    """The part of a table that judges the pit's messages. `pinned` is the pit's key that it trusts. The table's only
+    event is a hit."""
 
     def __init__(self, pinned: bytes | None = PIT_KEY.public) -> None:
         self.stream = _Stream(1, _message(1, _HIT))
@@ -343,9 +346,9 @@ def test_a_message_that_another_key_signed_is_counted_by_its_topic_and_told_once
 
 
 class _Recognition:
-    """The part that judges bet recognition's messages, with this key adopted.
+    """The part of a table that judges bet recognition's messages, with the key of bet recognition that it trusts.
 
-    The table answers each wager with `code`.
+    The table answers each wager with the refusal `code`.
     """
 
     def __init__(self, adopted: str | None = RECOGNITION_KEY.public.hex(), code: str | None = None) -> None:
@@ -364,7 +367,8 @@ class _Recognition:
         return answer
 
     async def hear(self, payload: bytes) -> list[tuple[int, str]]:
-        """Let the part hear a message. Return the numbers of the refused messages so far, with the codes."""
+        """Give this part a message of bet recognition. Return the number and the code of each message refused so
+        far."""
         self.said.see(payload)
         await eventually(lambda: self.said.asked == 0)
         assert {*self.line.topics} <= {_TOPICS.wager_refused}

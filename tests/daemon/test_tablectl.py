@@ -1,4 +1,5 @@
-"""Checks `tablectl` as a person uses it: exit codes, what goes to which stream, and never a traceback."""
+"""Checks `tablectl` as a person uses it: the exit codes, what is printed on stdout and stderr, and that no traceback is
+ever shown."""
 
 from __future__ import annotations
 
@@ -45,7 +46,7 @@ DEVICES = ["sim shoe", "sim pins", "sim pit", "shoe record", "shoe replay", "sho
 
 
 def tablectl(*arguments: str | Path, **options: Any) -> subprocess.CompletedProcess[str]:
-    """Run `tablectl` as a process of its own, and check that no traceback reaches a person."""
+    """Run `tablectl` in a process of its own, and check that it prints no traceback."""
     done = subprocess.run(
         [sys.executable, "-m", "controller.people.cli.main", *map(str, arguments)],
         cwd=ROOT,
@@ -61,7 +62,7 @@ def tablectl(*arguments: str | Path, **options: Any) -> subprocess.CompletedProc
 
 @pytest.fixture
 def table(tmp_path: Path) -> Path:
-    """A table file with everything simulated below a folder of its own, and without a broker."""
+    """The file of a simulated table, with all its files in a folder of its own, and without a broker."""
     return simulated_table(tmp_path, 1)
 
 
@@ -126,9 +127,10 @@ def test_check_a_table_that_is_right() -> None:
 def test_a_meter_begins_at_what_the_awards_below_its_own_are_worth(
     seed_cents: str | None, told: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """`check` complains where a meter begins with less than the awards below its own are worth.
+    """`check` complains if a meter begins with less money than the awards below the meter's own award are worth.
 
-    The first three rows of sheet 000 win a meter. The best row that holds decides, so none may pay less than $1,500.
+    The first three rows of rule sheet 000 win a meter. The first row that holds decides, so none of the three may pay
+    less than the $1,500 that a later row could have paid.
     """
     text = (EXAMPLE.parents[1] / "pit.toml").read_text("utf-8")
     own = "[meters.player_personal]\nseed_cents = 150000"
@@ -274,7 +276,7 @@ FAULT = 26
 
 @pytest.fixture
 def lit(tmp_path: Path) -> PinsPage:
-    """A header whose lamps are all lit, as a killed program leaves them."""
+    """The file of a simulated header whose lamps are all lit, as a killed program leaves them."""
     page = PinsPage(tmp_path / "header")
     for bcm in LAMPS:
         page.set_up(bcm, 2, 0)
@@ -294,7 +296,8 @@ def test_dark_darkens_whatever_ran_before(table: Path, lit: PinsPage) -> None:
 
 @pytest.mark.parametrize("result", ["exit-code", "watchdog"])
 def test_after_a_service_that_was_not_stopped_the_fault_lamp_is_lit(table: Path, lit: PinsPage, result: str) -> None:
-    """`tablectl dark` lights the fault lamp after a service that was not stopped, and no lamp after one that was.
+    """`tablectl dark` lights the fault lamp if the table's service ended by itself, and lights no lamp if somebody
+    stopped it.
 
     systemd runs this command after the service, and tells it how the service ended.
     """

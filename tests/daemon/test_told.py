@@ -1,4 +1,5 @@
-"""Checks the reports of a table and its stream about themselves, without the parts that they report on."""
+"""Checks what a table reports about itself and about its connection to the pit. The parts that it reports on are
+replaced by stand-ins."""
 
 from __future__ import annotations
 
@@ -36,7 +37,7 @@ _STALE_S = 10
 
 
 class _Stream:
-    """A stream that is up, on a connection on which the pit was heard. A test changes one part of it."""
+    """A stand-in for a working connection on which the pit was heard. A test changes one thing about it."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now_s = 1_000.0
@@ -172,7 +173,7 @@ def test_the_stream_counts_the_same_for_people_and_for_the_pit(stream: _Stream) 
 
 
 class _Table:
-    """A table with an open shoe whose parts report what a test sets."""
+    """A table with an open shoe, whose parts are stand-ins that report what a test sets."""
 
     def __init__(self, folder: Path) -> None:
         config = table_config(folder)

@@ -1,6 +1,6 @@
-"""Checks the journal's Merkle tree: it is the same whether rows are kept or archived, and after a restart.
+"""Checks the Merkle tree over the journal's rows: it stays the same after rows are archived, and after a restart.
 
-Journals of an earlier form are checked too.
+Journals of an earlier version's form are checked too.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from tests.support.errors import raising
 
 
 def _root(leaves: list[bytes]) -> bytes:
-    """Return the root hash over all leaves, which the RFC calls MTH."""
+    """Return the root hash of the Merkle tree over all leaves, which RFC 6962 calls MTH."""
     if len(leaves) < 2:
         return leaves[0] if leaves else sha256(b"").digest()
     k = 1 << (len(leaves) - 1).bit_length() - 1
@@ -36,7 +36,8 @@ def _root(leaves: list[bytes]) -> bytes:
 
 
 def _leaves(path: Path, first_row: int = 1) -> list[bytes]:
-    """Return the leaves of the tree, made from the journal's rows and archives alone."""
+    """Return the leaves of the Merkle tree, from row `first_row` on, computed only from the rows of the journal and its
+    archives."""
     heads = [*[row.previous_head for row in read_rows(path)][first_row:], verify(path).head]
     return [sha256(b"\x00" + head).digest() for head in heads]
 
@@ -56,9 +57,10 @@ def _reopened(path: Path) -> Iterator[Journal]:
 
 
 def test_the_tree_is_that_of_the_rows_across_restarts_and_archives(tmp_path: Path) -> None:
-    """The tree is that of the journal's rows, across restarts and archives.
+    """The Merkle tree is that of the journal's rows, also after restarts and after rows were archived.
 
-    Twelve shoes of some 40 rows are enough that subtrees of 256 rows are kept, and that archives end inside of them.
+    Twelve shoes of some 40 rows are enough for stored subtrees of 256 rows, and for archives that end inside such a
+    subtree.
     """
     path, said = tmp_path / "table.journal", [Checkpoint("", 0, sha256(b"").digest())]
     made = entries([fact for number in range(1, 13) for fact in shoe(number, 7)])
@@ -84,9 +86,9 @@ def test_the_tree_is_that_of_the_rows_across_restarts_and_archives(tmp_path: Pat
 
 
 def test_rows_that_no_checkpoint_covered_before_they_went_to_an_archive_are_in_the_next(tmp_path: Path) -> None:
-    """The next checkpoint covers rows that were archived before any checkpoint covered them.
+    """If rows are archived before any checkpoint covers them, the next checkpoint still covers them.
 
-    A shoe is archived in the same run of the program in which its last rows came after its last checkpoint.
+    Rows came after the shoe's last checkpoint, and the shoe was archived before the program was restarted.
     """
     path = tmp_path / "table.journal"
     made = entries([fact for number in range(1, 8) for fact in shoe(number, 7)])
@@ -151,7 +153,7 @@ def test_a_journal_that_had_archives_before_has_a_tree_from_their_end_on(tmp_pat
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A closed journal of thirteen shoes with a checkpoint.
 
-    Most shoes are archived, and `verify` finds nothing wrong.
+    Most shoes are archived, and `tablectl verify` finds nothing wrong.
     """
     path = tmp_path_factory.mktemp("whole") / "table.journal"
     with _reopened(path) as journal:
@@ -186,10 +188,10 @@ def test_verify_names_a_tree_that_is_not_the_rows(change: str, whole: Path, tmp_
 def test_a_checkpoint_costs_little_beside_the_commits_of_its_round(
     tmp_path: Path, figure: Callable[[str], None]
 ) -> None:
-    """A checkpoint takes little time beside the commits of its round, both measured in the same run.
+    """Signing a checkpoint takes little time compared with the commits of its round. Both are measured in the same run.
 
-    A round of seven rows is seven commits, as the cards come one by one. All of them count, since a round has one
-    checkpoint; a commit itself does nothing for the tree.
+    The cards of a round come one by one, so seven rows are seven commits. A round has one checkpoint, so the time of
+    all seven counts. A commit itself does nothing for the Merkle tree.
     """
     commits_s, checkpoints_s, rounds = 0.0, 0.0, 400
     with _reopened(tmp_path / "table.journal") as journal:

@@ -1,4 +1,4 @@
-"""Checks that whatever may take longer than a second says so at a terminal, and says nothing into a pipe."""
+"""Checks that every command that may take longer than a second says so at a terminal, and says nothing into a pipe."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.documents.blocks import ROOT
 
 
 class Terminal(StringIO):
-    """A standard error that a person reads. `heard` is set once something was written to it."""
+    """A standard error that a person reads at a terminal. The event `heard` is set when something is written to it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -84,9 +84,9 @@ def test_what_is_done_within_the_second_says_nothing(monkeypatch: pytest.MonkeyP
 def test_each_long_work_tells_a_terminal_and_no_pipe(
     program: Callable[[list[str]], int], words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each command with long work says so at a terminal, and says nothing into a pipe.
+    """Each command that takes long says so at a terminal, and says nothing into a pipe.
 
-    Most of these commands end with an error, which does not matter here.
+    Most of these commands end with an error in this test, which does not matter here.
     """
     ledger, passphrase, told = tmp_path / "ledger", tmp_path / "words", list[str]()
     if "{ledger}" in words:

@@ -1,4 +1,4 @@
-"""Checks the thread that looks at the inputs, and the event loop that it wakes."""
+"""Checks the thread that looks at the inputs and wakes the event loop when one has changed."""
 
 from __future__ import annotations
 

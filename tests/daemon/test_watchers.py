@@ -1,4 +1,5 @@
-"""Checks the watchers of a table: all get the same status on the beat, and one that does not read is disconnected."""
+"""Checks the connections that watch a table: all get the same status at each beat of the clock, and one that does not
+read is cut."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from tests.simulation.loop import VirtualLoop
 
 
 class Reader(asyncio.Transport):
-    """The far end of a connection, with what it was sent and when. A `deaf` reader reads nothing."""
+    """The reading end of a connection. It records what it was sent and when. A `deaf` reader reads nothing."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, deaf: bool = False) -> None:
         super().__init__()
@@ -44,7 +45,7 @@ class Reader(asyncio.Transport):
 
 
 class Watched:
-    """A watched thing with a status, which counts how often the status was rendered."""
+    """A stand-in for a table with a status. It counts how often the status was rendered."""
 
     def __init__(self) -> None:
         self.status, self.renderings = b"as it was", 0
@@ -71,7 +72,8 @@ def started(loop: VirtualLoop, *watching: Coroutine[Any, Any, None]) -> list[asy
 
 
 def test_what_is_new_is_told_at_the_next_beat_whenever_it_came(loop: VirtualLoop) -> None:
-    """A change is sent at the clock's next beat, at the same moment to all watchers, whenever the change came."""
+    """A change is sent at the next beat of the clock, to all connections at the same moment, whenever the change
+    came."""
     watched, readers = Watched(), [Reader(loop) for _ in range(2)]
     watchers = Watchers(watched.render)
     started(loop, watchers.watch(readers[0].writer))

@@ -1,7 +1,8 @@
-"""Checks a table at a pit that cosigns its checkpoints: what it shows, what it keeps, and when it warns people.
+"""Checks a table whose pit cosigns its checkpoints (signs them too, as a witness): what the table sends, what it keeps,
+and when it warns people.
 
-The witness here is the test's own: it keeps one checkpoint, and says by its own reading of C2SP's pages whether the
-next one extends it.
+The test has its own witness. It keeps one checkpoint, and decides whether the next one extends it, by its own reading
+of C2SP's pages.
 """
 
 from __future__ import annotations
@@ -40,9 +41,9 @@ _TOPIC = "pit/v1/royal9-01/cosigned"
 
 
 class HeldWitness:
-    """A pit on the broker in memory that cosigns checkpoints.
+    """A stand-in for a pit that cosigns checkpoints, on the broker in memory.
 
-    `shown` holds what the table sent. While `answers` is false the pit sends nothing.
+    `shown` holds the checkpoints that the table sent. While `answers` is false the pit sends nothing.
     """
 
     def __init__(self, world: World) -> None:
@@ -95,7 +96,7 @@ class HeldWitness:
 
 @asynccontextmanager
 async def _witnessed(folder: Path) -> AsyncIterator[tuple[World, HeldWitness]]:
-    """Run a table with an open shoe that has pinned the key of a pit that cosigns."""
+    """Run a table with an open shoe and a pit that cosigns. The table trusts the pit's key."""
     async with running(folder, pinned=False) as world:
         witness = HeldWitness(world)
         witness.say()  # before a key is pinned by which it can be judged
@@ -156,9 +157,10 @@ def test_a_checkpoint_is_shown_at_a_shoes_end_and_its_cosignature_is_in_the_evid
 
 
 def test_after_fifteen_rounds_one_is_shown_from_the_last_that_was_cosigned(tmp_path: Path) -> None:
-    """After fifteen rounds the table shows the pit a checkpoint, with a proof from the last one that was cosigned.
+    """After fifteen rounds the table sends the pit a checkpoint, with a proof that it extends the last one that the pit
+    cosigned.
 
-    It shows one on each new connection too, for what was lost with the connection before.
+    The table sends one on each new connection too, because the message before may be lost with the old connection.
     """
 
     async def play() -> None:
@@ -188,7 +190,7 @@ def test_after_fifteen_rounds_one_is_shown_from_the_last_that_was_cosigned(tmp_p
 
 
 async def _signed_after(world: World, size: int | None) -> None:
-    """Wait until the table has signed a checkpoint of another size than `size`."""
+    """Wait until the table has signed a checkpoint that covers another number of rows than `size`."""
     await eventually(lambda: _size(world.journal.last_note("signed")) != size)
 
 
@@ -200,10 +202,11 @@ def _size(note: Note | None) -> int | None:
 def test_a_whole_shoe_costs_two_hundred_bytes_a_round_at_most(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, figure: Callable[[str], None]
 ) -> None:
-    """Cosigning a whole shoe costs at most 200 bytes a round, although the connection is lost within the shoe.
+    """Having a whole shoe's checkpoints cosigned costs at most 200 bytes on the network for each round, even if the
+    connection is lost within the shoe.
 
-    The messages are longer at a table with the longest id, and at the end of a journal of 2**24 rows, as many years
-    bring them. The test calculates that.
+    The messages are longer at a table with the longest id, and at the end of a journal of 2**24 rows, which take many
+    years. The test computes these sizes.
     """
     monkeypatch.setattr(beat, "BEAT_S", 0.02)
 
@@ -247,9 +250,9 @@ def test_a_whole_shoe_costs_two_hundred_bytes_a_round_at_most(
 
 
 def test_what_a_spoiled_proof_did_not_join_is_shown_once_more(tmp_path: Path) -> None:
-    """A checkpoint whose proof was spoiled on the way is shown once more, and only once.
+    """If the proof beside a checkpoint was damaged on the way, the table sends the checkpoint once more, and only once.
 
-    Otherwise, whoever spoils each proof would make table and pit repeat themselves for ever.
+    Otherwise somebody who damages each proof would make table and pit repeat themselves for ever.
     """
 
     async def play() -> None:
@@ -285,10 +288,10 @@ def test_the_word_may_come_before_the_connection_stands(tmp_path: Path) -> None:
 
 
 def test_a_journal_put_back_from_a_copy_is_told_to_people(tmp_path: Path) -> None:
-    """People are told of a journal that was replaced by an older copy.
+    """People are told if a journal was replaced by an older copy.
 
-    That holds even where the copy lacks only the last row, and the table wrote another in its place before it was
-    started again, although the pit's acknowledgement then fits.
+    This holds even if the copy lacks only the last row, and the table wrote another row in its place before it was
+    restarted. The pit's acknowledgement fits such a journal.
     """
 
     async def play() -> Note:

@@ -1,7 +1,7 @@
-"""The real RPi.GPIO in a process of its own, over a simulated header's page. A test uses it like the module.
+"""Runs the real RPi.GPIO in a separate process, on a simulated header's file. A test uses it like the module itself.
 
-The module's state belongs to the process, so each test starts a new one. The near end of this file, `RpiGpioProcess`,
-sends each call as a line of JSON; the far end, `serve`, makes the call.
+The module's state belongs to its process, so each test starts a new process. In the test, `RpiGpioProcess` sends each
+call as a line of JSON. In the other process, `serve` makes the call.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from typing import Any
 
 
 class RpiGpioProcess:
-    """A stand-in with the attributes of RPi.GPIO: constants with their values, and functions that do what the real ones
-    do."""
+    """A stand-in for the module RPi.GPIO, with its constants and functions. Each function call is made by the real
+    module in another process."""
 
     def __init__(self, shim: Path, page: Path) -> None:
         self._process = subprocess.Popen(
@@ -33,7 +33,7 @@ class RpiGpioProcess:
         return self._ask(name) if name.isupper() else partial(self._ask, name)
 
     def end(self) -> None:
-        """Let the process end normally, so that RPi.GPIO's exit functions run."""
+        """Let the other process end normally, so that RPi.GPIO's exit functions run."""
         self._process.communicate()
 
     def _ask(self, name: str, *args: object, **named: object) -> Any:
@@ -49,7 +49,8 @@ class RpiGpioProcess:
 
 
 def serve() -> None:
-    """Make the calls that come in on standard input. Answer each with [value, null] or [null, [error, text]]."""
+    """Make the RPi.GPIO calls that come in on standard input. Answer each with [value, null] or [null, [error,
+    text]]."""
     import RPi.GPIO
 
     for line in sys.stdin:

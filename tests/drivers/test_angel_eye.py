@@ -1,6 +1,6 @@
-"""Checks the Angel Eye codec against the page that describes the wire.
+"""Checks the codec of the Angel Eye shoe against the page that describes the bytes on the wire.
 
-The encoder here is written by hand from that page, not from the codec.
+The encoder in this test is written by hand from that page, and not from the codec.
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ EIGHT_OF_SPADES = bytes.fromhex("05 31 44 81 B8 03 34 46")
 
 
 def wire(seq: int, data: bytes) -> bytes:
-    """Return one copy of a report: ENQ, digit, data, ETX, and the XOR of digit through ETX in two hex characters."""
+    """Return one copy of a report as bytes: ENQ, the sequence digit, data, ETX, and the XOR of digit through ETX as two
+    hex characters."""
     checked = str(seq).encode() + data + b"\x03"
     check = 0
     for byte in checked:
@@ -190,7 +191,7 @@ NOISE = b"\x03\xff4F\x00\xb8"
 
 
 def frames(heard: Sequence[Heard]) -> list[bytes]:
-    """Return the frames behind the facts."""
+    """Return the frame of each fact that the codec decoded."""
     return [bytes.fromhex(fact.report.frame) for fact in facts(heard) if fact.report]
 
 
@@ -416,7 +417,8 @@ def test_an_answer_inside_a_frame_is_damage() -> None:
 
 
 def test_a_command_is_as_the_wires_description_shows_it() -> None:
-    """A command has the bytes of the wire description's own example: a lock, with a check that covers the STX too."""
+    """A command to the shoe has the bytes of the example in the wire's description: a lock, whose check covers the STX
+    too."""
     assert command("LK02") == bytes.fromhex("02 4F 50 4C 4B 30 32 03") + b"1B"
 
 

@@ -1,7 +1,8 @@
-"""Checks the Angel Eye codec on a bad line, against an independent reading of the same bytes.
+"""Checks the codec of the Angel Eye shoe on a noisy line, against an independent decoder of the same bytes (the
+referee).
 
-The referee here sees a whole stream at once and reads it with a regular expression and bit arithmetic from the wire
-page; the codec sees it in chunks and byte by byte. They must believe exactly the same frames.
+The referee sees a whole stream at once and reads it with a regular expression and bit arithmetic from the page that
+describes the wire. The codec sees the stream in chunks and byte by byte. Both must accept exactly the same frames.
 """
 
 from __future__ import annotations
@@ -33,9 +34,9 @@ KINDS += [b"M120030"]
 
 
 def in_range(kind: int, payload: bytes) -> bool:
-    """Tell whether the wire page gives these payload bytes a meaning.
+    """Return True if the description of the wire gives these payload bytes a meaning for a report of this type.
 
-    Bit 7 is known to be set, except for the type M.
+    Bit 7 of each byte is known to be set, except for the type M.
     """
     high, low = [byte >> 4 & 7 for byte in payload], [byte & 15 for byte in payload]
     match chr(kind):
@@ -57,7 +58,7 @@ def in_range(kind: int, payload: bytes) -> bool:
 
 
 def good_frames(stream: bytes) -> list[bytes]:
-    """Return every frame in the stream of the right shape, check and range."""
+    """Return every frame in the stream that has a right shape, right check characters and values in range."""
     return [
         found[0]
         for found in SHAPE.finditer(stream)
@@ -66,8 +67,8 @@ def good_frames(stream: bytes) -> list[bytes]:
 
 
 def referee(stream: bytes) -> list[bytes]:
-    """Return the frames to believe: those that two of the last three copies agree on, without repeats of the last
-    one."""
+    """Return the frames that the codec must accept. A frame counts if two of the last three copies are equal, and if it
+    does not repeat the frame accepted last."""
     believed: list[bytes] = []
     since: list[bytes] = []
     for frame in good_frames(stream):
@@ -92,7 +93,8 @@ def codec_believes(chunks: Iterable[bytes]) -> list[bytes]:
 
 
 def garbage(size: int, rng: random.Random) -> bytes:
-    """Return noise that looks like frames: control bytes, hex digits, types, high bytes, and pieces of good frames."""
+    """Return `size` bytes of noise that look like frames: control bytes, hex digits, types, high bytes, and pieces of
+    good frames."""
     pieces = []
     while size > 0:
         frame = wire(rng.randrange(10), rng.choice(KINDS))
@@ -137,7 +139,7 @@ def test_much_noise_around_good_reports() -> None:
 
 @pytest.mark.parametrize("data", KINDS, ids=bytes.hex)
 def test_no_changed_byte_is_ever_believed(data: bytes) -> None:
-    """A frame with one changed byte is never believed, because an XOR shows every change of one byte."""
+    """A frame with one changed byte is never accepted, because its XOR check shows every change of one byte."""
     frame = wire(4, data)
     for place in range(len(frame)):
         for byte in range(256):
@@ -179,10 +181,10 @@ def test_what_is_kept_is_bounded(endless: bytes) -> None:
 
 @pytest.mark.parametrize("place", range(8))
 def test_how_a_cards_report_was_damaged_says_nothing_of_the_card(place: int) -> None:
-    """The reason given for a damaged card report is the same for every card.
+    """The public reason for a damaged card report is the same for every card.
 
-    A card's check is made from the card. The same flipped bit gives one card's report a wrong check, and another card's
-    report no check at all.
+    A card's check characters are made from the card. The same flipped bit gives one card's report a wrong check, and
+    another card's report something that is no check at all.
     """
     cards = [0x80 | suit << 4 | rank for suit in (1, 2, 3, 4) for rank in range(1, 14)]
     for flipped in range(8):
@@ -191,8 +193,8 @@ def test_how_a_cards_report_was_damaged_says_nothing_of_the_card(place: int) -> 
 
 
 def _told(card: int, place: int, damage: int) -> tuple[tuple[str, int], ...]:
-    """Return what people are told of the bad bytes of a card's report with one damaged copy, once another report has
-    come."""
+    """Damage one of three copies of a card's report, and send another report after it. Return the reasons and counts of
+    bad bytes that people are then told."""
     copy = wire(1, b"D" + bytes([0x81, card]))
     damaged = bytearray(copy)
     damaged[place] ^= damage

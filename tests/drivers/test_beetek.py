@@ -1,7 +1,7 @@
-"""Checks the BeeTek codec: lines by hand from the wire page, every card, and a bad line against an independent referee.
+"""Checks the codec of the BeeTek shoe: lines made by hand from the wire's description, every card, and a noisy line.
 
-The referee sees a whole stream at once and finds the good lines in it with a regular expression; the codec sees it in
-chunks and byte by byte. They must believe exactly the same cards.
+For the noisy line, an independent decoder (the referee) sees the whole stream at once and finds the good lines with a
+regular expression. The codec sees the stream in chunks and byte by byte. Both must accept exactly the same cards.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ CARD_LINE = re.compile(rb"\*(0D([0-3])([1-9A-D]))([0-9A-F]{2})\r\n")
 
 
 def referee(stream: bytes) -> list[str]:
-    """Return the cards in the good lines of the stream."""
+    """Return the cards in the good lines of the stream, found by a regular expression."""
     return [
         "?A23456789TJQK"[int(rank, 16)] + "HDCS"[int(suit)]
         for said, suit, rank, check in CARD_LINE.findall(stream)
@@ -48,7 +48,7 @@ def referee(stream: bytes) -> list[str]:
 
 
 def line(text: bytes) -> bytes:
-    """Return a line that says `text`, with the right check."""
+    """Return the bytes of a BeeTek line that holds `text`, with the right check characters."""
     return b"*%b%02X\r\n" % (text, sum(text) % 256)
 
 
@@ -168,8 +168,8 @@ def test_a_run_of_noise_is_one() -> None:
 
 @each("card", DECK if samples.at_length else DECK[::7])
 def test_no_changed_byte_is_ever_believed(card: Card) -> None:
-    """A line with one changed byte is never believed: a sum shows the change, and a line with another end is no
-    line."""
+    """A line with one changed byte is never accepted: the check is a sum, which shows the change, and a line with a
+    wrong end is no line."""
     good = line(b"0D%d%X" % ("HDCS".index(card.suit.value), card.rank))
     assert believed([good]) == [str(card)]
     for place in range(len(good)):
@@ -188,15 +188,15 @@ def test_a_lost_or_added_byte_is_believed_only_where_the_referee_finds_a_line() 
 
 
 def test_the_checks_limit_two_characters_that_change_places() -> None:
-    """Two characters that change places go unseen, because the page's check is a sum and no second copy of a line
-    comes."""
+    """If two characters of a line change places, the codec does not notice, because the check is a sum and each line
+    comes only once."""
     assert believed([b"*0D12D7\r\n"]) == ["2D"]
     assert believed([b"*D021D7\r\n"]) == []
 
 
 def garbage(size: int, rng: random.Random) -> bytes:
-    """Return noise that looks like lines: their characters, pieces of good lines, lines with other checks, spoilt
-    lines."""
+    """Return `size` bytes of noise that look like lines: their characters, pieces of good lines, lines with wrong
+    checks, damaged lines."""
     pieces = []
     while size > 0:
         good = line(b"0D%d%X" % (rng.randrange(4), rng.randrange(1, 14)))

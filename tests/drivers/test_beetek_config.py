@@ -1,4 +1,5 @@
-"""Checks a table file with a BeeTek: what it may say, what is warned of, and the line that the daemon opens for it."""
+"""Checks the configuration of a table with a BeeTek shoe: what its file may say, which warnings it causes, and how the
+daemon opens the shoe's line."""
 
 from __future__ import annotations
 
@@ -25,7 +26,8 @@ from drivers.sim.shoe import maker
 
 
 def with_table(folder: Path, **changes: Any) -> Config:
-    """Load the example table after these changes. `shoe={"baud": None}` takes the key out."""
+    """Load the example table after these changes to its file. For example, `shoe={"baud": None}` removes the key `baud`
+    from `[shoe]`."""
     values = tomllib.loads(EXAMPLE_TABLE.read_text("utf-8"))
     values["table"]["game"] = str((EXAMPLE_TABLE.parent / values["table"]["game"]).resolve())
     for section, keys in changes.items():
@@ -79,8 +81,8 @@ def test_another_shoe_is_refused_with_the_choices(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", shoes.NAMES)
 def test_a_brand_has_its_files_name(name: str) -> None:
-    """A brand's name is that of its files, since a table's file names the brand and both folders are searched by that
-    name."""
+    """A brand's name is the name of its files, because a table's file names the brand, and the driver and the simulator
+    are looked up by that name."""
     assert shoes.brand(name).name == name
     assert maker(name).baud == shoes.brand(name).bauds[0]
     assert maker(name).tells_cut_card == ("cut_card" not in shoes.brand(name).buttons)
@@ -137,9 +139,9 @@ class Listener:
 
 
 def test_what_looks_like_an_answer_to_a_command_is_noise(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Bytes that look like an answer count as noise where nobody asked the shoe.
+    """If nobody asked the shoe, bytes that look like an answer count as noise.
 
-    A line in the log at that moment would reveal that a report was damaged.
+    No line is logged at that moment, because it would reveal that a report was damaged.
     """
 
     class Port:
@@ -168,9 +170,10 @@ def test_what_looks_like_an_answer_to_a_command_is_noise(monkeypatch: pytest.Mon
 def test_the_daemon_opens_the_line_of_the_shoe_it_is_told(
     driver: Any, baud: Any, speed: int, gap_shows_within_ms: int, kept_unread_ms: int, frame: bytes
 ) -> None:
-    """The daemon opens the shoe's port at the configured speed, and the codec of the configured brand reads it.
+    """The daemon opens the shoe's port at the configured speed, and decodes the bytes with the codec of the configured
+    brand.
 
-    The 8 of spades comes over a pseudo-terminal, at the baud to which the port is set.
+    In the test the 8 of spades comes over a pseudo-terminal, at the speed to which the port is set.
     """
     far, near = os.openpty()
     tty.setraw(near)

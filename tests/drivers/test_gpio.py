@@ -1,4 +1,5 @@
-"""Checks the pins driver by the same tests over the simulated header and over the real RPi.GPIO on the same page."""
+"""Checks the driver of the pins. The same tests run on the simulated header, and on the real RPi.GPIO over the
+simulated header's file."""
 
 from __future__ import annotations
 
@@ -50,7 +51,8 @@ def shim(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @dataclass
 class Header:
-    """A simulated header: its GPIO module, the file of its page, and the page and the table seen from the far end."""
+    """A simulated header: its GPIO module and the file `page` that holds its pins. `far` and `table` read and change
+    the pins from outside."""
 
     gpio: GpioModule
     page: Path
@@ -62,7 +64,7 @@ class Header:
         self.table = SimulatedPins(self.page, LAMP_TABLE, INPUT_TABLE)
 
     def byte(self, offset: int) -> int:
-        """Return one byte of the page, at an offset that the page's own description gives."""
+        """Return one byte of the simulated header's file, at an offset that the file's own description gives."""
         return self.page.read_bytes()[offset]
 
 
@@ -87,7 +89,7 @@ def header(request: pytest.FixtureRequest) -> Header:
 
 
 class Watched:
-    """A GPIO module that looks at the table's lamps after each call."""
+    """A GPIO module that records, after each call, which of the table's lamps are lit."""
 
     def __init__(self, header: Header) -> None:
         self._header = header
@@ -254,9 +256,10 @@ def test_no_channel_before_the_mode_is_set(header: Header) -> None:
 
 
 def random_call(dice: random.Random) -> tuple[str, list[int], dict[str, int]]:
-    """Return a random call on the module, right or wrong.
+    """Return a random call on the GPIO module, right or wrong: the function's name, its arguments, and its keyword
+    arguments.
 
-    Its numbers are small, so that calls meet on the same pins.
+    The numbers are small, so that different calls often use the same pins.
     """
     channel = dice.choice([2, 3, 27, 27, 53, 54])
     match dice.choice(["in", "out", "output", "output", "input", "input", "cleanup"]):

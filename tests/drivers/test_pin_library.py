@@ -1,4 +1,4 @@
-"""Checks which of the two pin libraries a board gets, where an installation brings both."""
+"""Checks which of two GPIO libraries is used on each kind of Raspberry Pi, if an installation has both."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks the shoe's port over a real pseudo-terminal (behind a symlink, as udev names adapters) and a real TCP
+"""Checks the shoe's port over a real pseudo-terminal (behind a symbolic link, as udev names adapters) and a real TCP
 socket."""
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from tests.support.waiting import PATIENCE_S
 
 
 class Heard:
-    """A record of what a port told its owner, for which a test can wait."""
+    """A record of what a shoe's port reported: its bytes, and whether it is open. A test can wait for the next
+    report."""
 
     def __init__(self) -> None:
         self.links: asyncio.Queue[tuple[bool, str]] = asyncio.Queue()
@@ -56,7 +57,8 @@ class Heard:
 
 
 class Adapter:
-    """A pseudo-terminal behind a symlink. The test holds its far end, which is the shoe's."""
+    """A pseudo-terminal behind a symbolic link, in place of a serial adapter. The test plays the shoe at its far
+    end."""
 
     def __init__(self, link: Path) -> None:
         self.link = link
@@ -84,7 +86,7 @@ def adapter(tmp_path: Path) -> Iterator[Adapter]:
 
 @asynccontextmanager
 async def running(url: str | Path) -> AsyncIterator[tuple[asyncio.Task[None], Heard]]:
-    """Run a port, and check afterwards that it left no task and no descriptor behind."""
+    """Run a shoe's port. At the end, check that it left no task and no open file descriptor behind."""
     tasks, descriptors = asyncio.all_tasks(), open_descriptors()
     heard = Heard()
     port = ShoePort(str(url), 4800, heard.on_bytes, heard.on_link, first_retry_s=0.001, longest_retry_s=0.01)
@@ -100,7 +102,8 @@ async def running(url: str | Path) -> AsyncIterator[tuple[asyncio.Task[None], He
 
 
 def open_descriptors() -> set[str]:
-    """Return the devices and sockets that this process has open. A pty's master is the test's own."""
+    """Return the pseudo-terminals and sockets that this process has open, except the ends that the test itself
+    holds."""
     names = set()
     for entry in Path("/proc/self/fd").iterdir():
         try:

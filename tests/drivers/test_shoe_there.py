@@ -1,6 +1,7 @@
-"""Checks whether the shoe counts as there at the far end of its cable, while its port is open.
+"""Checks whether the table takes the shoe for present at the far end of its cable, while the port is open.
 
-The shoe is asked, or its plug is seen. The test says when the beats, the answers and the looks come, in milliseconds.
+The table asks the shoe, or sees its plug. The test says when the beats (the main loop's regular work), the answers and
+the looks at the plug come, in milliseconds.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ THERE, GONE = {PRESENT_INPUT: True}, {PRESENT_INPUT: False}
 
 
 class Port:
-    """A port that opens at once. `line` is the level of its modem line, None while that cannot be read."""
+    """A stand-in for a port that opens at once. `line` is the level of its modem line, or None if that cannot be
+    read."""
 
     def __init__(self, _url: str, _baud: int, on_bytes: Callable[[bytes], None], on_link: Any, **_: Any) -> None:
         self.on_bytes, self.on_link = on_bytes, on_link
@@ -44,7 +46,8 @@ class Port:
 
 
 class Line:
-    """A shoe on its line, with what the listener heard: the link with the time of each change, and the reports."""
+    """A shoe on its line, with all that its listener was told: `links` holds each change of the line with its time, and
+    `heard` everything in order."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, brand: str = "angel_eye", **kind: Any) -> None:
         made: list[Port] = []
@@ -78,7 +81,8 @@ class Line:
         self.heard.append(f"{count} {reason}")
 
     def beats(self, times: int, answer: bytes | None = None) -> None:
-        """Let the loop beat `times` times. Each question to the shoe is answered at once, where `answer` is given."""
+        """Let the main loop do its regular work (a beat) `times` times. If `answer` is given, the shoe answers each
+        question with it at once."""
         for _ in range(times):
             self.now_ms += BEAT_MS
             asked = len(self.port.sent)
@@ -87,7 +91,8 @@ class Line:
                 self.port.on_bytes(answer)
 
     def looks(self, levels: str, apart_ms: int = 30) -> None:
-        """Let the watching thread look at the plug: `+` is a plug that is in, `-` one that is out."""
+        """Let the watching thread look at the plug once for each character: `+` is a plug that is in, `-` one that is
+        out."""
         for level in levels:
             self.now_ms += apart_ms
             self.port.line = level == "+"
@@ -190,9 +195,9 @@ def test_a_house_may_give_a_slow_shoe_more_time(line: MakeLine) -> None:
 
 
 def test_a_report_alone_proves_nothing_and_changes_no_moment(line: MakeLine) -> None:
-    """Reports do not change the moment at which the line of a silent shoe goes down.
+    """If a shoe does not answer, its line goes down at the same moment, whether reports come from it or not.
 
-    The shoe's result reveals that a round is complete, and that moment must not tell when the result came.
+    The shoe's result reveals that a round is complete, so the moment must not reveal when the result came.
     """
     downs = []
     for reports in (0, 1, 5):
@@ -208,10 +213,10 @@ def test_a_report_alone_proves_nothing_and_changes_no_moment(line: MakeLine) -> 
 
 
 def test_a_report_after_a_silence_comes_after_the_news_and_people_see_the_line_on_a_beat(line: MakeLine) -> None:
-    """A report after a silence is passed on after the news of the silence, and people see the line up on a beat.
+    """After a silence, the table is told of the silence before it gets the next report, because nobody knows what was
+    missed.
 
-    Nobody can say what was missed before the report, so the table must know of the silence first. The report's own
-    moment must reveal nothing to people.
+    People see only at a beat of the main loop that the line is up, so that they cannot tell the report's own moment.
     """
     shoe = line()
     shoe.beats(1, ACK)
@@ -226,9 +231,9 @@ def test_a_report_after_a_silence_comes_after_the_news_and_people_see_the_line_o
 
 @pytest.mark.parametrize("lost", ["the shoe", "the port"])
 def test_the_first_report_after_an_absence_is_new_though_it_looks_like_the_last_one(line: MakeLine, lost: str) -> None:
-    """The first report after an absence counts as new, although it looks like the last one.
+    """The first report after an absence of the shoe counts as new, even if it looks like the last report before.
 
-    Ten reports went unheard, and the eleventh has the digit and the bytes of the last report that was heard.
+    In the test ten reports went unheard. The next one has the same sequence digit and bytes as the last that was heard.
     """
     shoe = line()
     shoe.beats(1, ACK)
@@ -294,9 +299,10 @@ def test_a_beetek_whose_plug_is_out_at_one_look_may_have_lost_a_card(line: MakeL
 
 
 def test_an_angel_eyes_numbers_show_what_a_flicker_took(line: MakeLine) -> None:
-    """A short absence of an Angel Eye's plug does not take the line down, and a longer one does.
+    """If the plug of an Angel Eye is out for a short time, its line stays up. If it is out for longer, the line goes
+    down.
 
-    At 4800 baud the numbers take 312 ms to repeat: a shorter absence loses nothing unseen, a longer one may.
+    At 4800 baud the report numbers take 312 ms to repeat. In a shorter time every missed report shows as a gap.
     """
     shoe = line(present="cts", ask="off")
     shoe.looks("+")
@@ -341,9 +347,10 @@ def test_both_must_be_well_where_the_shoe_is_asked_and_its_plug_is_seen(line: Ma
 
 
 def test_what_comes_though_the_plug_seems_out_is_believed_after_the_news(line: MakeLine) -> None:
-    """Reports are passed on although the plug seems to be out, after the news that the line is down.
+    """If the plug seems to be out but reports come, the table gets them, after the news that the line is down.
 
-    The loop in the plug is broken, and the shoe reports. The table goes on asking for a count.
+    The wire loop in the plug is broken, and the shoe still reports. The table goes on asking people for a count of the
+    cards.
     """
     shoe = line("beetek", present="cts")
     shoe.beats(1)

@@ -1,4 +1,5 @@
-"""Checks that wherever a shoe without numbers went unheard while a card was due, a person must look at the felt."""
+"""Checks a shoe whose reports have no numbers. If it was unheard while a card was due, a person must look at the
+felt."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Checks the record of a wire: its text, the tap on a live table, the replay of a record, and the guessing of
-frames."""
+"""Checks the record of a shoe's wire: its text, the tap on a live table, the replay of a record, and the guessing of an
+unknown shoe's frames."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A technician at the terminal of a table's machine, whose shoe, lamps and buttons are simulated."""
+"""A simulated technician at the terminal of a table's machine. The shoe, lamps and buttons are simulated too."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ PATIENCE_S = 240.0
 
 
 class Technician:
-    """A simulated person who answers the setup's questions.
+    """A simulated person who answers the questions of `tablectl setup`.
 
-    `says` maps the beginning of a prompt to the answer; any other question is answered with an empty line. A list holds
-    the answers to the first question with that prompt, to the second, and so on. `lamps` and `inputs` say what is wired
-    to which pin. The person sees which lamp is lit, and looks at no number that the program prints. `breaks_off` begins
-    the prompt at which the terminal is closed.
+    `says` maps the beginning of a question to the answer. A list holds the answers for the first time the question
+    comes, the second, and so on. Any other question is answered with an empty line. `lamps` and `inputs` say what is
+    wired to which pin. The person sees which lamp is lit, and reads no number that the program prints. `breaks_off` is
+    the beginning of the question at which the terminal is closed.
     """
 
     def __init__(
@@ -47,7 +47,8 @@ class Technician:
         self.asked: list[str] = []
 
     def runs(self, *words: str) -> int | None:
-        """Run `tablectl` with these words to its end, and return its exit code; None where the terminal was closed."""
+        """Run `tablectl` with these words until it ends. Return its exit code, or None if the technician closed the
+        terminal."""
         line = PtyLine(self._folder / "shoe")
         try:
             command = [sys.executable, "-m", "controller.people.cli.main", *words]
@@ -59,9 +60,11 @@ class Technician:
     def at_terminal(
         self, command: Sequence[str], draw: Callable[[str], None], plugs: tuple[Callable[[], None], Callable[[], None]]
     ) -> int | None:
-        """Run this command to its end, as `runs` does.
+        """Run this command at a terminal until it ends, and answer its questions. Return its exit code, or None if the
+        technician closed the terminal.
 
-        `draw` makes the shoe draw a card. `plugs` pull the plug at the shoe's end, and put it in again.
+        `draw` makes the shoe draw a card. `plugs` are two functions: one pulls the plug at the shoe's end, the other
+        puts it in again.
         """
         self._draw, self._drawn, (self._pull, self._put) = draw, 0, plugs
         self._at, end = pty.openpty()
@@ -121,8 +124,8 @@ class Technician:
         return answer if isinstance(answer, str) else answer.pop(0)
 
     def _drew_all(self, new: str) -> bool:
-        """Draw the cards while the setup listens, each once the card before was shown. Return whether the last was
-        shown."""
+        """If the setup listens to the shoe and has shown the card before, draw the next card. Return True if the setup
+        has shown all cards. `new` is what it printed."""
         if not ("Listening at" in new and "is open" in new):  # until then, what a shoe says is thrown away
             return False
         shown = [card for card in self._cards if f"the shoe says: {card}\n" in new]

@@ -1,4 +1,5 @@
-"""Checks that what the setup proposes lies in folders that the shipped unit makes, so that the table starts."""
+"""Checks that the paths which the setup proposes lie in folders that the shipped systemd unit makes, so that the table
+can start."""
 
 from __future__ import annotations
 
@@ -15,9 +16,10 @@ def _made(setting: str, below: str) -> Path:
 
 
 def test_a_proposed_file_lies_in_a_folder_that_the_unit_makes() -> None:
-    """Each file that the setup proposes lies in a folder that the systemd unit makes.
+    """Each file that the setup proposes lies in a folder that the shipped systemd unit makes.
 
-    On a clean Debian, the header's file was once proposed in a folder that nobody makes, and no table started.
+    On a clean Debian, the simulated header's file was once proposed in a folder that nobody makes, and no table
+    started.
     """
     state = _made("StateDirectory", "/var/lib")
     assert Path(wiring._HEADER_FILE).parent == state

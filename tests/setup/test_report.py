@@ -1,4 +1,5 @@
-"""Checks the report of a setup: a page of which any single byte was changed is refused. No table is started here."""
+"""Checks the report of a table's setup: if any single byte of the page was changed, it is refused. No table is started
+here."""
 
 from __future__ import annotations
 
@@ -35,10 +36,10 @@ def _accepted(path: Path, good: bytes, place: int, bit: int) -> bool:
 
 
 def test_a_page_with_one_byte_changed_is_refused(tmp_path: Path) -> None:
-    """A report with one changed byte is refused.
+    """A setup report with one changed byte is refused.
 
-    The test changes a bit of each letter of the signature, each bit of its end, whose last bits Base64 leaves unused,
-    and a sample of the rest.
+    The test changes a bit in each letter of the signature, each bit at its end (Base64 leaves the last bits unused),
+    and a sample of the other bytes.
     """
     path, good = signed_page(tmp_path)
     assert verified(path).by == "Nguyễn"

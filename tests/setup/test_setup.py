@@ -1,4 +1,5 @@
-"""Checks `tablectl setup` at a terminal with simulated wires: it walks the wiring, and writes file and report."""
+"""Checks `tablectl setup` at a terminal with simulated wires: it asks a person to test each lamp and button, and writes
+the table's file and a report."""
 
 from __future__ import annotations
 
@@ -59,14 +60,15 @@ def _packages_compared(machine: care.Machine, check: Callable[[care.Machine], It
 
 @pytest.fixture(autouse=True)
 def _the_system_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Read the system's libraries and packages once for all tests, since that takes most of a second. Unlike
-    `tests/care`, no test here changes one."""
+    """Read the system's libraries and packages once for all tests, because that takes most of a second. No test in this
+    file changes one, unlike the tests in `tests/care`."""
     monkeypatch.setattr(program, "changed", _libraries_changed)
     monkeypatch.setattr(program, "system", partial(_packages_compared, check=program.system))
 
 
 def _folder(tmp_path: Path) -> Path:
-    """Return a configuration folder as the package leaves it: with the games, and without a table."""
+    """Return a configuration folder as the installed package leaves it: with the game files, and without a table's
+    file."""
     (tmp_path / "games").symlink_to(ROOT / "config" / "games")
     return tmp_path
 
@@ -93,13 +95,13 @@ def _technician(folder: Path, breaks_off: str | None = None) -> Technician:
 
 
 def _ends_not_ready(technician: Technician, table: str) -> None:
-    """Run a setup to its end. The table is not ready then, because there is no broker here."""
+    """Run a setup to its end, and check that it says that the table is not ready, because this test has no broker."""
     assert technician.runs("setup", "--table", table) == 1, technician.seen
     assert "The table is NOT ready: the check found a fault at " in technician.seen
 
 
 def _is_as_its_wires_are(technician: Technician, folder: Path) -> None:
-    """Check what a setup saw and wrote at a table whose wires were walked."""
+    """Check what a setup has shown and written, for a table whose wires a person tested one by one."""
     config = load(folder / "table.toml")
     assert {lamp.bcm: name for name, lamp in config.file.pins.lamps.items()} == dict(zip(_PINS, _LAMPS, strict=True))
     assert {name: wired.bcm for name, wired in config.file.pins.inputs.items()} == _INPUTS
@@ -151,7 +153,8 @@ def test_each_time_a_person_says_anew_whether_the_earlier_answers_stand(tmp_path
 def test_each_time_a_person_says_anew_whether_the_running_table_is_stopped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Each setup asks anew whether to stop the running table. An earlier no once refused every later setup."""
+    """Each run of the setup asks again whether to stop the running table. In an earlier version one "no" blocked every
+    later setup."""
     _fleet(_folder(tmp_path), "")
     (tmp_path / "setup.answers").write_text('setup.stop = "no"\ntable.id = "royal9-07"\n', "utf-8")
     running = SimpleNamespace(face=SimpleNamespace(phase="no_shoe"))
@@ -277,7 +280,7 @@ def test_a_file_that_was_not_replaced_is_shown_again_when_the_setup_goes_on(tmp_
 
 
 def _fleet(folder: Path, more: str, game: str = "royal9") -> int:
-    """Run a setup from a file of answers, with nobody at a terminal, and return its exit code."""
+    """Run a setup that takes its answers from a file, with nobody at a terminal. Return its exit code."""
     shoe = tomllib.loads((ROOT / "config" / "tables" / f"{game}.toml").read_text("utf-8"))["shoe"]["driver"]
     answers = folder / "fleet"
     answers.write_text(
@@ -358,7 +361,7 @@ def test_a_broker_that_is_not_there_is_told(tmp_path: Path, capsys: pytest.Captu
 
 
 class _Started(Machine):
-    """A machine without systemd: the table is a process, which `stack` ends."""
+    """A stand-in for the machine, without systemd. It starts the table as a process, which `stack` ends."""
 
     def __init__(self, folder: Path, stack: ExitStack) -> None:
         super().__init__(folder / "units")
@@ -388,7 +391,8 @@ class _Started(Machine):
 
 @contextmanager
 def _running(folder: Path) -> Iterator[_Started]:
-    """Run a table that a setup starts, with its broker and its pit."""
+    """Run a table that a setup has started, together with its broker and its pit. Yield the machine on which it
+    runs."""
     port = programs.free_port()
     with ExitStack() as stack:
         stack.enter_context(programs.mosquitto(folder, port))
@@ -450,7 +454,7 @@ def test_networks_without_a_limit_leave_no_line_in_the_unit(tmp_path: Path) -> N
 
 
 class _Scripted(Terminal):
-    """A terminal at which a person gives these answers, one after the other."""
+    """A stand-in for a terminal at which a person gives these answers, one after the other."""
 
     def __init__(self, *lines: str) -> None:
         super().__init__()
@@ -582,7 +586,8 @@ def test_a_file_of_answers_with_a_word_that_nobody_asks_is_refused_before_anythi
 
 
 def _forged(page: str) -> list[str]:
-    """Return forged copies of the page: each shows another cell, heading, title, style, script, or letter."""
+    """Return forged copies of the report's page. In each copy one thing is changed, such as a cell, a heading, a style
+    or a script."""
     changes = {
         "<td>KS 9S": "<td>KS 9C",
         '"KS 9S"': '"KS 9C"',
