@@ -51,7 +51,7 @@ def opened(path: Path, table_id: str = TABLE, key: SigningKey = KEY) -> Journal:
 
 
 def shoe(number: int, hands: int) -> list[Fact]:
-    """Return the facts of a shoe: its opening, the burn, and `hands` rounds that each have a Royal 9 hit at seat 1."""
+    """Return the facts of a shoe: its opening, the burn, and `hands` rounds, each with a Royal 9 hit at seat 1."""
     facts: list[Fact] = [ShoeOpened(number, "dealer", RULES, CONFIG.digest, "test")]
     facts += [CardDrawn(Card.parse(text)) for text in ("AS", "2D")]
     for _ in range(hands):
@@ -462,8 +462,7 @@ def test_what_is_no_sound_journal_is_told_as_damage(copy: Path, case: str) -> No
 
 @pytest.mark.parametrize("garbage", [b"[1]", b"{}", b'{"signature": 5}', b'{"signature": "AAAA"}', b"[" * 100_000])
 def test_a_forged_message_that_fits_the_chain_still_lacks_the_signature(copy: Path, garbage: bytes) -> None:
-    """A forged message is found, because a forger can recompute the chain's hashes after a change but cannot sign
-    without the key."""
+    """A forged message is found, because a forger can recompute the hash chain but cannot sign without the key."""
     victim = WITH_MESSAGES[1]
     with tampering(copy) as db:
         db.execute("UPDATE message SET body = ? WHERE row = ?", (garbage, victim))
@@ -556,8 +555,8 @@ def test_replaying_a_damaged_shoe_stops_at_the_damage(copy: Path, row: int) -> N
 
 
 def test_a_full_disk_writes_nothing_and_the_chain_goes_on_afterwards(tmp_path: Path) -> None:
-    """On a full disk nothing is written, and the hash chain stays whole. A separate process with a file-size limit
-    simulates the full disk."""
+    """Nothing is written on a full disk (simulated in a process with a file-size limit), and the hash chain stays
+    whole."""
     assert exit_code(lambda: _on_a_full_disk(tmp_path / "j")) == 0
     assert verify(tmp_path / "j").rows == ROWS
 

@@ -1,5 +1,5 @@
-"""Checks `tablectl setup` at a terminal with simulated wires: it asks a person to test each lamp and button, and writes
-the table's file and a report."""
+"""Checks `tablectl setup` at a terminal with simulated wires: a person tests each wire, and it writes file and
+report."""
 
 from __future__ import annotations
 
@@ -67,8 +67,7 @@ def _the_system_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _folder(tmp_path: Path) -> Path:
-    """Return a configuration folder as the installed package leaves it: with the game files, and without a table's
-    file."""
+    """Return a configuration folder as after the installation: with the game files, and without a table's file."""
     (tmp_path / "games").symlink_to(ROOT / "config" / "games")
     return tmp_path
 
@@ -153,8 +152,7 @@ def test_each_time_a_person_says_anew_whether_the_earlier_answers_stand(tmp_path
 def test_each_time_a_person_says_anew_whether_the_running_table_is_stopped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Each run of the setup asks again whether to stop the running table. In an earlier version one "no" blocked every
-    later setup."""
+    """Each run of the setup asks anew whether to stop the running table. One "no" once blocked every later setup."""
     _fleet(_folder(tmp_path), "")
     (tmp_path / "setup.answers").write_text('setup.stop = "no"\ntable.id = "royal9-07"\n', "utf-8")
     running = SimpleNamespace(face=SimpleNamespace(phase="no_shoe"))
@@ -391,8 +389,7 @@ class _Started(Machine):
 
 @contextmanager
 def _running(folder: Path) -> Iterator[_Started]:
-    """Run a table that a setup has started, together with its broker and its pit. Yield the machine on which it
-    runs."""
+    """Run a table that a setup has started, with its broker and its pit. Yield the machine on which it runs."""
     port = programs.free_port()
     with ExitStack() as stack:
         stack.enter_context(programs.mosquitto(folder, port))
@@ -586,8 +583,8 @@ def test_a_file_of_answers_with_a_word_that_nobody_asks_is_refused_before_anythi
 
 
 def _forged(page: str) -> list[str]:
-    """Return forged copies of the report's page. In each copy one thing is changed, such as a cell, a heading, a style
-    or a script."""
+    """Return forged copies of the report's page. In each, one thing is changed: a cell, a heading, a style or a
+    script."""
     changes = {
         "<td>KS 9S": "<td>KS 9C",
         '"KS 9S"': '"KS 9C"',
