@@ -67,7 +67,7 @@ def _the_system_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _folder(tmp_path: Path) -> Path:
-    """Return a configuration folder as after the installation: with the game files, and without a table's file."""
+    """Return a configuration folder as a new installation leaves it: with game files, but no table's file."""
     (tmp_path / "games").symlink_to(ROOT / "config" / "games")
     return tmp_path
 
@@ -152,7 +152,7 @@ def test_each_time_a_person_says_anew_whether_the_earlier_answers_stand(tmp_path
 def test_each_time_a_person_says_anew_whether_the_running_table_is_stopped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Each run of the setup asks anew whether to stop the running table. One "no" once blocked every later setup."""
+    """Each setup asks anew whether to stop the running table. One "no" once blocked all later setups."""
     _fleet(_folder(tmp_path), "")
     (tmp_path / "setup.answers").write_text('setup.stop = "no"\ntable.id = "royal9-07"\n', "utf-8")
     running = SimpleNamespace(face=SimpleNamespace(phase="no_shoe"))
@@ -389,7 +389,7 @@ class _Started(Machine):
 
 @contextmanager
 def _running(folder: Path) -> Iterator[_Started]:
-    """Run a table that a setup has started, with its broker and its pit. Yield the machine on which it runs."""
+    """Run a table that a setup has started, with its broker and its pit. Yield the machine."""
     port = programs.free_port()
     with ExitStack() as stack:
         stack.enter_context(programs.mosquitto(folder, port))
@@ -583,8 +583,7 @@ def test_a_file_of_answers_with_a_word_that_nobody_asks_is_refused_before_anythi
 
 
 def _forged(page: str) -> list[str]:
-    """Return forged copies of the report's page. In each, one thing is changed: a cell, a heading, a style or a
-    script."""
+    """Return forged copies of the report's page, each with one change: a cell, a heading, a style or a script."""
     changes = {
         "<td>KS 9S": "<td>KS 9C",
         '"KS 9S"': '"KS 9C"',
