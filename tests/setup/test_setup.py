@@ -1,5 +1,5 @@
-"""Checks `tablectl setup` at a terminal with simulated wires: a person tests each wire, and it writes file and
-report."""
+"""Checks `tablectl setup` at a terminal with simulated wires: a person tests each wire, and file and report are
+written."""
 
 from __future__ import annotations
 
