@@ -1,5 +1,4 @@
-"""Checks `tablectl setup` at a terminal with simulated wires: a person tests each wire, and file and report are
-written."""
+"""Checks `tablectl setup` with simulated wires: a person tests each wire, and the setup writes file and report."""
 
 from __future__ import annotations
 
