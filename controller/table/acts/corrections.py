@@ -1,5 +1,5 @@
-"""The acts that correct a finished round: two people read the cards that lay on the felt, and their reading replaces
-the table's."""
+"""The acts by which two people correct a finished round. They read the cards that lie on the felt, and the cards that
+they read replace the cards that the table recorded."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ from controller.table.states import Burning, FirstCardDue, NoShoe, Table
 
 
 class RoundCorrected(ByPerson, frozen=True):
-    """The fact that two people corrected a finished round: these cards lay on the felt. The event that the round itself
-    made stays as it was."""
+    """The journalled fact that two people corrected a finished round to the cards `player` and `banker`. The event that
+    the table sent when the round ended stays unchanged."""
 
     round: int
     player: tuple[Card, ...]
@@ -43,13 +43,14 @@ class RoundCorrected(ByPerson, frozen=True):
 
     @property
     def read(self) -> dict[str, tuple[Card, ...]]:
-        """Return the cards of each hand as the two people read them, by the hand's name ("player", "banker")."""
+        """Return a dictionary from the name of each hand ("player", "banker") to its cards, as the two people read
+        them."""
         return {PLAYER: self.player, BANKER: self.banker}
 
 
 class SeatsRoundCorrected(ByPerson, frozen=True):
-    """The fact that two people corrected a finished round of Lucky 9. `hands` has each seat's hands, by seat and from
-    left to right; `dealer` is the dealer's hand."""
+    """The journalled fact that two people corrected a finished round of Lucky 9. `hands` maps a seat's number to the
+    hands of that seat, from left to right; `dealer` is the dealer's hand."""
 
     round: int
     hands: dict[int, tuple[tuple[Card, ...], ...]]
@@ -59,7 +60,7 @@ class SeatsRoundCorrected(ByPerson, frozen=True):
 
     @property
     def read(self) -> dict[str, tuple[Card, ...]]:
-        """Return the cards of each hand as the two people read them, by the hand's name."""
+        """Return a dictionary from the name of each hand to its cards, as the two people read them."""
         of_seats = {
             seat_hand_name(seat, number): cards
             for seat, hands in self.hands.items()
@@ -72,7 +73,8 @@ CorrectionFact = RoundCorrected | SeatsRoundCorrected
 
 
 class _Correction(Request, frozen=True):
-    """A request of two people to correct a finished round. Granted, the request becomes the fact `_fact`."""
+    """A request to correct a finished round, which two people must make together. If the request is granted, the table
+    journals the fact `_fact`."""
 
     @property
     def _fact(self) -> CorrectionFact:
@@ -85,10 +87,11 @@ class _Correction(Request, frozen=True):
         return {"round": fact.round, "hands": {hand: [*map(str, cards)] for hand, cards in fact.read.items()}}
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """Return the correction as a fact, or a refusal.
+        """Return the journalled fact of the correction, or a refusal.
 
-        The correction is refused where the open shoe has no such round, the hands break the game's rules, nothing would
-        change, or the shoe cannot hold so many of a card. A second person must ask for the correction too.
+        The correction is refused if the open shoe has no round of this number, if the hands break the game's rules, if
+        nothing would change, or if the shoe cannot hold so many copies of a card. It is also refused until a second
+        person asks for it.
         """
         fact = self._fact
         told = finished_round(table, fact.round)
@@ -121,8 +124,8 @@ class CorrectRound(_Correction, frozen=True):
 
 
 class CorrectSeatsRound(_Correction, frozen=True):
-    """A request to correct a finished round of Lucky 9 to the cards that two people read. `hands` has each seat's
-    hands, by seat and from left to right; `dealer` is the dealer's hand."""
+    """A request to correct a finished round of Lucky 9 to the cards that two people read. `hands` maps a seat's number
+    to the hands of that seat, from left to right; `dealer` is the dealer's hand."""
 
     round: int
     hands: dict[int, tuple[tuple[Card, ...], ...]]
@@ -136,8 +139,8 @@ class CorrectSeatsRound(_Correction, frozen=True):
 
 
 def _hand_of_text(text: str) -> dict[str, object]:
-    """Parse one seat's hand, as a shell writes it (3="8S KS") or a script (3=8S,KS), into its JSON form. Raises
-    BadArgumentError where the text is no such hand."""
+    """Parse one seat's hand into its JSON form. A person writes the hand in a shell as 3="8S KS", or in a script as
+    3=8S,KS. Raises BadArgumentError if the text is not of this form."""
     its_seat, sign, its_cards = text.partition("=")
     if not sign:
         raise BadArgumentError(f"{text} is not a hand of a seat.", 'Write seat=cards: 3="8S KS".')
@@ -145,8 +148,8 @@ def _hand_of_text(text: str) -> dict[str, object]:
 
 
 def _hands(value: Any) -> dict[int, tuple[tuple[Card, ...], ...]]:
-    """Return the hands in `[{"seat": 3, "cards": "8S KS"}, …]` by seat, each seat's hands from left to right. Raises
-    BadArgumentError where an entry is not a hand of a seat."""
+    """Parse the JSON list `[{"seat": 3, "cards": "8S KS"}, …]`. Return a dictionary from a seat's number to the hands
+    of that seat, from left to right. Raises BadArgumentError if an entry of the list has another form."""
     hands: dict[int, tuple[tuple[Card, ...], ...]] = {}
     for hand in value if isinstance(value, list) else [value]:
         if not isinstance(hand, dict) or hand.keys() != {"seat", "cards"}:

@@ -1,11 +1,11 @@
-"""The description of an act. An act is one thing that a person can do with a table, such as to void a round, and one
-entry says everything about that act.
+"""The class `Act`, which describes one thing that a person can do with a table, such as to void a round. One instance,
+called an entry, says everything about its act.
 
-An entry says the act's name and arguments, who may do the act, in which phases the act is refused (its row of the table
-of legality), the fact that the act becomes, the buttons that mean the act, and a sentence with an example for help. The
-socket, `tablectl`, scripts, buttons and documents are made from the entries, which `every.py` lists. To add an act,
-write its entry in one of the files beside this one: the fact, the request with `becomes`, and the `Act`. Then say in
-`step.py` what the fact does.
+An entry gives the act's name and arguments, who may do the act, in which phases the act is refused (its row of the
+table of legality), the fact that is journalled when the act is done, the buttons that trigger the act, and a sentence
+with an example for the help. The control socket, `tablectl`, scripts, buttons and documents are made from the entries,
+which `every.py` lists. To add an act, write in one of the files of this folder: the fact, the request with its method
+`becomes`, and the `Act`. Then say in `step.py` how the fact changes the table.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ LOTS = lcm(*range(1, 15))
 
 
 class Ambient(Struct, frozen=True):
-    """What a request depends on besides the table's own state.
+    """The information from outside the table's own state that the decision on a request needs.
 
     - `sensed_seats`: the seats whose sensor sees a wager now.
-    - `pit_fresh`: false where the pit has been silent for longer than its limit. Nobody can then bet on a progressive.
+    - `pit_fresh`: False if the pit has been silent for longer than its limit. Nobody can then bet on a progressive.
     - `levels`: the progressive meters' amounts in cents, as the table shows them.
-    - `told`: the message of the pit that gave these levels; None where there is no such message.
-    - `lot`: a random number, to draw seats by.
-    - `offered_pit_keys`: the last keys, in hex, that were offered as the pit's.
+    - `told`: the pit's message that gave the amounts in `levels`; None if there is no such message.
+    - `lot`: a random number, for drawing seats by lot.
+    - `offered_pit_keys`: the last public keys, in hex, that were offered to the table as the pit's key.
     - `latest_seq`: the highest number that a message of the pit can have by now.
 
-    The fields `rules`, `config_digest` and `version` are what a new shoe would open with.
+    The fields `rules`, `config_digest` and `version` are those with which a new shoe would be opened now.
     """
 
     sensed_seats: frozenset[int]
@@ -59,12 +59,12 @@ class Ambient(Struct, frozen=True):
 
 
 class Request(Struct, frozen=True):
-    """Something that a person asks of the table. A supervisor's request has a field `supervisor`, which is None where
-    no name was given."""
+    """The base class of everything that a person can ask of the table. A supervisor's request has a field `supervisor`:
+    the supervisor's name, or None if the person gave no name."""
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """Return the fact that the request becomes, or the reason to refuse the request. Called only where the act is
-        allowed in the table's present phase."""
+        """Return the fact to journal if the request is granted, or the refusal. Called only if the table's present
+        phase allows the act."""
         raise NotImplementedError
 
 
@@ -77,7 +77,7 @@ class Who(Enum):
 
 
 class When(Enum):
-    """The situations that decide what a press of a button means."""
+    """The situations of the table in which a press of a button has a meaning of its own."""
 
     ANY = "at any time"
     FAULT = "while a fault stands"
@@ -94,7 +94,8 @@ KEY = "key"
 
 
 class Press(Struct, frozen=True):
-    """A press of `button`, with the key turned or not, that makes `request` in the situation `when`."""
+    """One meaning of a button: in the situation `when`, a press of `button` makes the request `request`. `key_turned`
+    says whether the supervisor's key must be turned for this meaning."""
 
     button: str
     key_turned: bool
@@ -104,7 +105,8 @@ class Press(Struct, frozen=True):
 
 
 class BadArgumentError(ValueError):
-    """Raised for an argument that cannot be understood: `what` is wrong with the argument, and what to `do` instead."""
+    """An error that says that an argument of an act cannot be understood. `what` says what is wrong with the argument,
+    and `do` says what the person should write instead."""
 
     def __init__(self, what: str, do: str) -> None:
         super().__init__(what)
@@ -112,12 +114,12 @@ class BadArgumentError(ValueError):
 
 
 class Argument(Struct, frozen=True):
-    """An argument of an act.
+    """The description of one argument of an act.
 
-    `of_text` turns a word that was written in a shell or a script into the argument's JSON value on the socket. `read`
-    turns that JSON value into what the request holds. Both raise BadArgumentError. `word` stands for the argument in
-    usage texts. Where `flag` is set, a shell writes `--flag WORD`. Where `many` is set, the argument is a list, and a
-    script writes the list as one word with `many` as the separator: `!seats 1,2,5`.
+    `of_text` turns a word from a shell or a script into the JSON value that goes over the control socket. `read` turns
+    that JSON value into the value that the request holds. Both raise BadArgumentError. `word` is the name that stands
+    for the argument in usage texts. If `flag` is set, a person writes `--FLAG WORD` in a shell. If `many` is set, the
+    argument is a list. A script writes the list as one word, with `many` as the separator: `!seats 1,2,5`.
     """
 
     name: str
@@ -129,13 +131,13 @@ class Argument(Struct, frozen=True):
     many: str = ""
 
     def of_word(self, word: str) -> Any:
-        """Return the argument's JSON value for one word of a script."""
+        """Parse one word of a script into the argument's JSON value."""
         return [*map(self.of_text, word.split(self.many))] if self.many else self.of_text(word)
 
 
 class Form(Struct, frozen=True):
-    """One form in which an act can be requested. `make` takes the values of the arguments in order and, where `named`,
-    last the name of the person who asks."""
+    """One of the sets of arguments with which an act can be requested. `make` builds the request. It takes the values
+    of the arguments in order and, if `named` is set, the name of the person who asks as its last parameter."""
 
     request: type[Request]
     make: Callable[..., Request]
@@ -144,7 +146,8 @@ class Form(Struct, frozen=True):
 
     @property
     def said(self) -> set[str]:
-        """Return the names of all the arguments that this form takes, with `by` where the form is `named`."""
+        """Return the names of all arguments that this form of the act takes. If the form is `named`, the set also holds
+        "by", the name of the person who asks."""
         return {*(argument.name for argument in self.arguments), *(["by"] * self.named)}
 
 
@@ -154,19 +157,19 @@ IN_A_ROUND: Mapping[type[Phase], str] = {Locked: "already_locked", RoundInPlay: 
 
 
 def everywhere(code: str, but: tuple[type[Phase], ...] = ()) -> Mapping[type[Phase], str]:
-    """Return a row of the table of legality in which every phase refuses the act with `code`, except for the phases in
-    `but`."""
+    """Return a row of the table of legality that refuses an act, with the code `code`, in every phase except the phases
+    in `but`."""
     return {phase: code for phase in Phase.__args__ if phase not in but}
 
 
 class Act(Struct, frozen=True):
-    """One act: a thing that a person can do with the table.
+    """The description of one act, that is, of one thing that a person can do with the table.
 
-    `refused` is the act's row of the table of legality: it maps a phase to the code of the refusal. In a phase that
-    `refused` does not name, the act is allowed. `leads_to` are the phases in which the act may end; where none is
-    named, the phase stays. While a fault stands, the act is refused, unless the act is an `exit` of that fault (may
-    clear it) or is allowed `in_fault`. An act that is not `on_socket` can only come from a button or a script. An act
-    with `look`, requested without its arguments, only shows something: `tablectl pit-key` shows the pit's keys.
+    `refused` maps each phase in which the act is refused to the code of the refusal. The act is allowed in every other
+    phase. `leads_to` lists the phases in which the table may be after the act. If the list is empty, the phase stays
+    the same. While a fault stands, the act is refused, unless `exit` says that the act may clear that fault, or
+    `in_fault` is set. An act that is not `on_socket` can only come from a button or a script. If `look` is set, the act
+    without its arguments only shows something: `tablectl pit-key` shows the pit's keys.
     """
 
     name: str
@@ -189,20 +192,21 @@ class Act(Struct, frozen=True):
 
     @property
     def token(self) -> str:
-        """Return the word that a script writes for this act, such as `!new-shoe`."""
+        """Return the word that stands for this act in a script, such as `!new-shoe`."""
         return f"!{self.script or self.name}"
 
     def refusal(self, table: Table) -> str | None:
-        """Return the code with which the table would refuse this act now, or None where the act is allowed. While a
-        fault stands the code is `fault_stands`, even for an act that may clear the fault; `requests.py` lets such an
-        act pass."""
+        """Return the code with which the table would refuse this act now, or None if the act is allowed. While a fault
+        stands, the code is `fault_stands`, even for an act that may clear the fault; `requests.py` lets such an act
+        through."""
         if table.fault is None or self.in_fault:
             return self.refused.get(type(table.phase))
         return "fault_stands"
 
     @property
     def do(self) -> str:
-        """Return the act's name as a message on the control socket has it under `do`."""
+        """Return the act's name in the form that messages on the control socket use under the key `do`, such as
+        "new_shoe"."""
         return self.name.replace("-", "_")
 
 
@@ -210,8 +214,8 @@ class Act(Struct, frozen=True):
 
 
 def by_two(request: Any, fact: Fact) -> Fact | Refuse:
-    """Return `fact` where two different people ask for the act, a supervisor and a witness. Otherwise return the
-    refusal: no second person yet, or the same person twice."""
+    """Return `fact` if two different people, a supervisor and a witness, made the request. Otherwise return a refusal:
+    the second person is missing, or the same person asked twice."""
     if request.witness is None:
         return refuse("second_person_due")
     return refuse("not_two_people") if same_name(request.supervisor or "", request.witness) else fact
@@ -232,21 +236,21 @@ def whole(name: str, word: str, says: str, least: int, most: int) -> Argument:
 
 
 def number(text: str) -> int:
-    """Return the number that `text` writes in digits. Raises BadArgumentError where `text` is anything else or longer
-    than 18 digits."""
+    """Parse `text`, which must be digits only, into a number. Raises BadArgumentError if `text` holds anything else or
+    has more than 18 digits."""
     if not text.isascii() or not text.isdecimal() or len(text) > 18:
         raise BadArgumentError(f"{text} is not a number.", "Write digits alone, at most 18.")
     return int(text)
 
 
 def seat(name: str, says: str = "the seat's number", flag: str | None = None) -> Argument:
-    """Return the description of an argument that is a seat's number. Whether the table has that seat is checked
-    elsewhere, when the request is decided."""
+    """Return the description of an argument that is a seat's number. The argument itself accepts every possible seat
+    number. Whether this table has that seat is checked when the request is decided."""
     return replace(whole(name, "SEAT", says, 1, MOST_SEAT), flag=flag)
 
 
 def read_card(value: Any) -> Card:
-    """Parse a word such as "KS" into a card. Raises BadArgumentError where the word is not a card."""
+    """Parse a word such as "KS" into a card. Raises BadArgumentError if the word is not a card."""
     if isinstance(value, str):
         with suppress(ValueError):
             return Card.parse(value)
@@ -254,15 +258,15 @@ def read_card(value: Any) -> Card:
 
 
 def read_cards(value: Any) -> tuple[Card, ...]:
-    """Parse a text such as "KS 9H" into cards. Raises BadArgumentError where the text is not a list of cards."""
+    """Parse a text such as "KS 9H" into cards. Raises BadArgumentError if the text is not a list of cards."""
     if not isinstance(value, str):
         raise BadArgumentError(f"{value} are not cards.", "Write them as one text: KS 9H.")
     return tuple(map(read_card, value.split()))
 
 
 def cards_of_text(text: str) -> str:
-    """Return the JSON form ("KS 9H") of cards that a shell writes as "KS 9H" or a script as KS,9H. Raises
-    BadArgumentError where a word is not a card."""
+    """Return a list of cards in its JSON form, "KS 9H". A person writes it in a shell as "KS 9H", or in a script as
+    KS,9H. Raises BadArgumentError if a word is not a card."""
     cards = text.replace(",", " ")
     read_cards(cards)
     return cards

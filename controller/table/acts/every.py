@@ -1,4 +1,5 @@
-"""The list of all acts, in the order in which help and documents list them."""
+"""The list of all acts (the things that people can do with the table), in the order in which the help and the documents
+list them."""
 
 from __future__ import annotations
 
@@ -23,8 +24,9 @@ for _act in ACTS:
 
 
 def act_of(request: Request) -> Act | None:
-    """Return the act that the request asks for, or None where no person makes such a request. The announcement of a
-    shoe is two acts, a dealer's and a supervisor's; the request's `supervisor` decides which one is meant."""
+    """Return the act that the request asks for, or None if the request is of a kind that no person makes. Two acts
+    announce a new shoe, one for the dealer and one for a supervisor. The request's field `supervisor` decides which of
+    the two acts is returned."""
     acts = _OF.get(type(request), [])
     by_dealer = getattr(request, "supervisor", "") is None
     return next((act for act in acts if (act.who is Who.DEALER) == by_dealer), acts[0] if acts else None)

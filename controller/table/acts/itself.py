@@ -1,7 +1,8 @@
-"""The acts on the table itself, for every game: pause, resume, and the tests of lamps, buttons and a hit.
+"""The acts on the table itself, which every game has: to pause the table, to resume it, and to test the lamps, the
+buttons or the display of a hit.
 
-A test is journalled, because somebody did it, but changes nothing of the table's state. The lamps show the test for
-some seconds, and the table's status says so meanwhile. A round, a fault or a new shoe ends the test.
+A test is journalled, because somebody did it, but it does not change the table's state. For some seconds the lamps show
+the test, and the table's status says that a test is running. A round, a fault or a new shoe ends the test.
 """
 
 from __future__ import annotations
@@ -35,23 +36,25 @@ GROUP = "The table itself"
 
 
 class TablePaused(ByPerson, frozen=True):
-    """The fact that somebody paused the table between two rounds: for a dealer's change, a fill or a break."""
+    """The journalled fact that somebody paused the table between two rounds, for a change of dealers, a fill of chips
+    or a break."""
 
     by: str
 
 
 class PauseTable(Request, frozen=True):
-    """A request to pause the table: no wager, no lock and no card until somebody resumes the table."""
+    """A request to pause the table. Until somebody resumes the table, no wager can be placed or locked and no card can
+    be drawn."""
 
     by: str
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """Return the fact that the table is paused. Chips that lie on the layout stay as they lie."""
+        """Return the journalled fact that the table is paused. The chips on the layout stay as they are."""
         return TablePaused(self.by)
 
 
 class TableResumed(ByPerson, frozen=True):
-    """The fact that somebody resumed the paused table: wagers are open."""
+    """The journalled fact that somebody resumed the paused table. Wagers may be placed again."""
 
     by: str
 
@@ -62,7 +65,7 @@ class ResumeTable(Request, frozen=True):
     by: str
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """Return the fact that the pause has ended."""
+        """Return the journalled fact that the pause has ended."""
         return TableResumed(self.by)
 
 
@@ -100,56 +103,59 @@ RESUME = Act(
 
 
 class LampsTested(ByPerson, frozen=True):
-    """The fact that somebody tested the lamps: all of them, or the one that `lamp` names, were lit for a while."""
+    """The journalled fact that somebody tested the lamps: for a few seconds every lamp was lit, or only the lamp that
+    `lamp` names."""
 
     by: str
     lamp: str | None = None
 
 
 class LampTest(Request, frozen=True):
-    """A request to light every lamp for a while, or only the one that `lamp` names."""
+    """A request to light every lamp for a few seconds, or only the lamp that `lamp` names."""
 
     by: str
     lamp: str | None = None
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """Return the fact of the lamp test. Only the lamps act on this fact."""
+        """Return the journalled fact that somebody tested the lamps. This fact lights the lamps and changes nothing
+        else."""
         return LampsTested(self.by, self.lamp)
 
 
 class InputsTested(ByPerson, frozen=True):
-    """The fact that somebody tested the buttons: for a while each press was only shown, and had no effect."""
+    """The journalled fact that somebody tested the buttons: for a few seconds each press was only shown on the screen,
+    and had no effect."""
 
     by: str
 
 
 class InputTest(Request, frozen=True):
-    """A request to test the buttons: for a while each press is only shown, and has no effect."""
+    """A request to test the buttons: for a few seconds each press is only shown on the screen, and has no effect."""
 
     by: str
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """Return the fact of the button test. Only the buttons act on this fact."""
+        """Return the journalled fact that somebody tested the buttons. This fact affects the buttons and nothing else."""
         return InputsTested(self.by)
 
 
 class HitTested(ByPerson, frozen=True):
-    """The fact that somebody made a test hit of a seat: the table showed the hit and reported it to the pit. Nothing
-    was won."""
+    """The journalled fact that somebody made a test hit at a seat. The table showed the hit and reported it to the pit,
+    but nobody won anything."""
 
     seat: int
     by: str
 
 
 class HitTest(Request, frozen=True):
-    """A request to show a test hit of a seat and to report it to the pit."""
+    """A request to show a test hit at a seat, and to report the test to the pit. Nobody wins anything."""
 
     seat: int
     by: str
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """Return the fact of the test hit. Refused while a real hit is shown, which somebody could mistake for the
-        test."""
+        """Return the journalled fact of the test hit. The test is refused while a real hit is shown, because somebody
+        could mistake the real hit for the test."""
         if self.seat not in table.rules.seat_numbers:
             return refuse("no_such_seat")
         return refuse("hit_shown") if table.hits else HitTested(self.seat, self.by)

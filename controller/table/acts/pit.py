@@ -1,5 +1,5 @@
-"""The acts about the pit: a person pins the pit's key, and two people accept a disputed award. The pit's own messages
-about awards and wins are judged here too."""
+"""The acts about the pit: a person pins the pit's public key, or two people accept an award whose amount the table
+refused. This module also decides on the pit's own messages about awards and wins."""
 
 from __future__ import annotations
 
@@ -17,21 +17,22 @@ from controller.table.states import Table
 
 
 class PitKeyPinned(ByPerson, frozen=True):
-    """The fact that a person compared the pit's key (64 hex digits) at both ends. From now on only that key signs the
-    pit's messages."""
+    """The journalled fact that a person compared the pit's public key (64 hex digits) at the table and at the pit. From
+    now on the table believes only messages of the pit that are signed with that key."""
 
     public_key: str
     by: str
 
 
 class PinPitKey(Request, frozen=True):
-    """A request to trust the pit whose key has this fingerprint, as a person read it at the pit."""
+    """A request to trust the pit whose public key has this fingerprint. A person has read the fingerprint at the pit."""
 
     fingerprint: str
     by: str
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """Return the offered key as pinned, where a key with this fingerprint was offered; otherwise the refusal."""
+        """Return the journalled fact that pins the key with this fingerprint, if the pit has offered such a key to the
+        table. Otherwise return a refusal."""
         if not ambient.offered_pit_keys:
             return refuse("no_pit_key")
         asked = "".join(self.fingerprint.split()).casefold()
@@ -74,10 +75,10 @@ PIT_KEY = Act(
 
 
 class SeeAward(Request, frozen=True):
-    """A message of the pit that says how far an award has come for a hit of this table, with the least and the most
-    cents that the award can be.
+    """A message of the pit that says which step (pending, verified, paid or rejected) the award for a hit of this table
+    has reached. `least_cents` and `most_cents` are the bounds that the table has computed for the award's amount.
 
-    No person asks for this, so it is no act. In every phase of the table the message is believed or refused.
+    No person asks for this, so it is not an act. The table judges the message in every phase.
     """
 
     step: AwardStepped
@@ -85,11 +86,12 @@ class SeeAward(Request, frozen=True):
     most_cents: int = MOST_CENTS
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """Return the award's step as a fact; a dispute where its amount is impossible; a refusal where the step is old.
+        """Return the award's step as a fact to journal. If the amount is impossible, return the fact that opens a
+        dispute. If the step is old, return a refusal.
 
-        A step is old where its number is not above the last step's number. One exception: where the last step's number
-        is one that no pit can have reached by now, that number was forged, before pits signed their messages, and makes
-        no step old.
+        A step is old if its number is not above the number of the last step. There is one exception. If no pit can have
+        reached the last step's number by now, that number was forged before pits signed their messages, and it makes no
+        step old.
         """
         step = self.step
         if step.seq <= table.award_seq <= ambient.latest_seq:
@@ -102,23 +104,24 @@ class SeeAward(Request, frozen=True):
 
 
 class SeeWin(Request, frozen=True):
-    """A message of the pit that a meter was won, at this table or another. No person asks for this, so it is no act."""
+    """A message of the pit that says that a progressive meter was won, at this table or at another one. No person asks
+    for this, so it is not an act."""
 
     win: Win
     shown: bool
     word_seq: int
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """Return the win as a fact, or a refusal where the table has heard of this win before. A last number that no
-        pit can have reached by now makes no win old, as in `SeeAward`."""
+        """Return the win as a fact to journal, or a refusal if the table has already heard of this win. If no pit can
+        have reached the number of the last win by now, that number was forged and makes no win old."""
         if self.win.seq <= table.win_seq <= ambient.latest_seq:
             return refuse("win_old")
         return WinHeard(self.win, self.shown, self.word_seq)
 
 
 class AwardAccepted(ByPerson, frozen=True):
-    """The fact that two people compared a disputed award with the hit and with the pit's books, and found the amount
-    true. The table believes the award from now on."""
+    """The journalled fact that two people compared a disputed award with the hit and with the pit's books, and found
+    that the amount is right. From now on the table believes the award."""
 
     award: str
     by: str
@@ -126,8 +129,8 @@ class AwardAccepted(ByPerson, frozen=True):
 
 
 class AcceptAward(Request, frozen=True):
-    """A request to believe an award that was refused for its amount. `award` is the pit's name for the award; `cents`
-    is its amount."""
+    """A request to believe an award that the table refused because of its amount. `award` is the pit's name for the
+    award, and `cents` is its amount."""
 
     award: str
     cents: int
@@ -140,8 +143,8 @@ class AcceptAward(Request, frozen=True):
         return {"award": self.award, "cents": self.cents}
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """Return the acceptance, once two people ask for it. Refused where no such award is disputed or its amount
-        differs."""
+        """Return the journalled fact that the award is accepted, once two people ask for it. Return a refusal if no
+        award of this name is disputed or if the disputed award has another amount."""
         dispute = disputed(table, self.award)
         if dispute is None:
             return refuse("no_disputed_award")

@@ -1,5 +1,5 @@
-"""The act about bet recognition (the system that sees chips on the layout): two people adopt its key. Its signed
-messages about chips at a seat are judged here too."""
+"""The act about bet recognition (the system that sees chips on the layout): two people adopt its public key. This
+module also decides on the signed messages in which bet recognition says which chips lie at a seat."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from controller.table.states import Table
 
 
 class RecognitionKeyPinned(ByPerson, frozen=True):
-    """The fact that two people adopted bet recognition's key (64 hex digits). From now on only that key signs its
-    messages."""
+    """The journalled fact that two people adopted the public key (64 hex digits) of bet recognition, the system that
+    sees chips on the layout. From now on the table believes only messages that are signed with that key."""
 
     public_key: str
     by: str
@@ -27,8 +27,8 @@ class RecognitionKeyPinned(ByPerson, frozen=True):
 
 
 class PinRecognitionKey(Request, frozen=True):
-    """A request to trust the bet recognition that has this public key, as people read it there. It replaces a key that
-    was adopted before."""
+    """A request to trust the bet recognition system that has this public key. People have read the key at that system.
+    The key replaces a key that was adopted earlier."""
 
     public_key: str
     supervisor: str
@@ -40,7 +40,8 @@ class PinRecognitionKey(Request, frozen=True):
         return {"key": fingerprint(bytes.fromhex(self.public_key))}
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """Return the adoption of the key, once two people ask for it. Refused where this key is adopted already."""
+        """Return the journalled fact that the key is adopted, once two people ask for it. Return a refusal if this key
+        is already adopted."""
         if self.public_key == table.recognition_key:
             return refuse("recognition_key_pinned")
         return by_two(self, RecognitionKeyPinned(self.public_key, self.supervisor, self.witness or ""))
@@ -72,10 +73,11 @@ RECOGNITION_KEY = Act(
 
 
 class SeeWager(Request, frozen=True):
-    """A message of bet recognition, signed with `public_key`: chips lie as `wager` says, for the given round of the
-    given shoe. `seq` numbers the messages.
+    """A message of bet recognition (the system that sees chips on the layout), signed with `public_key`. It says that
+    the chips of `wager` lie on the layout for the given round of the given shoe. `seq` is the message's number.
 
-    No person asks for this, so it is no act. In every phase of the table, a message with a new number becomes a fact.
+    No person asks for this, so it is not an act. A message with a new number is journalled as a fact in every phase of
+    the table.
     """
 
     wager: Wager
@@ -85,11 +87,12 @@ class SeeWager(Request, frozen=True):
     public_key: str
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """Return the message as a fact, which carries the code of a refusal where the wager may not lie there now.
+        """Return the message as a fact to journal. If the wager may not be placed now, the fact carries the code of the
+        refusal.
 
-        The message itself is refused in two cases. A number that is not above every number before belongs to a message
-        that came already or was overtaken. A key other than the adopted one was given up while the message was on its
-        way.
+        The message itself is refused, and not journalled, in two cases. If its number is not above every earlier
+        number, the message has come before or was overtaken by a later one. If it is signed with another key than the
+        adopted one, that key was given up while the message was on its way.
         """
         if self.public_key != table.recognition_key:
             return refuse("recognition_key_other")

@@ -1,4 +1,5 @@
-"""The acts of a round: the lock of the wagers, the dealer's calls, a void, and the fate of a card drawn in error."""
+"""The acts of a round: to lock the wagers, to make a dealer's call (hit, stand, split, reveal), to void the round, and
+to say what happens to a card drawn in error."""
 
 from __future__ import annotations
 
@@ -39,11 +40,12 @@ GROUP = "The round"
 
 
 class LockWagers(Request, frozen=True):
-    """A request of the dealer, by the button `deal`: no more wagers, and the round begins."""
+    """The dealer's request, made with the button `deal`, to lock the wagers. No more wagers are taken, and the round
+    begins."""
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """Return the lock of the wagers. Where the sensors and bet recognition disagree on who wagered, return the fact
-        that stops the table, because the table would have to guess."""
+        """Return the journalled fact that the wagers are locked, or a refusal. If the sensors and bet recognition
+        disagree on who wagered, return a fact that stops the table instead, because the table would have to guess."""
         locked = lock(table, "dealer", ambient)
         if isinstance(locked, WagersLocked) and (differ := locking.wagers_differ(table, ambient.sensed_seats)):
             return WagersDiffered(differ)
@@ -71,10 +73,11 @@ DEAL = Act(
 
 
 def lock(table: Table, by: str, ambient: Ambient, *, late: bool = False) -> WagersLocked | Refuse:
-    """Return the lock of the wagers as they lie on the layout, or the refusal where no wagers may be locked now.
+    """Return the journalled fact that locks the wagers which lie on the layout, or a refusal if wagers may not be
+    locked now.
 
-    Both ways to lock use this function: the dealer's `deal`, and the first card of a round at a table where that card
-    locks. So the same rules forbid both.
+    Wagers are locked in two ways: by the dealer's `deal` or, at some tables, by the first card of the round. Both ways
+    use this function, so the same rules apply to both.
     """
     if (code := DEAL.refused.get(type(table.phase)) or locking.why_no_round(table)) is not None:
         return refuse(code)
@@ -84,20 +87,22 @@ def lock(table: Table, by: str, ambient: Ambient, *, late: bool = False) -> Wage
 
 
 class Called(ByPerson, frozen=True):
-    """The fact that the dealer made a call: what a seat chose, or that cards were turned up."""
+    """The journalled fact that the dealer made a call: a seat's choice (hit, stand or split), or that face-down cards
+    were turned up."""
 
     call: Call
     by: str
 
 
 class MakeCall(Request, frozen=True):
-    """A dealer's call: hit, stand, split or reveal."""
+    """A dealer's request to record a call: hit, stand, split or reveal."""
 
     call: Call
     by: str
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """Return the call as a fact. Refused where the round does not wait for a call, or waits for a different one."""
+        """Return the journalled fact of the call. Return a refusal if the round does not wait for a call, or waits for
+        a different call."""
         match following(table):
             case Reveal():
                 return Called(self.call, self.by) if self.call is Call.REVEAL else refuse("reveal_due")
@@ -137,27 +142,27 @@ CALLS = (
 
 
 class RoundVoided(ByPerson, frozen=True):
-    """The fact that a supervisor ended the round and returned its wagers. `witness` is the second person, where two had
-    to agree."""
+    """The journalled fact that a supervisor ended the round without a result and returned its wagers. `witness` is the
+    second person, or None if one person was enough."""
 
     by: str
     witness: str | None = None
 
 
 class VoidRound(Request, frozen=True):
-    """A request to end the round and return its wagers."""
+    """A supervisor's request to end the round without a result and to return its wagers."""
 
     supervisor: str | None
     witness: str | None = None
 
     @property
     def details(self) -> dict[str, object]:
-        """Return what the second person is shown besides the round: nothing."""
+        """Return an empty dictionary, because the second person who agrees to a void is shown only the round itself."""
         return {}
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """Return the void of the round. Two people must agree where the round has won an award, or may have (see
-        `voiding.py`)."""
+        """Return the journalled fact that the round is void. If the round has won an award, or may have won one, two
+        people must agree; until then the request is refused."""
         assert self.supervisor is not None, "a void has a name"
         if not needs_two(table):
             return RoundVoided(self.supervisor)
@@ -185,17 +190,18 @@ VOID = Act(
 
 
 class OddCardFate(Enum):
-    """What happens to a card that was drawn in error and that nobody saw."""
+    """What can happen to a card that was drawn in error and that nobody saw: it becomes the next round's first card, or
+    it is burned."""
 
     NEXT_CARD = "next_card"
     BURN = "burn"
 
 
 class OddCardTold(ByPerson, frozen=True):
-    """The fact that somebody said that the last card, drawn in error, was not exposed, and what happens to that card
-    (`fate`). The card therefore opened no simulated hand.
+    """The journalled fact that somebody said that nobody saw the last card, which was drawn in error. `fate` says what
+    happens to the card. The simulated hand (a round without wagers) that the card had opened is undone.
 
-    `witness` is the second person, where the shoe has had so many such cards that two people must agree.
+    `witness` is the second person. A second person is needed if this shoe has already had many such cards.
     """
 
     fate: OddCardFate
@@ -204,7 +210,8 @@ class OddCardTold(ByPerson, frozen=True):
 
 
 class TellOddCard(Request, frozen=True):
-    """A request to treat the last card, drawn in error, as not exposed, and to give that card this `fate`."""
+    """A request that says that nobody saw the last card, which was drawn in error, and that says what happens to the
+    card (`fate`)."""
 
     fate: OddCardFate
     by: str
@@ -212,7 +219,7 @@ class TellOddCard(Request, frozen=True):
 
     @property
     def supervisor(self) -> str:
-        """Return the first of the two people who must agree."""
+        """Return the name of the person who asks, as the first of the two people who must agree."""
         return self.by
 
     @property
@@ -221,7 +228,8 @@ class TellOddCard(Request, frozen=True):
         return {"fate": self.fate.value}
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """Return the card's fate as a fact. Refused once a second card of the simulated hand has come."""
+        """Return the journalled fact of what happens to the card. Return a refusal if the last card did not open a
+        simulated hand (a round without wagers), or if that hand has already received its second card."""
         if not odd_card(table) or table.shoe is None:
             return refuse("no_odd_card")
         if table.shoe.unseen_cards < table.rules.shoe.unseen_cards_by_dealer or table.rules.procedure <= 2:

@@ -1,5 +1,5 @@
-"""The acts about seats and their money: which seats play, in which role, with which chips, the commission that they
-owe, and their hits."""
+"""The acts about seats and their money: which seats are occupied, which two seats are active, which wagers lie at a
+seat, the payment of commission, and the handling of hits."""
 
 from __future__ import annotations
 
@@ -36,21 +36,22 @@ GROUP = "Seats and money"
 
 
 class SeatsTaken(ByPerson, frozen=True):
-    """The fact that exactly these seats are occupied now."""
+    """The journalled fact that exactly the seats in `seats` are occupied now."""
 
     seats: tuple[int, ...]
     by: str
 
 
 class TakeSeats(Request, frozen=True):
-    """A request that says which seats are occupied: these, and no others."""
+    """A request that says that exactly the seats in `seats` are occupied now, and no others."""
 
     seats: tuple[int, ...]
     by: str
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """Return the occupied seats as a fact. Refused where the table has no such seat, where a card of the next round
-        is out, or where a player who leaves a seat owes commission."""
+        """Return the journalled fact of the occupied seats. Return a refusal if the table does not have one of the
+        seats, if a card of the next round has already left the shoe, or if a player who leaves a seat owes commission.
+        """
         if not set(self.seats) <= set(table.rules.seat_numbers):
             return refuse("no_such_seat")
         if card_is_out(table):
@@ -88,8 +89,8 @@ class LeaveSeat(Request, frozen=True):
     by: str
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """Return the fact of the seats that stay occupied. Refused where the seat does not exist, is empty or owes
-        commission, or where a card of the next round is out."""
+        """Return the journalled fact of the seats that stay occupied. Return a refusal if the seat does not exist, is
+        empty or owes commission, or if a card of the next round has already left the shoe."""
         if self.seat not in table.rules.seat_numbers:
             return refuse("no_such_seat")
         if card_is_out(table):
@@ -114,22 +115,23 @@ LEAVE = Act(
 
 
 class ActivesChosen(ByPerson, frozen=True):
-    """The fact that Baccarat Royal's two active seats were chosen. `by` is "lot" where they were drawn, else the name
-    of the person who named them."""
+    """The journalled fact that Baccarat Royal's two active seats were chosen. `by` is "lot" if the seats were drawn by
+    lot. Otherwise `by` is the name of the person who named the seats."""
 
     actives: Actives
     by: str
 
 
 class ChooseActives(Request, frozen=True):
-    """A request to choose Baccarat Royal's active seats: as named, or drawn by lot where `actives` is None."""
+    """A request to choose the two active seats of Baccarat Royal. If `actives` is None, the seats are drawn by lot."""
 
     actives: Actives | None
     by: str
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """Return the two active seats as a fact: as named, or drawn by lot from the occupied seats; otherwise the
-        refusal."""
+        """Return the journalled fact of the two active seats, as named in the request or drawn by lot from the occupied
+        seats. Return a refusal if the game has no active seats, a card of the next round has left the shoe, fewer than
+        two seats are occupied, or a named seat is empty."""
         if not table.rules.play.roles_play:
             return refuse("not_this_game")
         if card_is_out(table):
@@ -172,19 +174,19 @@ ACTIVES = Act(
 
 
 class WagerPlaced(ByPerson, frozen=True):
-    """The fact that a wager lies on a spot now, in place of the wager that lay there before. 0 cents: the chips were
-    taken away."""
+    """The journalled fact that a wager lies on a spot now, and replaces the wager that lay on that spot before. An
+    amount of 0 cents means that the chips were taken away."""
 
     wager: Wager
     by: str
 
 
 class PlaceWager(Request, frozen=True):
-    """A request that says that a wager lies on a spot, in place of what lay there. 0 cents: the chips were taken away.
-    `by` is who saw the chips.
+    """A request that says that a wager lies on a spot, and replaces what lay on that spot before. An amount of 0 cents
+    means that the chips were taken away. `by` says who saw the chips.
 
-    `seen_for` is the shoe and the round for which bet recognition saw the chips. None: a person at the table says it
-    now.
+    `seen_for` holds the numbers of the shoe and the round for which bet recognition saw the chips. It is None if a
+    person at the table reports the chips now.
     """
 
     wager: Wager
@@ -192,9 +194,9 @@ class PlaceWager(Request, frozen=True):
     seen_for: tuple[int, int] | None = None
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """Return the wager as a fact where it may lie on its spot, otherwise the refusal.
+        """Return the journalled fact that the wager is placed, or a refusal if the wager may not lie on its spot.
 
-        A simulated hand has no wagers, so wagers for the next round may be placed while one is dealt.
+        While a simulated hand (a round without wagers) is dealt, wagers for the next round may be placed.
         """
         if isinstance(table.phase, RoundInPlay) and table.phase.wagers is not None:
             return refuse("already_locked")
@@ -209,8 +211,8 @@ class PlaceWager(Request, frozen=True):
 
 
 def _bettor(value: Any) -> tuple[int, bool]:
-    """Return a seat's number, and whether the back bettor behind that seat is meant: "3b" gives 3 and True. Raises
-    BadArgumentError where the value is not a bettor."""
+    """Parse the name of a bettor into the seat's number and a flag. The flag is True for the back bettor, who stands
+    behind the seat: "3b" gives 3 and True. Raises BadArgumentError if the value is not of this form."""
     text = str(value) if type(value) is int else value
     if isinstance(text, str):
         digits, back = text.removesuffix("b"), text.endswith("b")
@@ -253,7 +255,7 @@ WAGER = Act(
 
 
 class CommissionCollected(ByPerson, frozen=True):
-    """The fact that a seat paid all the commission that it owed."""
+    """The journalled fact that a seat paid all the commission that it owed."""
 
     seat: int
     cents: int
@@ -261,13 +263,13 @@ class CommissionCollected(ByPerson, frozen=True):
 
 
 class CollectCommission(Request, frozen=True):
-    """A request that says that a seat pays the commission that it owes."""
+    """A request that says that a seat has paid all the commission that it owed."""
 
     seat: int
     by: str
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """Return the payment of all that the seat owes. Refused where the seat owes nothing."""
+        """Return the journalled fact that the seat paid all its commission. Return a refusal if the seat owes nothing."""
         owed = table.commission_owed.get(self.seat)
         return refuse("nothing_owed") if owed is None else CommissionCollected(self.seat, owed, self.by)
 
@@ -285,22 +287,23 @@ COMMISSION = Act(
 
 
 class HitsReset(ByPerson, frozen=True):
-    """The fact that a supervisor has handled the hit of one seat, or every hit where `seat` is None. The lamps of these
-    hits go out."""
+    """The journalled fact that a supervisor has handled the hits of one seat, or the hits of all seats if `seat` is
+    None. The lamps of these seats stop showing the hit."""
 
     seat: int | None
     by: str
 
 
 class ResetHits(Request, frozen=True):
-    """A request that says that the hit of one seat is handled, or every hit where `seat` is None, so that its lamp may
-    go out."""
+    """A supervisor's request that says that the hits of one seat are handled, or the hits of all seats if `seat` is
+    None. The lamps of these seats may stop showing the hit."""
 
     seat: int | None
     by: str
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """Return the reset as a fact. Refused where no such hit is shown."""
+        """Return the journalled fact that the hits are handled. Return a refusal if the table shows no hit at that
+        seat, or no hit at all if `seat` is None."""
         known = any(self.seat in (None, hit.seat) for hit in table.hits)
         return HitsReset(self.seat, self.by) if known else refuse("no_hit")
 

@@ -1,5 +1,5 @@
-"""The acts of a shoe's life: a new shoe is announced, the cut card is seen, a shoe is closed early, its remaining cards
-are checked, and the card-reading device is inspected."""
+"""The acts about the shoe: to announce a new shoe, to report the cut card, to close a shoe early, to check the cards
+that are left in it, and to inspect the card-reading device."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ GROUP = "The shoe"
 
 
 class NewShoe(Request, frozen=True):
-    """A request to announce a new shoe. A supervisor (a name, or "key") may announce one between rounds even while a
-    shoe is open, and so ends the open shoe."""
+    """A request to announce a new shoe. A supervisor (a name, or "key") may announce a new shoe between rounds even if
+    a shoe is open. The request then ends the open shoe."""
 
     supervisor: str | None = None
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """Return the opening of the new shoe. Where the house wants the last shoe's commission collected first, a
-        dealer's request is refused while any is owed."""
+        """Return the journalled fact that a new shoe is open. A dealer's request is refused while commission from the
+        last shoe is owed, if the house wants that commission collected first."""
         collected_first = ambient.rules.shoe.commission_before_new_shoe
         if table.commission_owed and collected_first and self.supervisor is None:
             return refuse("commission_owed")  # sheet 004: collected before the cards are shuffled again
@@ -85,10 +85,12 @@ NEW_SHOE = Act(
 
 
 class SeeCutCard(Request, frozen=True):
-    """A request of the dealer who saw the cut card, at a shoe that does not report the cut card by itself."""
+    """The dealer's request that says that the cut card came. It is used at a shoe that does not report the cut card by
+    itself."""
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """Return the same fact as for a shoe that reports the cut card by itself, with "dealer" as its source."""
+        """Return the journalled fact that the cut card came, with "dealer" as the one who saw it. A shoe that reports
+        the cut card by itself causes the same fact."""
         return CutCardDrawn("dealer")
 
 
@@ -106,18 +108,18 @@ CUT_CARD = Act(
 
 
 class ShoeClosed(ByPerson, frozen=True):
-    """The fact that a supervisor ended the shoe early, between rounds. No new shoe is announced yet."""
+    """The journalled fact that a supervisor ended the shoe early, between two rounds, without announcing a new shoe."""
 
     by: str
 
 
 class CloseShoe(Request, frozen=True):
-    """A request to end the shoe early, between rounds."""
+    """A supervisor's request to end the shoe early, between two rounds, without announcing a new shoe."""
 
     supervisor: str
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """Return the end of the shoe as a fact."""
+        """Return the journalled fact that the shoe is closed."""
         return ShoeClosed(self.supervisor)
 
 
@@ -136,20 +138,22 @@ CLOSE_SHOE = Act(
 
 
 class ShoeReconciled(ByPerson, frozen=True):
-    """The fact that a supervisor read the cards that were left in the ended shoe, without the cut card."""
+    """The journalled fact that a supervisor read the cards that were left in the ended shoe. The cut card is not among
+    them."""
 
     rest: tuple[Card, ...]
     by: str
 
 
 class ReconcileShoe(Request, frozen=True):
-    """A request to compare the cards that left the ended shoe, and the `rest` left in it, with what its decks hold."""
+    """A request to check an ended shoe for missing cards. The cards that left the shoe, together with the cards still
+    in it (`rest`), are compared with the cards of its decks."""
 
     rest: tuple[Card, ...]
     supervisor: str
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """Return the supervisor's reading as a fact, which changes nothing of the table."""
+        """Return the journalled fact of the cards that the supervisor read. The fact does not change the table's state."""
         return ShoeReconciled(self.rest, self.supervisor)
 
 
@@ -172,8 +176,8 @@ RECONCILE_SHOE = Act(
 
 
 class ShoeInspected(ByPerson, frozen=True):
-    """The fact that a supervisor inspected the card-reading shoe. The serial number and the firmware's version are as
-    its plate or its screen says."""
+    """The journalled fact that a supervisor inspected the card-reading shoe. The serial number and the version of the
+    firmware are as they stand on the shoe's plate or screen."""
 
     serial: str
     firmware: str
@@ -181,14 +185,14 @@ class ShoeInspected(ByPerson, frozen=True):
 
 
 class InspectShoe(Request, frozen=True):
-    """A request to note that a supervisor inspected the card-reading shoe."""
+    """A supervisor's request to record that the card-reading shoe was inspected."""
 
     serial: str
     firmware: str
     supervisor: str
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """Return the inspection as a fact, which changes nothing of the table."""
+        """Return the journalled fact of the inspection. The fact does not change the table's state."""
         return ShoeInspected(self.serial, self.firmware, self.supervisor)
 
 
@@ -223,7 +227,8 @@ INSPECT_SHOE = Act(
 
 
 def opened(table: Table, by: str, ambient: Ambient) -> ShoeOpened:
-    """Return the opening of the next shoe, with everything that the table keeps from the last shoe."""
+    """Return the journalled fact that opens the next shoe. The fact holds everything that the table keeps from the last
+    shoe."""
     carried = carried_into_new_shoe(table)
     # A report missed before the shoe's first card is no card of this shoe: its reports are counted from that card on. A
     # card that a person named came without a number: the next report is still counted from the last report.
@@ -256,9 +261,9 @@ def opened(table: Table, by: str, ambient: Ambient) -> ShoeOpened:
 
 
 def _last_of_shoe_before(report: Report | None) -> Report | None:
-    """Return the last report, by whose number the new shoe's first report is judged. A report without a number is
-    returned without its frame: the frame judges nothing, and would publish a card of the last shoe beside the rules of
-    the new one."""
+    """Return the shoe's last report, because the sequence number of the new shoe's first report must follow its number.
+    If the report has no number, its frame is left out: the frame is not needed, and it would publish a card of the last
+    shoe beside the rules of the new one."""
     return report if report is None or report.seq is not None else Report(None, "")
 
 

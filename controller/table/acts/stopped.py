@@ -1,6 +1,7 @@
-"""The acts that a stopped table waits for: go on, name a card, count the cards that are left.
+"""The acts by which a supervisor lets a stopped table go on: to clear the fault, to name a card, or to count the cards
+that are left.
 
-A void (`rounds.py`) and a new shoe (`shoe.py`) can end a fault too.
+To void the round (`rounds.py`) or to announce a new shoe (`shoe.py`) can end a fault too.
 """
 
 from __future__ import annotations
@@ -33,26 +34,28 @@ GROUP = "When the table has stopped"
 
 
 class FaultCleared(ByPerson, frozen=True):
-    """The fact that a supervisor looked at the table and let it go on. Where the fault needs two people, `witness` is
-    the second."""
+    """The journalled fact that a supervisor looked at the stopped table and let it go on. If the fault needs two
+    people, `witness` is the second one."""
 
     by: str
     witness: str | None = None
 
 
 class ClearFault(Request, frozen=True):
-    """A request to clear the standing fault and let the table go on. Some faults need two people."""
+    """A supervisor's request to clear the fault that stops the table, and to let the table go on. Some faults need two
+    people."""
 
     supervisor: str | None
     witness: str | None = None
 
     @property
     def details(self) -> dict[str, object]:
-        """Return what the second person is shown besides the standing fault: nothing."""
+        """Return an empty dictionary, because the second person who agrees is shown only the fault itself."""
         return {}
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """Return the clearing of the fault as a fact, by one person, or by two where the fault needs two."""
+        """Return the journalled fact that the fault is cleared. If the fault needs two people, return a refusal until a
+        second, different person agrees."""
         assert table.fault is not None, "the act is an exit of this fault"
         assert self.supervisor is not None, "a clear has a name"
         if not FAULTS[table.fault.code].two_people:
@@ -75,9 +78,9 @@ CLEAR = Act(
 
 
 class CardNamed(ByPerson, frozen=True):
-    """The fact that a supervisor said which card it was that the shoe could not read, or that was missed.
+    """The journalled fact that a supervisor named a card that the shoe could not read, or a card that was missed.
 
-    `witness` is the second person, in a round with a progressive wager.
+    `witness` is the second person, who is needed in a round with a progressive wager.
     """
 
     card: Card
@@ -86,7 +89,7 @@ class CardNamed(ByPerson, frozen=True):
 
 
 class NameCard(Request, frozen=True):
-    """A request that says which card it was that the shoe could not read, or that was missed."""
+    """A supervisor's request to name a card that the shoe could not read, or a card that was missed."""
 
     card: Card
     supervisor: str | None
@@ -98,15 +101,16 @@ class NameCard(Request, frozen=True):
         return {"card": str(self.card)}
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """Return the fact that names the unread or missed card, or a refusal.
+        """Return the journalled fact that names the unread or missed card, or a refusal.
 
-        A card of which the shoe has no copy left is refused, even where one of the copies that came lies face down:
-        this card or an earlier one was misread. Only the person who reads the felt hears the refusal. Were the name
-        believed, the table would stop at an impossible card, and everybody would hear it. A guess has its price: a name
-        that is not refused is journalled, and from then on is the card.
+        The name is refused if all copies of that card have already left the shoe, even if one of these copies lies face
+        down. In this case this card or an earlier one was misread. Only the person who reads the felt learns of the
+        refusal. If the table believed the name instead, it would stop with the fault of an impossible card, and
+        everybody would learn of it. A person who guesses takes a risk, because a name that is not refused is journalled
+        and counts as the card from then on.
 
-        In a round with a progressive wager two people must read the card, since the card may win an award. That holds
-        for each card of such a round: the need for a second person must tell nothing of a card that lies face down.
+        In a round with a progressive wager two people must read the card, because the card may win an award. The rule
+        applies to each card of the round, so that the need for a second person tells nothing about a face-down card.
         """
         assert self.supervisor is not None, "whoever names a card has a name"
         if table.shoe is not None and not shoe_life.can_still_come(table.shoe, table.rules.shoe, self.card):
@@ -130,21 +134,22 @@ CARD = Act(
 
 
 class CardsCounted(ByPerson, frozen=True):
-    """The fact that a supervisor counted the cards that are left in the shoe."""
+    """The journalled fact that a supervisor counted the cards that are left in the shoe. `left` is how many there are."""
 
     left: int
     by: str
 
 
 class CountCards(Request, frozen=True):
-    """A request that says how many cards are left in the shoe now, counted or read from a display."""
+    """A supervisor's request that says how many cards are left in the shoe now. The supervisor counted them or read the
+    number from a display."""
 
     left: int
     supervisor: str
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """Return the count as a fact. While a fault stands, a count with which the table cannot go on is refused;
-        otherwise any count is accepted as that person's word."""
+        """Return the journalled fact of the count. While a fault stands, return a refusal if the table cannot go on
+        with that count. If no fault stands, any count is accepted."""
         refused = None if table.fault is None else _miscounted(table, self.left)
         return refused or CardsCounted(self.left, self.supervisor)
 
@@ -169,12 +174,12 @@ COUNT = Act(
 
 
 def _miscounted(table: Table, left: int) -> Refuse | None:
-    """Return the refusal of a count that cannot be true, or before which something else must be told. Return None where
-    the table can go on with the count.
+    """Return a refusal if the count cannot be true, or if a person must first report something else, such as a missed
+    cut card. Return None if the table can go on with the count.
 
-    A late copy of a report makes the table count one card more as gone than really left, so that the true count is one
-    higher than the table's. If the count is not that one card higher, nobody can say whether the report was a copy or a
-    card.
+    If the shoe sends one report twice, the table counts one card too many as gone, and the true count is one higher
+    than the table's. So if a report may be such a copy, only a count that is exactly one higher is accepted. Otherwise
+    nobody could say whether the report was a copy or a card.
     """
     known = known_left(table)
     assert known is not None, "a fault that needs a count has a shoe"
