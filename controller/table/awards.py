@@ -1,10 +1,11 @@
-"""The steps of an award at the pit (pending, verified, paid, rejected), and the dispute about an award of an impossible
-amount.
+"""The steps of an award at the pit (pending, verified, paid, rejected), and the dispute about an award whose amount is
+impossible.
 
-An award whose amount its hit cannot have is disputed: the table raises an alarm, and does not believe the award. The
-steps of other hits go on. Where the amount is true, two people at the table accept it. Where the amount is false,
-people at the pit reject the award. A rejection pays nothing, so the table believes a rejection at any amount. For
-example: the meter never showed more than $9,000.00, and the pit says that the hit is worth $90,000.00.
+The table knows the least and the most that the award for a hit can be. If the pit names an amount outside these bounds,
+the award is disputed: the table raises an alarm and does not believe the award. The awards of other hits are not
+affected. If the amount is right after all, two people at the table accept it. If the amount is wrong, people at the pit
+reject the award. A rejection pays nothing, so the table believes a rejection whatever its amount is. For example: the
+meter never showed more than $9,000.00, and the pit says that the hit is worth $90,000.00.
 """
 
 from __future__ import annotations
@@ -20,31 +21,32 @@ _DECIDED = ("paid", "rejected")
 
 
 def is_possible(table: Table, step: AwardStepped, least_cents: int, most_cents: int) -> bool:
-    """Tell whether the amount of the award's step is possible: a rejection, within the bounds, already known for this
-    hit, or accepted by two people."""
+    """Return True if the table can believe the step of an award that the pit reported. It can if the step is a
+    rejection, if the amount lies between `least_cents` and `most_cents`, if the table already knows this amount for the
+    hit, or if two people have accepted the amount."""
     told = {hit.cents for hit in table.hits if _is_of_hit(step, hit)}
     accepted = {other.step.cents for other in table.disputed if other.accepted and other.step.hit == step.hit}
     return step.step == "rejected" or least_cents <= step.cents <= most_cents or step.cents in told | accepted
 
 
 def disputed(table: Table, award: str) -> DisputedAward | None:
-    """Return the open dispute about the award named `award`, or None where no dispute waits for people."""
+    """Return the open dispute about the award named `award`, or None if no such dispute waits for a decision."""
     return next((other for other in table.disputed if other.step.award == award and not other.accepted), None)
 
 
 def is_disputed(table: Table, step: AwardStepped) -> bool:
-    """Tell whether an alarm has already said that this hit cannot have an award of this amount."""
+    """Tell whether an alarm has already been raised about this amount for this hit."""
     return any((other.step.hit, other.step.cents) == (step.hit, step.cents) for other in table.disputed)
 
 
 def is_hit_disputed(table: Table, hit: SeatHit) -> bool:
-    """Tell whether the amount of this hit's award is disputed and people have yet to decide on it."""
+    """Tell whether the amount of this hit's award is disputed and nobody has decided on the dispute yet."""
     return any(_is_of_hit(other.step, hit) and not other.accepted for other in table.disputed)
 
 
 def step_award(table: Table, fact: AwardStepped) -> Stepped:
-    """Believe a step of an award that the pit reported. The table repeats the step as an event of its own, which shows
-    the pit that the step arrived."""
+    """Take over a step of an award that the pit reported (pending, verified, paid, rejected). The table sends the step
+    back as an event of its own, so that the pit sees that the step arrived."""
     event = events.Award(
         shoe=fact.shoe,
         round=fact.round,
@@ -81,7 +83,7 @@ def refuse_award(table: Table, fact: AwardRefused) -> Stepped:
 
 
 def accept_award(table: Table, award: str) -> Stepped:
-    """Believe the disputed step of the award named `award`, and from now on every step of that award with the same
+    """Believe the disputed step of the award named `award`, and from now on every step of that award that has the same
     amount."""
     dispute = disputed(table, award)
     assert dispute is not None, "asked before"

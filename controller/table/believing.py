@@ -1,5 +1,5 @@
-"""How the table treats what the shoe and its own links report: a report waits while a fault stands, and takes effect
-("is believed") once no fault does."""
+"""How the table treats the reports of its shoe and of its own links. While a fault stands, a report is held. Once no
+fault stands, the report takes effect on the table (in this module: the table "believes" the report)."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ from controller.table.stops import Stepped, alarm, known_left, open_shoe, stop
 
 
 def it_came(table: Table, fact: ShoeFact | OwnFact) -> Stepped:
-    """Take in a fact that the shoe or the controller reported: hold the fact while a fault stands, otherwise let it
-    take effect. The report's sequence number is checked in both cases."""
+    """Take in a fact that the shoe or the controller reported. While a fault stands, hold the fact; otherwise let it
+    take effect. In both cases check the report's sequence number for lost reports."""
     held = Held(fact)
     report: Report | None = getattr(fact, "report", None)
     if isinstance(fact, ShoeUnheard):  # the shoe's numbers prove nothing across that time
@@ -83,8 +83,8 @@ def it_came(table: Table, fact: ShoeFact | OwnFact) -> Stepped:
 
 
 def _latest(fault: StandingFault, held: Waiting) -> ShoeFact | OwnFact | None:
-    """Return the last of the facts that wait for a person's decision: the last held fact, else the fact that raised the
-    fault. None where the fault was raised without such a fact."""
+    """Return the last of the facts that wait for a person's decision. This is the last held fact or, if no fact is
+    held, the fact that raised the fault. Return None if the fault was not raised by a fact."""
     if held:
         return held[-1].fact
     if fault.code == "shoe_unplugged":
@@ -93,15 +93,16 @@ def _latest(fault: StandingFault, held: Waiting) -> ShoeFact | OwnFact | None:
 
 
 def _answers_for(fact: ShoeUnplugged | ShoeUnheard, latest: ShoeFact | OwnFact | None) -> bool:
-    """Tell whether one look of a person at the felt answers both the waiting fact `latest` and the new `fact`. After an
-    unheard shoe the cards are counted, and that count answers for a lost line too."""
+    """Return True if a person who looks at the felt once has dealt with both the waiting fact `latest` and the new
+    `fact`. Both say that the shoe was not heard for a time. If `latest` is `ShoeUnheard`, the person counts the cards,
+    and the count covers a lost line too."""
     return isinstance(latest, ShoeUnheard) or (isinstance(latest, ShoeUnplugged) and isinstance(fact, ShoeUnplugged))
 
 
 def _counts_zero(table: Table, fact: Fact, report: Report) -> bool:
     """Tell whether the shoe's sequence numbers have gone from 9 to 0 at least once since the shoe was switched on.
 
-    A 0 at another place proves nothing: a shoe whose numbers go from 9 to 1 may still begin with 0.
+    Only a 0 that follows a 9 counts. A shoe whose numbers go from 9 to 1 may still begin with 0.
     """
     if isinstance(fact, ShoePoweredUp):
         return False
@@ -110,11 +111,12 @@ def _counts_zero(table: Table, fact: Fact, report: Report) -> bool:
 
 
 def _reports_missed(table: Table, fact: Fact, report: Report) -> bool:
-    """Tell whether reports were lost just before this report, by its sequence number. After 9 some shoes go on with 0,
-    others with 1.
+    """Tell from this report's sequence number whether reports were lost just before it. After 9 some shoes go on with
+    0, and others with 1.
 
-    A shoe that has once gone on with 0 since it was switched on always does. If a 1 were accepted after its 9, one lost
-    report in ten would stay unnoticed. A shoe without numbers never shows that a report was lost.
+    A shoe that went from 9 to 0 once since it was switched on always does so. If the table accepted a 1 after a 9 from
+    such a shoe, one lost report in ten would stay unnoticed. For a shoe without sequence numbers the answer is always
+    False.
     """
     last = table.last_report
     if last is None or last.seq is None or report.seq is None or isinstance(fact, ShoePoweredUp):
@@ -125,17 +127,17 @@ def _reports_missed(table: Table, fact: Fact, report: Report) -> bool:
 
 
 def gap_would_show(table: Table) -> bool:
-    """Tell whether the number of the next report would show that a report just before it was lost.
+    """Tell whether the sequence number of the next report would show that the report before it was lost.
 
-    The number cannot show a loss where there is no number to count on from, nor after a 9 while the shoe may go on with
-    0 or with 1.
+    The number cannot show the loss if no earlier number is known. It cannot show the loss after a 9 either, unless the
+    shoe is known to go on with 0, because the next number might be 0 or 1.
     """
     last = table.last_report
     return last is not None and (last.seq != 9 or table.seq_counts_zero)
 
 
 def believe(table: Table, held: Held) -> Stepped:
-    """Let a reported fact take effect on the table. Called only while no fault stands."""
+    """Let a reported fact take effect on the table. The caller makes sure that no fault stands."""
     fact = held.fact
     if (held.after_gap or held.in_doubt) and not isinstance(table.phase, NoShoe | ShoeEnded):
         return stop(table, "reports_missed", {}, raised_by=_without_doubt(held))
@@ -180,20 +182,21 @@ def believe(table: Table, held: Held) -> Stepped:
 
 
 def _without_doubt(held: Held) -> Held:
-    """Return the held fact without its marks of doubt, because the person who decides on the fact decides the doubt
-    too."""
+    """Return the held fact without its flags `after_gap` and `in_doubt`, because the person who decides on the fact
+    settles these doubts too."""
     return replace(held, after_gap=False, in_doubt=False)
 
 
 def is_counted_after_power_up(table: Table) -> bool:
-    """Tell whether a person counts the cards after the shoe was switched on, since cards may have been drawn while it
-    was off. Under procedures 1 and 2 a person only cleared the fault."""
+    """Tell whether a person must count the cards after the shoe was switched on. Cards may have been drawn while the
+    shoe was off. A shoe that was opened under procedure 1 or 2 (earlier versions of the rules) needs no count; a person
+    only clears the fault."""
     return table.rules.procedure > 2  # the number of a procedure
 
 
 def _legally(table: Table, row: Row, held: Held, details: dict[str, str | int] | None = None) -> Stepped:
-    """Do what the table of legality (`legality.py`) says about this report in the present phase: make a move or raise a
-    fault."""
+    """Look up in the table of legality (`legality.py`) what this kind of report does in the present phase, and do it:
+    make a move or raise a fault."""
     match legality(row, table.phase, table.rules.procedure):
         case RaiseFault(code):
             waits = row in (Row.CARD, Row.CARD_KEPT, Row.CARD_OUTSIDE_GAME, Row.SHOE_UNHEARD)
@@ -224,8 +227,9 @@ def _move(table: Table, move: Move, held: Held) -> Stepped:
 
 
 def _card_came(table: Table, held: Held, fact: CardDrawn | CardKept) -> Stepped:
-    """Take in a card that left the shoe. Check, in this order, the phase, the shoe's opinion of the card's place,
-    whether the shoe read the card, and whether the card is possible; then put the card where it belongs."""
+    """Take in a card that left the shoe. Check the phase first, then where the shoe says that the card goes, then
+    whether the shoe could read the card, and last whether the card is possible. If all is well, put the card where it
+    belongs."""
     waits = _without_doubt(held)
     row = Row.CARD if isinstance(fact, CardDrawn) else Row.CARD_KEPT
     if _announces_too_soon(table, fact):
@@ -261,19 +265,21 @@ def _impossible_card(table: Table, row: Row, waits: Held, card: Card) -> Stepped
 
 
 def _announces_too_soon(table: Table, fact: CardDrawn | CardKept) -> bool:
-    """Tell whether the shoe reports the first card of a new shoe while seats owe commission that must be collected
-    first."""
+    """Return True if the shoe reports the first card of a new shoe while seats still owe commission that must be
+    collected first."""
     return begins_shoe(fact) and isinstance(table.phase, ShoeEnded) and table.owes_before_new_shoe
 
 
 def _wait_for_reveal(table: Table, held: Held) -> Stepped:
-    """Let a fact wait until the cards that lie face down are turned up, because its effect would tell what they are."""
+    """Let a fact wait until the face-down cards of the round are turned up, because the effect of the fact would tell
+    what these cards are."""
     assert isinstance(table.phase, RoundInPlay)
     return replace(table, phase=replace(table.phase, ahead=table.phase.ahead.then(_without_doubt(held)))), ()
 
 
 def _place_card(table: Table, move: Move, known: KnownCard) -> Stepped:
-    """Put a card that has left the shoe where `move` says: burn it, deal it, keep it, or take it as drawn in error."""
+    """Put a card that has left the shoe where `move` says: burn it, deal it, keep it for the next round, or treat it as
+    drawn in error."""
     match move:
         case Move.TURN_FIRST_CARD:
             return turn_first_card(table, known.card)
@@ -303,8 +309,8 @@ def _note_cut_card(table: Table) -> Stepped:
 
 
 def _unheard(table: Table, fact: ShoeUnheard) -> dict[str, str | int]:
-    """Return the details of the fault `shoe_unheard`: how long the shoe was not heard, and what a person compares with
-    the felt. No detail tells a face-down card."""
+    """Return the details of the fault `shoe_unheard`: how long the shoe was not heard, and the numbers that a person
+    compares with the felt. The details never tell a face-down card."""
     details: dict[str, str | int] = {}
     if fact.unheard_ms is not None:
         details["unheard_s"] = -(-fact.unheard_ms // 1000)
@@ -314,14 +320,14 @@ def _unheard(table: Table, fact: ShoeUnheard) -> dict[str, str | int]:
 
 
 def release_kept_results(table: Table) -> Stepped:
-    """Believe the shoe's results of rounds whose kept cards are dealt now. Results that belong to cards still kept go
-    on waiting."""
+    """Let the round results that the shoe reported early take effect. They waited because the cards of their rounds
+    were kept for later. A result whose cards are still kept goes on waiting."""
     return release(replace(table, kept_results=()), table.kept_results)
 
 
 def release(table: Table, waiting: Sequence[Held]) -> Stepped:
-    """Let the waiting facts take effect in the order in which they came. When one of them raises a fault, the facts
-    after it are held again."""
+    """Let the waiting facts take effect in the order in which they came. If one of them raises a fault, the facts after
+    it are held again."""
     made: list[Event] = []
     if table.fault is not None and table.fault.code == "round_too_fast":  # the round ended with the call before
         return replace(table, held=Waiting((*table.held, *waiting))), ()

@@ -1,8 +1,8 @@
-"""The effect of a correction by two people: the settlement and the awards of a finished round are decided anew from the
-hands that they read.
+"""How a correction by two people changes the table: the settlement and the awards of a finished round are computed
+again from the hands that the two people read.
 
-The event that the round itself made stays as it was sent. The event `correction` names that round, and says what holds
-instead.
+The event that the table sent when the round ended stays as it is. A new event, `correction`, names that round and says
+what holds instead.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ _Awards = list[paying.Won]
 
 
 def correct(table: Table, fact: CorrectionFact) -> Stepped:
-    """Correct a finished round, and return the table with the event that tells the correction. The round's own event
-    stays."""
+    """Correct a finished round. Return the corrected table and the event `correction`. The event that the table sent
+    when the round ended stays as it is."""
     before = finished_round(table, fact.round)
     assert before is not None, "a correction names a finished round"
     rules, wagers = table.rules, before.wagers or NO_WAGERS
@@ -48,7 +48,8 @@ def correct(table: Table, fact: CorrectionFact) -> Stepped:
 def _event(
     table: Table, fact: CorrectionFact, before: FinishedRound, after: FinishedRound, won: _Awards, won_before: _Awards
 ) -> events.Correction | events.SeatsCorrection:
-    """Return the event of a correction: one form for games with Player and Banker, another for Lucky 9."""
+    """Return the event that reports a correction. It has one form for games with Player and Banker, and another form
+    for Lucky 9."""
     done, rules = after.done, table.rules
     settlement, settlement_before = (paying.settlement_shown(each.settlement) for each in (after, before))
     if isinstance(done, SeatHands):
@@ -82,8 +83,9 @@ def _event(
 
 
 def _hits_as_corrected(table: Table, before: FinishedRound, won: _Awards, won_before: _Awards) -> tuple[SeatHit, ...]:
-    """Return the hits to show once the last wagered round has the awards `won` in place of `won_before`. A hit that
-    stays keeps its step at the pit."""
+    """Return the hits to show after the last wagered round was corrected. `won` are its awards after the correction,
+    and `won_before` its awards before. A hit that stays keeps its step at the pit (pending, verified, paid, rejected).
+    """
     number, levels = open_shoe(table).number, (before.wagers or NO_WAGERS).levels
     of_the_round = [hit for hit in table.hits if (hit.shoe, hit.round) == (number, before.number)]
     awarded = {(each.spot, each.seat, each.row.award) for each in won}
@@ -93,8 +95,8 @@ def _hits_as_corrected(table: Table, before: FinishedRound, won: _Awards, won_be
 
 
 def _actives_as_corrected(table: Table, before: FinishedRound, done: Done) -> Actives | None:
-    """Return Baccarat Royal's active seats after a correction. They change only where the corrected round is the last
-    one."""
+    """Return Baccarat Royal's active seats after a correction. The active seats change only if the corrected round is
+    the last finished one."""
     if before.seating.actives is None or done.outcome is None or before is not table.finished[-1]:
         return table.actives
     play = table.rules.play
@@ -102,6 +104,6 @@ def _actives_as_corrected(table: Table, before: FinishedRound, done: Done) -> Ac
 
 
 def _owed_otherwise(table: Table, before: Settlement | None, after: Settlement | None) -> dict[int, int]:
-    """Return the commission that each seat owes once a round's settlement is `after` in place of `before`."""
+    """Return the commission that each seat owes, in cents, after a round's settlement changed from `before` to `after`."""
     no_more = {seat: -cents for seat, cents in before.owed} if before else {}
     return owing(owing(table.commission_owed, no_more), dict(after.owed) if after else {})

@@ -1,7 +1,7 @@
-"""What a believed card or call does to the table: the burn, the cards of a round, and the round's end.
+"""How a card or a call changes the table: the burn, the cards of a round, and the end of a round.
 
-The game's rules say what comes next (`game/games.py`). This module turns that into the table's next state and its
-events.
+The game's rules (`game/games.py`) say what comes next. This module computes the table's next state and its events from
+them.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ from controller.table.voiding import void_event
 
 
 def following(table: Table) -> Draw | Choose | Reveal | None:
-    """Return what the round that is locked or in play needs next: a card, a choice or a reveal. None outside of a
-    round."""
+    """Return what the present round needs next: a card, a seat's choice, or the turning up of cards. Return None if no
+    round is locked or in play."""
     match table.phase:
         case Locked(_, seating):
             step = table.rules.play.next_step(seating, ())
@@ -54,7 +54,7 @@ def following(table: Table) -> Draw | Choose | Reveal | None:
 
 
 def next_in_round(table: Table) -> Draw | None:
-    """Return where the round's next card goes; None where the round does not need a card next."""
+    """Return to which hand the round's next card goes, or None if the round does not need a card next."""
     match following(table):
         case Draw() as draw:
             return draw
@@ -63,18 +63,18 @@ def next_in_round(table: Table) -> Draw | None:
 
 
 def odd_card(table: Table) -> bool:
-    """Tell whether the last card, drawn in error, began a simulated hand (a round without wagers) and no card has
-    followed. Until one follows, a person may still say that nobody saw the card."""
+    """Return True if the last card was drawn in error and began a simulated hand (a round without wagers), and no card
+    has followed it. Until a card follows, a person may say that nobody saw the card."""
     return isinstance(table.phase, RoundInPlay) and table.phase.wagers is None and len(table.phase.plays) == 1
 
 
 def finished_round(table: Table, number: int) -> FinishedRound | None:
-    """Return the open shoe's finished round of this number; None where there is none."""
+    """Return the finished round with this number in the open shoe, or None if the shoe has no such finished round."""
     return next((finished for finished in table.finished if finished.number == number), None)
 
 
 def last_wagered(table: Table) -> FinishedRound | None:
-    """Return the last finished round of the open shoe that was dealt with wagers; None where there is none."""
+    """Return the last finished round of the open shoe that was dealt with wagers, or None if no round of the shoe was."""
     return next((finished for finished in reversed(table.finished) if not finished.simulated), None)
 
 
@@ -82,8 +82,8 @@ def last_wagered(table: Table) -> FinishedRound | None:
 
 
 def burn(table: Table, cards: int = 1) -> Stepped:
-    """Count `cards` more cards as burned. After the last card of the burn, wagers open. Outside of the burn nothing
-    changes."""
+    """Count `cards` more cards as burned. After the last card of the burn, wagers open. If the table is not in the
+    burn, nothing changes."""
     if not isinstance(table.phase, Burning):
         return table, ()
     shoe, left = open_shoe(table), table.phase.left - cards
@@ -92,14 +92,14 @@ def burn(table: Table, cards: int = 1) -> Stepped:
 
 
 def turn_first_card(table: Table, card: Card) -> Stepped:
-    """Turn up the shoe's first card and begin the burn. `cards_to_burn` says how many cards follow it; the first card
-    itself counts as burned too."""
+    """Turn up the shoe's first card and begin the burn. The first card's value decides how many cards are burned after
+    it. The first card itself counts as burned too."""
     return burn(replace(table, phase=Burning(card, shoe_life.cards_to_burn(card, table.rules.shoe) + 1)))
 
 
 def take_cards_in_error(table: Table, cards: tuple[KnownCard, ...]) -> Stepped:
-    """Take cards that no round needs, as the house's rule `drawn_in_error` says: begin a simulated hand, burn them, or
-    keep them for the next round."""
+    """Take in cards that no round needs. The house's rule `drawn_in_error` says what happens to them: they begin a
+    simulated hand (a round without wagers), are burned, or are kept for the next round."""
     fate = table.rules.shoe.drawn_in_error
     made = odd_card_events(table, fate, len(cards), "rules")
     match fate:
@@ -118,16 +118,18 @@ def take_cards_in_error(table: Table, cards: tuple[KnownCard, ...]) -> Stepped:
 
 
 def odd_card_events(table: Table, fate: str, cards: int, by: str, witness: str | None = None) -> tuple[Event, ...]:
-    """Return the event about cards drawn in error: how many they are, what happens to them (`fate`), and who said so.
-    Empty under procedures 1 and 2."""
+    """Return the event about cards drawn in error. It says how many cards they are, what happens to them (`fate`), and
+    who said so (`by`, `witness`). Return no event for a shoe that was opened under procedure 1 or 2 (earlier versions
+    of the rules)."""
     if table.rules.procedure <= 2:
         return ()
     return (events.OddCard(shoe_number(table), table.round_number, fate, cards, by, witness),)
 
 
 def burned_in_error(table: Table) -> Table:
-    """Note that a card drawn in error was burned. A shoe that applies rules of its own counts that card into a round,
-    so its next result proves nothing."""
+    """Record that a card drawn in error was burned. A shoe that follows the game with rules of its own counts the
+    burned card as part of a round. So the next result that the shoe reports must not be compared with the table's
+    result."""
     return replace(table, awaiting_result="voided", burned_in_shoes_round=True) if table.rules.procedure > 1 else table
 
 
@@ -137,8 +139,8 @@ def burned_in_error(table: Table) -> Table:
 def deal(table: Table, known: KnownCard, kept: tuple[KnownCard, ...] = ()) -> Stepped:
     """Deal the card in the round that is locked or in play. The card may finish the round.
 
-    `kept` cards are dealt after that card as long as the round takes cards. Where the round waits for a call, the kept
-    cards wait too.
+    The cards in `kept` left the shoe early. They are dealt after that card, as long as the round takes cards. If the
+    round must first wait for a call, the kept cards wait too.
     """
     match table.phase:
         case Locked(wagers, seating):
@@ -161,15 +163,16 @@ def deal_kept(table: Table, cards: tuple[KnownCard, ...]) -> Stepped:
 
 
 def call(table: Table, called: Call) -> Stepped:
-    """Play the dealer's call. Cards that were kept for the round are dealt after the call."""
+    """Apply the dealer's call (hit, stand, split or reveal) to the round. Then deal the cards that were kept for the
+    round."""
     in_play = table.phase
     assert isinstance(in_play, RoundInPlay), "only called inside a round"
     return _go_on(replace(table, phase=replace(in_play, plays=(*in_play.plays, called))))
 
 
 def _go_on(table: Table) -> Stepped:
-    """Do what follows the round's last play: finish the round, deal a kept card, void the round where no card is left,
-    or wait. Kept cards that the round does not need go to the next round."""
+    """Continue the round after its last card or call: finish the round, deal a kept card, void the round because no
+    card is left, or wait. Kept cards that the round does not need go to the next round."""
     in_play = table.phase
     assert isinstance(in_play, RoundInPlay)
     step = table.rules.play.next_step(in_play.seating, in_play.plays)
@@ -183,7 +186,8 @@ def _go_on(table: Table) -> Stepped:
 
 
 def _finish(table: Table, in_play: RoundInPlay, done: Done) -> Stepped:
-    """Finish a complete round: send its event, then its hits, then what follows for the shoe and the next round."""
+    """Finish a complete round. Send its event and the events of its hits, and then prepare the next round or end the
+    shoe."""
     shoe, wagers = open_shoe(table), in_play.wagers or NO_WAGERS
     won = paying.awards(table.rules, in_play.seating, done, wagers)
     settled = paying.settlement(table.rules, in_play.seating, wagers.placed, done) if in_play.wagers else None
@@ -218,8 +222,8 @@ def _finish(table: Table, in_play: RoundInPlay, done: Done) -> Stepped:
 
 
 def compared(table: Table) -> dict[str, str | int]:
-    """Return what a person compares with the shoe and the felt: the cards left, and the number and the result of the
-    last round. Nothing in it tells a face-down card."""
+    """Return the numbers that a person compares with the shoe and the felt after a fault: how many cards are left, and
+    the number and the result of the last round. They never tell a face-down card."""
     details: dict[str, str | int] = {}
     if (left := known_left(table)) is not None:
         details["cards_left"] = left
@@ -232,13 +236,15 @@ def compared(table: Table) -> dict[str, str | int]:
 
 
 def owing(owed: Mapping[int, int], more: Mapping[int, int]) -> dict[int, int]:
-    """Return the commission owed, in cents by seat: `owed` plus `more`. A seat that owes nothing is left out."""
+    """Return the commission that each seat owes, in cents: the sum of `owed` and `more`. A seat that owes nothing is
+    left out."""
     cents = {seat: owed.get(seat, 0) + more.get(seat, 0) for seat in sorted({*owed, *more})}
     return {seat: owes for seat, owes in cents.items() if owes}
 
 
 def _not_read(table: Table, in_play: RoundInPlay) -> tuple[events.NotRead, ...]:
-    """Return, in the form of the round's event, the cards that the shoe did not read and that people typed."""
+    """Return the cards of the round that the shoe did not read and that people typed, in the form that the event of the
+    round uses."""
     if table.rules.procedure <= 2:
         return ()
     return tuple(
@@ -250,7 +256,8 @@ def _not_read(table: Table, in_play: RoundInPlay) -> tuple[events.NotRead, ...]:
 def _round(
     table: Table, finished: FinishedRound, won: list[paying.Won], not_read: tuple[events.NotRead, ...]
 ) -> events.Round | events.SeatsRound:
-    """Return the event of a finished round: one form for games with Player and Banker, another for Lucky 9."""
+    """Return the event that reports a finished round. It has one form for games with Player and Banker, and another
+    form for Lucky 9."""
     shoe, done = open_shoe(table), finished.done
     final_round = not finished.simulated and shoe.wagered_rounds == shoe.final_round
     settlement = paying.settlement_shown(finished.settlement)
@@ -309,8 +316,8 @@ def _hit(
 
 
 def _run_out(table: Table) -> Stepped:
-    """Void a round that needs a card when no card is left, neither in the shoe nor kept. The shoe ends with it, and the
-    table stops."""
+    """Void a round that needs another card although no card is left in the shoe or kept. The shoe ends with the round,
+    and the table stops."""
     void = void_event(table, by="table", reason="shoe_exhausted")
     closed, close_event = close_shoe(table, "exhausted", by="table")
     stopped, fault = stop(closed, "shoe_exhausted", {})
@@ -320,8 +327,8 @@ def _run_out(table: Table) -> Stepped:
 def after_round(table: Table, not_needed: tuple[KnownCard, ...] = ()) -> Stepped:
     """Open wagers again after a round, or end the shoe. A paused table stays paused.
 
-    Kept cards that the round did not need (`not_needed`) belong to the next round, like the cards still in the shoe. A
-    card that was kept during the round was drawn in error.
+    `not_needed` are cards that were kept for the round and that the round did not need. They belong to the next round,
+    like the cards still in the shoe. A card that was kept while the round was dealt is treated as drawn in error.
     """
     in_error = table.kept if isinstance(table.phase, RoundInPlay) and table.rules.procedure > 1 else ()
     table = replace(table, kept=(*not_needed, *(() if in_error else table.kept)))
@@ -341,7 +348,7 @@ def after_round(table: Table, not_needed: tuple[KnownCard, ...] = ()) -> Stepped
 
 
 def close_shoe(table: Table, reason: str, by: str) -> tuple[Table, Event]:
-    """End the shoe. The event about it lists the commission that each seat owes."""
+    """End the shoe. Return the table and the event `shoe_closed`, which lists the commission that each seat owes."""
     shoe = open_shoe(table)
     event = events.ShoeClosed(
         shoe=shoe.number,
@@ -357,12 +364,12 @@ def close_shoe(table: Table, reason: str, by: str) -> tuple[Table, Event]:
 
 
 def shown(cards: tuple[Card, ...]) -> events.HandShown:
-    """Return a hand in the form that events have: its cards as text, and its total."""
+    """Return a hand in the form that events use: its cards as text, and its total."""
     return events.HandShown(*_parts(cards))
 
 
 def hands_shown(rules: TableRules, done: SeatHands) -> tuple[events.SeatHandShown, ...]:
-    """Return the seats' hands at Lucky 9 in the form that events have, each with its result."""
+    """Return the seats' hands at Lucky 9 in the form that events use, each with its result."""
     return tuple(
         events.SeatHandShown(hand.seat, hand.number, *_parts(hand.cards), result)
         for hand, (_, _, result) in zip(done.hands, paying.played(rules, NOBODY, done), strict=True)

@@ -1,18 +1,19 @@
-"""Doubts: what speaks against a round's cards without proving anything. Pure.
+"""Doubts: signs that a round's cards may not be what the shoe reported, although nothing is proved. The functions are
+pure.
 
-The table plays its rounds from the cards that its shoe reported. Cards that were not reported leave traces all the
-same:
+The table plays its rounds from the cards that its shoe reports. If cards were dealt without a report, the table may
+still notice one of these signs:
 
-- `round_too_fast`: the cards of a round came faster than hands can deal. Something else sent them. The table stops.
-- `lock_lay_long`: wagers were locked for longer than the house's pace before the round's first card. Cards may have
-  been dealt unheard meanwhile, and the cards that came then may not be those of the locked round.
-- `cut_card_misplaced`: the cut card came early or late, or is overdue, by the cards that the table counts.
-- `count_differs`: a person counted another number of cards than the table.
+- `round_too_fast`: the cards of a round came faster than hands can deal, so something else sent them. The table stops.
+- `lock_lay_long`: between the lock of the wagers and the round's first card more time passed than the house allows.
+  Cards may have been dealt unheard in that time, and the cards that came then may not be those of the locked round.
+- `cut_card_misplaced`: by the table's count of cards, the cut card came too early or too late, or is overdue.
+- `count_differs`: a person counted the cards that are left, and the table's count differs.
 - `typed_card`: the shoe did not read a card of the round, and a person typed it.
 
-A hit carries the doubts of its round and of its shoe, and no pit pays such a hit before people have decided. A doubt is
-made of durations and counts alone, so that it tells nothing of a face-down card. A shoe's doubts last until a person's
-count agrees with the table's.
+A hit carries the doubts of its round and of its shoe. A pit does not pay a hit with doubts before people have decided
+on it. Doubts are computed only from durations and counts, so they tell nothing about a face-down card. A shoe's doubts
+last until a person's count agrees with the table's.
 """
 
 from __future__ import annotations
@@ -29,30 +30,32 @@ _SINCE_PROCEDURE = 3
 
 
 def of_round(table: Table, code: str) -> Table:
-    """Return the table with the doubt `code` noted against the round that is locked or in play."""
+    """Return the table with one more doubt about the cards of the present round. `code` names the doubt, for example
+    "typed_card"."""
     return table if code in table.doubts else replace(table, doubts=(*table.doubts, code))
 
 
 def of_shoe(table: Table, code: str) -> Table:
-    """Return the table with the doubt `code` noted against the open shoe, and so against each of its rounds from now
-    on."""
+    """Return the table with one more doubt about the open shoe. The doubt `code` then holds for every round of the shoe
+    that ends later."""
     return table if code in table.shoe_doubts else replace(table, shoe_doubts=(*table.shoe_doubts, code))
 
 
 def standing(table: Table) -> tuple[str, ...]:
-    """Return the doubts of a round that ends now: its own and its shoe's, each once."""
+    """Return the codes of all doubts about the round that ends now: the round's own doubts and the doubts of its shoe,
+    each code once."""
     return tuple(dict.fromkeys((*table.doubts, *table.shoe_doubts)))
 
 
 def locked(table: Table, kept: bool) -> Table:
-    """Return the table with no doubts against the round whose wagers are locked now. Where the round begins with `kept`
-    cards, its duration is unknown."""
+    """Return the table at the lock of a round's wagers, with no doubts about that round yet. `kept` says whether the
+    round begins with cards that left the shoe earlier. In this case the time that the dealing takes is unknown."""
     return replace(table, doubts=(), dealt_ms=None if kept else 0)
 
 
 def card_came(table: Table, fact: CardDrawn | CardKept) -> tuple[Table, tuple[Event, ...]]:
-    """Add a card's time to the duration of the round that is locked or in play. The round's first card may raise an
-    alarm that the lock lasted too long."""
+    """Add the time that passed before this card to the time that the present round has taken. If the card is the
+    round's first and came too long after the lock of the wagers, raise an alarm."""
     if isinstance(table.phase, Locked):
         return _first_card_came(table, fact)
     known = table.dealt_ms is not None and fact.after_ms is not None
@@ -71,26 +74,27 @@ def _first_card_came(table: Table, fact: CardDrawn | CardKept) -> tuple[Table, t
 
 
 def too_fast(table: Table, cards: int) -> bool:
-    """Tell whether a round of `cards` cards, which ends now, came faster than hands can deal."""
+    """Tell whether the `cards` cards of the round that ends now came faster than hands can deal."""
     fastest_ms = table.rules.fastest_card_ms * (cards - 1)
     return table.dealt_ms is not None and table.dealt_ms < fastest_ms
 
 
 def stop_for_speed(table: Table, cards: int, last_details: dict[str, str | int]) -> Stepped:
-    """Stop the table because a round of `cards` cards came faster than hands can deal. A person then counts the cards
-    that are left."""
+    """Stop the table with a fault, because the `cards` cards of a round came faster than hands can deal. A person must
+    then count the cards that are left."""
     assert table.dealt_ms is not None, "the round was timed"
     details: dict[str, str | int] = {"cards": cards, "round_ms": table.dealt_ms}
     return stop(table, "round_too_fast", details | last_details)
 
 
 def cut_card_came(table: Table, left: int) -> tuple[Table, tuple[Event, ...]]:
-    """Raise an alarm where the cut card came too far from its place. `left` is how many cards were left in the shoe."""
+    """Raise an alarm if the cut card came too far from its place. `left` is how many cards were left in the shoe when
+    it came."""
     return (table, ()) if shoe_life.near_its_place(left, table.rules.shoe) else _misplaced(table, left)
 
 
 def round_ended(table: Table) -> tuple[Table, tuple[Event, ...]]:
-    """Raise an alarm at a round's end, once in a shoe, where the cut card is overdue."""
+    """Raise an alarm at the end of a round if the cut card is overdue. The alarm is raised once in a shoe."""
     shoe, left = open_shoe(table), known_left(table)
     if table.rules.procedure < _SINCE_PROCEDURE or shoe.final_round is not None or left is None:
         return table, ()
@@ -105,8 +109,8 @@ def _misplaced(table: Table, left: int) -> tuple[Table, tuple[Event, ...]]:
 
 
 def counted(table: Table, left: int) -> tuple[Table, tuple[Event, ...]]:
-    """Compare a person's count of the cards left with the table's. The shoe's doubts end where the two agree; otherwise
-    there is a new doubt and an alarm."""
+    """Compare a person's count of the cards left (`left`) with the table's count. If the two agree, remove the shoe's
+    doubts. If they differ, add a doubt about the shoe and raise an alarm."""
     known = known_left(table)
     assert known is not None, "a count is only taken of a shoe"
     if left == known:

@@ -1,16 +1,16 @@
-"""Cards of the next round that left the shoe before its wagers were locked.
+"""Rules for cards that leave the shoe before the wagers of their round are locked.
 
-Whoever has seen a card must not wager on the round that it decides. Example: the dealer draws the king of spades while
-wagers are open, and says that nobody saw it, so that the king is the next round's first card. A wager that is placed at
-seat 1 now could be placed in knowledge of that card. So the wagers of that round are those that lay when its first card
-left the shoe:
+Somebody who has seen a card must not wager on the round that this card decides. Example: the dealer draws the king of
+spades while wagers are open, and says that nobody saw it, so the king becomes the next round's first card. Somebody who
+places a wager at seat 1 now may know that card. So the wagers of the round are those that lay on the table when its
+first card left the shoe:
 
-- where the table knows all wagers, none is placed, changed or taken back from then on;
-- where sensors see the progressive wagers, the seats that they saw at that moment are a fact, `ChipsNoted`, which is
-  believed before the card. A chip that is put down later does not play;
-- nobody changes who sits where, or which seats are active.
+- where the table knows all wagers, no wager can be placed, changed or taken back after that moment;
+- where sensors see the progressive wagers, the seats that the sensors saw at that moment are journalled as the fact
+  `ChipsNoted`, just before the card. A chip that is put down later does not count;
+- nobody can change who sits where, or which seats are active.
 
-Where nobody can say when the card left the shoe, no progressive wager plays on that round. Example: a card was missed,
+If nobody can say when the card left the shoe, no progressive wager counts in that round. Example: a card was missed,
 and a supervisor types it.
 """
 
@@ -27,13 +27,14 @@ from controller.table.stops import holds_a_card
 
 
 def card_is_out(table: Table) -> bool:
-    """Tell whether a card that belongs to the next round, or may yet belong to it, has already left the shoe."""
+    """Return True if a card has already left the shoe that belongs, or may belong, to the next round."""
     return table.chips_noted is not None
 
 
 def chips_to_note(table: Table, fact: Fact, sensed: AbstractSet[int]) -> ChipsNoted | None:
-    """Return the fact `ChipsNoted`, to be believed before `fact`, where `fact` is a card that leaves the shoe between
-    rounds as the first of the next round. None in every other case."""
+    """Return the fact `ChipsNoted` if `fact` is a card that leaves the shoe between two rounds, and so may be the first
+    card of the next round. `ChipsNoted` names the seats where sensors see chips, and is journalled before `fact`.
+    Return None in every other case."""
     is_card = isinstance(fact, CardDrawn | CardKept | CardDrawnOutsideGame)
     if not is_card or card_is_out(table) or not isinstance(table.phase, BetweenRounds) or table.rules.procedure <= 2:
         return None
@@ -41,8 +42,8 @@ def chips_to_note(table: Table, fact: Fact, sensed: AbstractSet[int]) -> ChipsNo
 
 
 def with_chips_noted(table: Table) -> Table:
-    """Return the table with the noted chips while a card of the next round is out of the shoe, and without them
-    otherwise."""
+    """Return the table with its field `chips_noted` brought up to date. The field keeps the seats that had chips as
+    long as a card of the next round is out of the shoe. It is None if no such card is out."""
     if table.rules.procedure <= 2:
         return table
     waits = isinstance(table.phase, BetweenRounds) and holds_a_card(table)

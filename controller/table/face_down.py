@@ -1,11 +1,13 @@
-"""Which cards lie face down, so that no fault, alarm or message may tell them. Every module asks here.
+"""Questions about the cards that lie face down. No fault, alarm or message may tell what these cards are, so every
+module that makes one asks here.
 
-Three kinds of cards lie face down: burned cards, cards kept for the next round until they are dealt, and in a game that
-deals face down the cards that have yet to be turned up. `public.py` says how the hands themselves are shown.
+Three kinds of cards lie face down: burned cards, cards kept for the next round until they are dealt, and, in a game
+that is dealt face down, the cards that have not been turned up yet. `public.py` says how the hands themselves are
+shown.
 
-The moment of a message can tell a card as well as its content. For example: an Angel Eye (a card-reading shoe) reports
-a round's result as soon as the round is complete. A person who saw that a report came would know whether a third card
-is due.
+The moment of a message can tell a card, just as its content can. For example: an Angel Eye (a card-reading shoe)
+reports a round's result as soon as the round is complete. A person who saw that a report came would know whether a
+third card is due.
 """
 
 from __future__ import annotations
@@ -18,8 +20,8 @@ from controller.table.stops import held_cards
 
 
 def comes_face_down(table: Table, row: Row) -> bool:
-    """Tell whether the card that comes now lies where nobody sees it. `row` is the row of the table of legality that
-    fits the card."""
+    """Tell whether the card that leaves the shoe now goes to a place where nobody sees it. `row` is the row of the
+    table of legality (which says what each kind of report does in each phase) for this card."""
     match legality(row, table.phase, table.rules.procedure):
         case Move.TURN_FIRST_CARD:
             return False
@@ -33,7 +35,8 @@ def comes_face_down(table: Table, row: Row) -> bool:
 
 
 def next_is_secret(table: Table) -> bool:
-    """Tell whether face-down cards would be given away by saying where the next card goes, or that no card is due."""
+    """Tell whether the table must not say where the next card goes, or that no card is due. It must not if the answer
+    would tell something about face-down cards."""
     match following(table):
         case Reveal():
             return True
@@ -44,24 +47,24 @@ def next_is_secret(table: Table) -> bool:
 
 
 def result_is_secret(table: Table) -> bool:
-    """Tell whether face-down cards would be given away by the result that the shoe reports for a round which is not
-    complete at the table."""
+    """Tell whether the shoe's result of a round must be kept secret. The shoe reports the result of a round that is not
+    complete at the table yet, so the result can tell something about face-down cards."""
     return table.rules.play.squeezed or bool(table.kept)
 
 
 def kept_make_a_round(table: Table) -> bool:
-    """Tell whether the cards kept for the next round, which nobody has seen, may already be a whole round by the shoe's
-    own count."""
+    """Return True if the shoe may already count the cards that are kept for the next round as a complete round. Nobody
+    has seen these cards."""
     if table.rules.procedure == 1 or table.awaiting_result is not None:
         return False
     return isinstance(table.phase, BetweenRounds) and len(table.kept) >= 4
 
 
 def hides_cards(table: Table) -> bool:
-    """Tell whether there are cards of a round that nobody has seen: dealt face down, kept for the next round, or held
-    by a fault.
+    """Return True if a card of a round exists that nobody has seen: a card that was dealt face down, is kept for the
+    next round, or is held by a fault.
 
-    While there are, anything that the shoe sends may tell these cards.
+    In this case anything that the shoe sends may tell something about the card.
     """
     if table.kept:
         return True
@@ -77,7 +80,7 @@ def hides_cards(table: Table) -> bool:
 
 
 def _not_hidden(table: Table) -> int:
-    """Return how many of the cards that a standing fault holds need not be hidden.
+    """Return the number of cards held by a fault that need not be hidden.
 
     These are cards of the burn, which is never turned up, and cards that a round takes face up.
     """

@@ -135,7 +135,7 @@ class InputTest(Request, frozen=True):
     by: str
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """Return the journalled fact that somebody tested the buttons. This fact affects the buttons and nothing else."""
+        """Return the journalled fact that somebody tested the buttons. This fact affects only the buttons."""
         return InputsTested(self.by)
 
 

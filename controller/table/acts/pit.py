@@ -25,7 +25,7 @@ class PitKeyPinned(ByPerson, frozen=True):
 
 
 class PinPitKey(Request, frozen=True):
-    """A request to trust the pit whose public key has this fingerprint. A person has read the fingerprint at the pit."""
+    """A request to trust the pit whose public key has this fingerprint, which a person has read at the pit."""
 
     fingerprint: str
     by: str
