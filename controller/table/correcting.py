@@ -104,6 +104,6 @@ def _actives_as_corrected(table: Table, before: FinishedRound, done: Done) -> Ac
 
 
 def _owed_otherwise(table: Table, before: Settlement | None, after: Settlement | None) -> dict[int, int]:
-    """Return the commission that each seat owes, in cents, after a round's settlement changed from `before` to `after`."""
+    """Return the commission that each seat owes, in cents, after a settlement changed from `before` to `after`."""
     no_more = {seat: -cents for seat, cents in before.owed} if before else {}
     return owing(owing(table.commission_owed, no_more), dict(after.owed) if after else {})

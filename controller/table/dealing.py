@@ -74,7 +74,7 @@ def finished_round(table: Table, number: int) -> FinishedRound | None:
 
 
 def last_wagered(table: Table) -> FinishedRound | None:
-    """Return the last finished round of the open shoe that was dealt with wagers, or None if no round of the shoe was."""
+    """Return the last finished round of the open shoe that was dealt with wagers, or None if there is no such round."""
     return next((finished for finished in reversed(table.finished) if not finished.simulated), None)
 
 

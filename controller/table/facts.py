@@ -20,7 +20,7 @@ from controller.table.rules import TableRules
 
 
 class Target(Enum):
-    """The places where a card can go, by the shoe's report."""
+    """The places to which a card can go, as the shoe's report names them."""
 
     PLAYER = "player"
     BANKER = "banker"
@@ -38,7 +38,7 @@ class ShoeResult(Enum):
 
 
 class ShoeError(Enum):
-    """The errors of its own that the shoe reports."""
+    """The errors that the shoe can report about itself."""
 
     CANNOT_READ = "cannot_read"
     OVERDRAW = "overdraw"
@@ -52,8 +52,8 @@ class ShoeError(Enum):
 class Report(Struct, frozen=True, forbid_unknown_fields=True):
     """The shoe's report from which a fact was made: its sequence digit and its whole frame in hex.
 
-    `seq` is None from a shoe without numbers: for such a shoe no gap ever shows that a report was missed. The frame can
-    tell a face-down card. So a report stays in the journal, and nothing public is made from it.
+    `seq` is None if the shoe sends no numbers. From such a shoe a missed report leaves no gap. The frame can tell a
+    face-down card, so a report stays in the journal, and nothing public is made from it.
     """
 
     seq: int | None
@@ -63,8 +63,8 @@ class Report(Struct, frozen=True, forbid_unknown_fields=True):
 class SeatHit(Struct, frozen=True, forbid_unknown_fields=True):
     """A seat's winning wager on a progressive bet, and its step at the pit: hit, pending, verified, paid or rejected.
 
-    The award is `share` of `meter`; a fixed award has no meter. `shown_cents` is what the meter last showed before the
-    hit, `cents` the award as the pit says it; each is None while not known.
+    The award is the part `share` of the meter `meter`; a fixed award has no meter. `shown_cents` is what the meter
+    showed just before the hit; `cents` is the award that the pit named. Each is None while it is not known.
     """
 
     shoe: int
@@ -83,11 +83,11 @@ class SeatHit(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class CardDrawn(Journalled, frozen=True):
-    """A card left the shoe. `card` is None where the shoe could not read it.
+    """A card left the shoe. `card` is None if the shoe could not read it.
 
-    `target` and `index` (1 for a hand's first card) are the shoe's opinion of the card's place, where it has opinions.
-    The card came `after_ms` milliseconds after the card or the lock before it, by a clock that nobody sets; None where
-    that time is not known, for example after a restart.
+    `target` and `index` (1 for a hand's first card) say where the card goes by the shoe's own opinion; None if it has
+    none. The card came `after_ms` milliseconds after the card or the lock before it, by a monotonic clock. `after_ms`
+    is None if that time is not known, for example after a restart.
     """
 
     card: Card | None
@@ -105,7 +105,7 @@ class CardDrawnOutsideGame(Journalled, frozen=True):
 
 
 class CardKept(Journalled, frozen=True):
-    """A card stayed out of the round after an overdraw was cleared on the shoe: it belongs to the next round."""
+    """After an overdraw (one card too many) was cleared on the shoe, a card was kept for the next round."""
 
     card: Card | None
     target: Target | None = None
@@ -179,15 +179,15 @@ class ShoePresetChanged(Journalled, frozen=True):
 
 
 class ShoeUnplugged(Journalled, frozen=True):
-    """The line to the shoe was lost in a round or the burn. In older journals: wherever a card was due."""
+    """The line to the shoe was lost in a round or the burn. In older journals: whenever a card was due."""
 
 
 class ShoeUnheard(Journalled, frozen=True):
     """The shoe was not heard for so long that its numbers cannot show whether reports were missed.
 
-    Either the program was gone or stood still, or the line was gone. `unheard_ms` is the longest that this can have
-    lasted; None where the machine was restarted meanwhile, since no clock that nobody sets counts through a restart.
-    Then `last_heard_at` is the time of the last fact by the wall clock, in RFC 3339, if there ever was one.
+    The program did not run or stood still, or the line was gone. `unheard_ms` is the longest time that this can have
+    taken. It is None if the machine was restarted, because the monotonic clock does not count through a restart. In
+    that case `last_heard_at` is the wall-clock time of the last fact, in RFC 3339, or None if there was no fact.
     """
 
     unheard_ms: int | None
@@ -198,7 +198,7 @@ class ShoeUnheard(Journalled, frozen=True):
 
 
 class ByPerson(Journalled, frozen=True):
-    """A fact that a person's act made. Each such class stands beside its act, in `controller/table/acts`."""
+    """The base class of the facts that people's acts make. Each is defined beside its act, in `controller/table/acts`."""
 
 
 class ShoeOpened(Journalled, frozen=True):
@@ -206,8 +206,8 @@ class ShoeOpened(Journalled, frozen=True):
 
     `by` is "dealer", "first_card" (the shoe's own report), or a supervisor's name. `config_digest` is the digest of the
     whole configuration; `version` is the program's. The other fields are what stays from the last shoe, so that a
-    replay can begin here. `carried` are the held reports of this shoe. `last_report` is None where the shoe's own
-    reports have begun; without a number it has no frame.
+    replay can begin here. `carried` are reports of the new shoe that came early. `last_report` is None if the new shoe
+    has already reported a card, and has no frame if it has no number.
     """
 
     shoe: int
@@ -235,7 +235,7 @@ class ShoeOpened(Journalled, frozen=True):
 
 
 class ProgressiveWagers(Struct, frozen=True, forbid_unknown_fields=True):
-    """The wagers on one progressive bet at the lock: the seats whose wager plays, and the seats refused and why."""
+    """The wagers on one progressive bet when wagers were locked: whose wagers count, and whose are refused and why."""
 
     spot: str
     seats: tuple[int, ...] = ()
@@ -244,13 +244,13 @@ class ProgressiveWagers(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ChipsNoted(Journalled, frozen=True):
-    """A card leaves the shoe before wagers are locked. At that moment the sensors of these seats see a wager."""
+    """The seats whose sensors saw a wager at the moment when a card left the shoe before wagers were locked."""
 
     seats: tuple[int, ...]
 
 
 class ToldMeters(Struct, frozen=True, forbid_unknown_fields=True):
-    """The pit's signed message that gave the meters shown at a lock, without the levels. It was `ago_ms` old then."""
+    """The pit's signed message that gave the meters shown at the lock. The message was `ago_ms` old at that time."""
 
     seq: int
     at: str
@@ -262,9 +262,9 @@ class ToldMeters(Struct, frozen=True, forbid_unknown_fields=True):
 class WagersLocked(Journalled, frozen=True):
     """Wagers were locked. `progressive` has each progressive bet that any seat wagered on.
 
-    Where the table knows wagers, `wagers` play and `refused` do not; `in_play` are the seats that play at Lucky 9.
-    `chips_added` are the seats whose sensor saw a wager only at the lock, `chips_taken` those whose sensor saw one only
-    before a card of the round left the shoe. At the seats in `differ` the sensor and bet recognition disagreed.
+    If the table knows all wagers, `wagers` count and `refused` do not; `in_play` are the seats that play at Lucky 9.
+    `chips_added` are seats whose sensor first saw a wager at the lock. `chips_taken` are seats whose sensor saw a wager
+    only before a card of the round left the shoe. At the seats in `differ` the sensor and bet recognition disagreed.
     """
 
     by: str  # "dealer" or "first_card"
@@ -280,9 +280,9 @@ class WagersLocked(Journalled, frozen=True):
 
 
 class WagerSeen(Journalled, frozen=True):
-    """Bet recognition said in message `seq` which wager lies at a seat in this shoe and round. 0 cents: none.
+    """Bet recognition's message `seq` says which wager lies at a seat in this shoe and round. 0 cents: no wager.
 
-    `refusal` is the code where that changed nothing. The number counts all the same: the message must never play again.
+    `refusal` is a code if the table refused the wager. `seq` counts all the same: the message must never be used again.
     """
 
     wager: Wager
@@ -293,7 +293,7 @@ class WagerSeen(Journalled, frozen=True):
 
 
 class LevelsNoted(Journalled, frozen=True):
-    """The progressive meters show these cents while a round plays for them. A hit of the round uses these amounts."""
+    """The amounts in cents that the progressive meters showed during a round. A hit of the round uses these amounts."""
 
     levels: dict[str, int]
 
@@ -305,7 +305,7 @@ class WagersDiffered(Journalled, frozen=True):
 
 
 class AwardStepped(Journalled, frozen=True):
-    """The pit reported the next step of a hit's award. `seq` numbers this table's steps; `hit` is the hit's event."""
+    """The pit reported the next step of a hit's award. `seq` numbers this table's steps; `hit` names the hit's event."""
 
     seq: int
     award: str
@@ -322,7 +322,7 @@ class AwardStepped(Journalled, frozen=True):
 
 
 class WinHeard(Journalled, frozen=True):
-    """The pit reported that a meter was won. The screen shows a recent win of another table (`shown`)."""
+    """The pit reported that a meter was won. If `shown`, the screen shows the win: a recent one, of another table."""
 
     win: Win
     shown: bool
@@ -330,7 +330,7 @@ class WinHeard(Journalled, frozen=True):
 
 
 class DisputedAward(Struct, frozen=True, forbid_unknown_fields=True):
-    """An award's step that was refused for its amount. It is believed once two people accept the amount."""
+    """A step of an award that the table refused for its amount. The table believes it once two people accept it."""
 
     step: AwardStepped
     accepted: bool = False
@@ -352,7 +352,8 @@ class JournalFoundBehindPit(Journalled, frozen=True):
 
 
 class PitTookBack(Journalled, frozen=True):
-    """A later acknowledgement by the pit, made `at` by its clock, fits this journal. The earlier one was wrong."""
+    """A newer acknowledgement by the pit (`at`, by its clock) fits this journal. An older one, which did not, was
+    wrong."""
 
     acked_seq: int
     at: str
@@ -373,7 +374,7 @@ class PitKeyDiffers(Journalled, frozen=True):
 
 
 class PitWordForged(Journalled, frozen=True):
-    """A message on the pit's topic `ack`, `award` or `meters` is not signed by the pinned key."""
+    """A message on the pit's topic `ack`, `award` or `meters` is not signed with the pit's pinned key."""
 
     topic: str
 
@@ -383,13 +384,13 @@ class RecognitionKeyDue(Journalled, frozen=True):
 
 
 class WagerWordForged(Journalled, frozen=True):
-    """A message on the table's `wager` topic is not signed by the adopted key. `why`: "unsigned" or "other_key"."""
+    """A message on the topic `wager` is not signed with the adopted key. `why`: "unsigned" or "other_key"."""
 
     why: str
 
 
 class WagerWordUnfit(Journalled, frozen=True):
-    """Bet recognition signed a message that does not fit this table. `why`: "unreadable", "other_table", "leaps"."""
+    """A signed message of bet recognition is unusable. `why`: "unreadable", "other_table", "leaps" (too high)."""
 
     why: str
 
@@ -416,21 +417,21 @@ class HitUnheard(Journalled, frozen=True):
 
 
 class JournalForked(Journalled, frozen=True):
-    """The pit has signed a Merkle tree of `size` rows of this journal that does not fit the journal's `rows` rows."""
+    """The pit signed a Merkle tree of `size` rows of this journal, which does not fit the `rows` rows that it has."""
 
     size: int
     rows: int
 
 
 class OutboxFilling(Journalled, frozen=True):
-    """Four fifths of the events that may wait for the pit's acknowledgement (`most`) are waiting."""
+    """Four fifths of the `most` events that may wait for the pit's acknowledgement are waiting for it now."""
 
     waiting: int
     most: int
 
 
 class OutboxFull(Journalled, frozen=True):
-    """The most events that may wait for the pit's acknowledgement are waiting. Recorded between rounds only."""
+    """As many events as may wait for the pit's acknowledgement (`most`) are waiting. Recorded between rounds only."""
 
     waiting: int
     most: int
@@ -477,11 +478,11 @@ class JournalAltered(Journalled, frozen=True):
 
 
 class CabinetOpened(Journalled, frozen=True):
-    """The table's cabinet was opened, or was open at the table's start. The house's rules stop the table for that."""
+    """The table's cabinet was opened, or was open at the start. The house's rules stop the table in this case."""
 
 
 class CabinetOpeningNoted(Journalled, frozen=True):
-    """The table's cabinet was opened, or was open at the table's start. The table goes on."""
+    """The table's cabinet was opened, or was open at the start. The house's rules let the table go on in this case."""
 
 
 class ProgramStarted(Journalled, frozen=True):
@@ -514,16 +515,16 @@ class ReplayDiffered(Journalled, frozen=True):
 
 
 class StepFailed(Journalled, frozen=True):
-    """The program failed at the fact in the row before. That fact changed only which report was heard last."""
+    """The program failed on the fact in the journal's previous row. That fact changed only which report came last."""
 
     error: str
     report: Report | None = None
 
 
 class ActRefused(Journalled, frozen=True):
-    """A person at an account asked for this act, and it was refused with this code. Nothing changes.
+    """A person asked for the act `act`, and the table refused it with the code `code`. Nothing changes.
 
-    `by` is the name that the person gave. `more` earlier refusals of that account were not recorded, for want of room.
+    `by` is the name that the person gave. `more` earlier refusals of the same account were not recorded, to save room.
     """
 
     act: str

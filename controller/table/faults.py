@@ -1,7 +1,9 @@
-"""Every fault (a condition that stops the table): its code, its details, and the acts by which people may end it.
+"""Every kind of fault (a condition that stops the table): its code, its details, and the acts by which people may end
+it.
 
-A fault latches: no report, no restart and no passing of time ends it. Only a journalled act of a supervisor does. Help,
-screen and documents are made from the table `FAULTS`, and their sentences from `controller/words`.
+A fault stays until a supervisor ends it by a journalled act. No report, no restart and no passing of time ends a fault.
+The help, the screen and the documents are made from the table `FAULTS`, and their sentences come from
+`controller/words`.
 """
 
 from __future__ import annotations
@@ -34,7 +36,7 @@ class Exit(Enum):
 
 
 class Clearing(Enum):
-    """What the act `clear` does with the report that raised the fault."""
+    """What happens to the report that raised a fault when a supervisor clears the fault with the act `clear`."""
 
     PLAY = "play"  # the report counts as the shoe sent it
     PLAY_AS_OURS = "play_as_ours"  # the card goes where our rules put it, not where the shoe did
@@ -45,11 +47,11 @@ class Clearing(Enum):
 
 
 class FaultKind(Struct, frozen=True):
-    """One kind of fault, a row of the table `FAULTS`.
+    """One kind of fault, which is a row of the table `FAULTS`.
 
-    `fact`, where it is named, always raises the fault: its fields in their order are the details, without those that
-    are None. Such a fault is raised nowhere else. Every other fault is raised by a cell of `legality.py`, or by a
-    check.
+    If `fact` is set, facts of that class always raise this fault, and nothing else does. The fact's fields, in their
+    order, are then the fault's details, and fields that are None are left out. If `fact` is not set, the fault is
+    raised by a cell of the table of legality (`legality.py`), or by a check in the code.
     """
 
     exits: tuple[Exit, ...]
@@ -132,8 +134,8 @@ _BY_FACT: dict[type[ShoeFact | OwnFact], str] = {
 
 
 def raised_by(fact: ShoeFact | OwnFact) -> tuple[str, dict[str, str | int]] | None:
-    """Return the code and the details of the fault that this fact always raises; None where the fact does not always
-    raise one."""
+    """Return the code and the details of the fault that facts of this kind always raise. Return None if this kind of
+    fact does not always raise a fault."""
     if (code := _BY_FACT.get(type(fact))) is None:
         return None
     values = (getattr(fact, name) for name in type(fact).__match_args__)

@@ -1,7 +1,9 @@
-"""A preview of what an act would do, which a person is shown before confirming the act. Pure: nothing is changed.
+"""A preview of what an act would do. A person is shown the preview before confirming the act. The functions are pure
+and change nothing.
 
-Only an act whose entry names an event (`Act.shows`) has a preview. For example: a correction shows the event
-`correction` that it would send, the hands as they were recorded before, and whether the rules allow such hands.
+Only an act whose entry names an event in `Act.shows` has a preview. For example: the preview of a correction shows the
+event `correction` that would be sent, the hands as they were recorded before, and whether the rules allow the corrected
+hands.
 """
 
 from __future__ import annotations
@@ -33,8 +35,8 @@ _SECOND = "?"
 
 
 def foreseen(table: Table, request: Request, ambient: Ambient) -> dict[str, object] | Refuse:
-    """Return the event that the request would make, as JSON values, with what a person needs to compare it; or the
-    refusal."""
+    """Return the preview of a request: the event that it would make, as JSON values, and what a person needs to judge
+    the event. Return the refusal if the request would be refused."""
     if isinstance(request, ByTwo):
         request = replace(request, witness=_SECOND)
     fact = decide(table, request, ambient)
@@ -47,13 +49,14 @@ def foreseen(table: Table, request: Request, ambient: Ambient) -> dict[str, obje
 
 
 def name_of(would: dict[str, object]) -> str:
-    """Return a name for a preview, made from its content. Two previews that differ have different names."""
+    """Return a short name for the preview `would`, computed from its content. Two previews with different contents have
+    different names."""
     return hashlib.sha256(canonical(would)).hexdigest()[:16]
 
 
 def not_as_shown(table: Table, request: Request, ambient: Ambient, shown: str | None) -> Refuse | None:
-    """Check that the request would still do exactly what its preview, named `shown`, said. Return None if so, otherwise
-    the refusal.
+    """Check that the request would still do exactly what its preview said. `shown` is the name of the preview that the
+    person saw, or None if there was none. Return None if nothing has changed, otherwise a refusal.
 
     For example: the preview showed a void of round 3, but before the person confirmed it, round 3 ended and round 4
     began.
@@ -67,8 +70,8 @@ def not_as_shown(table: Table, request: Request, ambient: Ambient, shown: str | 
 
 
 def _beside_correction(table: Table, fact: CorrectionFact) -> dict[str, Any]:
-    """Return what a preview of a correction shows beside its event: the hands as recorded before, whether the new hands
-    fit the rules, and what each award is worth."""
+    """Return what the preview of a correction shows besides its event: the hands as they were recorded before, the
+    corrected hands, whether the rules can lead to them, and what each award is worth."""
     told = finished_round(table, fact.round)
     assert told is not None, "a correction names a finished round"
     done = table.rules.play.corrected(told.done, fact.read)
@@ -95,9 +98,10 @@ def _hands(done: Done) -> list[dict[str, object]]:
 
 
 def dealt_by_the_rules(game: Game, seating: Seating, done: Done) -> bool:
-    """Tell whether the game's rules, followed card by card, can lead to these hands.
+    """Tell whether these hands can come about if the round is dealt card by card by the game's rules.
 
-    Example: at punto banco Player's total is 6 and Player has a third card. That cannot be: Player stands on 6.
+    Example: at punto banco Player's first two cards total 6, and Player has a third card. The answer is False, because
+    Player stands on 6.
     """
     hands = {hand.hand: list(hand.cards) for hand in done.laid}
     return _ends_so(game, seating, done, hands, [])

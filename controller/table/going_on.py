@@ -1,5 +1,5 @@
-"""How a person's decision lets the table go on where cards wait or are missing: a void, a named card, a cleared fault,
-a count."""
+"""How a person's decision lets a stopped table go on although cards wait or are missing. The decision is a void, a
+named card, a cleared fault, or a count of the cards."""
 
 from __future__ import annotations
 
@@ -49,7 +49,8 @@ from controller.table.voiding import void_event
 
 
 def void_round(table: Table, by: str, witness: str | None) -> Stepped:
-    """End the round by a supervisor's decision. Wagers go back, and the cards that a fault held are out of play."""
+    """End the round without a result, because a supervisor decided so. The wagers are returned, and the cards that a
+    fault held are out of play."""
     reason = table.fault.code if table.fault else "supervisor"
     made: tuple[Event, ...] = (void_event(table, by, reason, witness),)
     waiting: tuple[Held, ...] = ()
@@ -74,8 +75,8 @@ def void_round(table: Table, by: str, witness: str | None) -> Stepped:
 
 
 def _dead_with_the_round(waiting: tuple[Held, ...]) -> tuple[tuple[Held, ...], tuple[Held, ...]]:
-    """Split the waiting facts of a void round into the cards that go out of play with the round, and the rest. From the
-    first card of a new shoe on, no fact belongs to the void round."""
+    """Split the facts that waited in a void round into two groups: the cards that go out of play with the round, and
+    all other facts. The first card of a new shoe and every fact after it do not belong to the void round."""
     is_new_shoes = [begins_shoe(held.fact) for held in waiting]
     ends = is_new_shoes.index(True) if True in is_new_shoes else len(waiting)
     dead = tuple(filter(is_card, waiting[:ends]))
@@ -83,14 +84,15 @@ def _dead_with_the_round(waiting: tuple[Held, ...]) -> tuple[tuple[Held, ...], t
 
 
 def _out_of_shoe(table: Table, held: Held) -> Table:
-    """Return the table with the waiting card, named or not, counted as gone from the shoe. The card lies in no hand."""
+    """Return the table with a waiting card counted as gone from the shoe. The card may have no name, and it lies in no
+    hand."""
     card = held.fact.card if isinstance(held.fact, CardDrawn | CardKept) else None
     return replace(table, shoe=shoe_life.without(open_shoe(table), table.rules.shoe, card))
 
 
 def change_odd_card(table: Table, fact: OddCardTold) -> Stepped:
-    """Undo a simulated hand that began with a card which nobody saw. The card becomes the next round's first card, or
-    is burned."""
+    """Undo a simulated hand (a round without wagers) whose first card nobody saw. That card becomes the next round's
+    first card, or it is burned."""
     assert isinstance(table.phase, RoundInPlay), "the odd card's hand is in play"
     shoe = open_shoe(table)
     typed = table.phase.typed
@@ -107,7 +109,7 @@ def change_odd_card(table: Table, fact: OddCardTold) -> Stepped:
 
 
 def name_card(table: Table, named: CardNamed) -> Stepped:
-    """Take a supervisor's name for the card that the shoe could not read, or for a card that was missed."""
+    """Apply a supervisor's decision which card it was that the shoe could not read, or that was missed."""
     fault, later = table.fault, table.held
     assert fault is not None
     typed_by = tuple(name for name in (named.by, named.witness) if name is not None)
@@ -125,15 +127,15 @@ def name_card(table: Table, named: CardNamed) -> Stepped:
 
 
 def _with_card(fact: ShoeFact | OwnFact, card: Card) -> CardDrawn | CardKept:
-    """Return the report as it would be if the shoe had read the card."""
+    """Return the shoe's report of a card with `card` filled in, as if the shoe had read it."""
     if isinstance(fact, CardDrawn | CardKept):
         return replace(fact, card=card)
     return CardDrawn(card)
 
 
 def clear(table: Table, by: str) -> Stepped:
-    """Clear the standing fault by a supervisor's decision, and let the table go on. The fault's kind says what happens
-    to the report that raised the fault."""
+    """Clear the standing fault, because a supervisor decided so, and let the table go on. The kind of the fault says
+    what happens to the report that raised it."""
     fault = table.fault
     assert fault is not None
     later: tuple[Held, ...] = tuple(table.held)
@@ -165,11 +167,11 @@ def clear(table: Table, by: str) -> Stepped:
 
 
 def go_on_with_count(table: Table, left: int, by: str) -> Stepped:
-    """End a fault by a supervisor's count of the cards left. Cards that left the shoe unheard are counted as gone,
-    without a name.
+    """End a fault by a supervisor's count of the cards left. If fewer cards are left than the table knows, the missing
+    cards are counted as gone, without a name.
 
-    The held facts then take effect. The table can count one card too many, and never two: a single held report may be a
-    late copy of another report, and so stand for no card.
+    After that, the held facts take effect. `left` may be at most one higher than the table's own count, because one
+    held report may be a late copy of an earlier report, and so stand for no card.
     """
     known = known_left(table)
     assert known is not None, "a count is only taken of a shoe"
@@ -190,8 +192,8 @@ def go_on_with_count(table: Table, left: int, by: str) -> Stepped:
 
 
 def note_count(table: Table, left: int) -> Stepped:
-    """Note a supervisor's count of the cards although no fault stands. Where fewer cards are left than the table knows,
-    the missing cards are counted as gone."""
+    """Record a supervisor's count of the cards left while no fault stands. If fewer cards are left than the table
+    knows, the missing cards are counted as gone."""
     known = known_left(table)
     assert known is not None, "a count is only taken of a shoe"
     table, told = doubts.counted(table, left)
@@ -202,8 +204,8 @@ def note_count(table: Table, left: int) -> Stepped:
 
 
 def _lose_unheard(table: Table, cards: int) -> Stepped:
-    """Count `cards` cards as gone from the shoe without a report. They were burned, or dealt in rounds that this table
-    did not see."""
+    """Count `cards` cards as gone from the shoe although the shoe did not report them. They were burned, or dealt in
+    rounds that this table did not see."""
     shoe = open_shoe(table)
     table = replace(table, shoe=replace(shoe, unnamed=shoe.unnamed + cards))
     if isinstance(table.phase, Burning):
@@ -215,8 +217,8 @@ def _lose_unheard(table: Table, cards: int) -> Stepped:
 
 
 def _hit_or_burn(table: Table, waiting: tuple[Held, ...]) -> Stepped:
-    """Play a card that came before the seat's choice was called: the seat hit. Where the seat may not hit, the card is
-    burned."""
+    """Use a card that came before the dealer called the seat's choice. If the seat may hit, the card counts as its hit.
+    Otherwise the card is out of play."""
     step = following(table)
     if isinstance(step, Choose) and Call.HIT in step.options:
         table, made = call(table, Call.HIT)
@@ -228,5 +230,5 @@ def _hit_or_burn(table: Table, waiting: tuple[Held, ...]) -> Stepped:
 
 
 def _without_opinion(fact: ShoeFact | OwnFact) -> ShoeFact | OwnFact:
-    """Return a card's report without the shoe's opinion of the card's place; any other fact as it is."""
+    """Return a card's report without the place where the shoe puts the card. Return any other fact unchanged."""
     return CardDrawn(fact.card, report=fact.report) if isinstance(fact, CardDrawn | CardKept) else fact

@@ -1,4 +1,5 @@
-"""The base class of all facts, and the facts about the link to the pit and the pit's questions to the table."""
+"""The base class of all facts (what the journal records), and the facts about the link to the pit and about the pit's
+questions to the table."""
 
 from __future__ import annotations
 
@@ -6,13 +7,14 @@ from msgspec import Struct
 
 
 class Journalled(Struct, frozen=True, forbid_unknown_fields=True, tag_field="fact", tag=True):
-    """The base class of every fact. The journal names a fact by its class."""
+    """The base class of every fact, that is, of everything that the journal records. A row of the journal names the
+    fact's class."""
 
 
 class MeasureAnswered(Journalled, frozen=True):
-    """The pit asked the table which program runs, with the given nonce at the given time, and the table measured its
-    program's files. `program` is their digest. `proof` shows that the files were read after the nonce was known
-    (`digest.proof`)."""
+    """The pit asked the table which program it runs, and the table measured its program's files. `nonce` and `at` are
+    the random value and the time of the question. `program` is the digest of the files. `proof` shows that the files
+    were read after the nonce was known (see `digest.proof`)."""
 
     nonce: str
     at: str
@@ -23,19 +25,18 @@ class MeasureAnswered(Journalled, frozen=True):
 
 
 class ClientIdTaken(Journalled, frozen=True):
-    """Another client connected to the broker under this table's client id, and the broker dropped this table's
-    connection for it."""
+    """Another client connected to the broker under this table's client id, so the broker cut this table off."""
 
 
 class PitLinkLost(Journalled, frozen=True):
-    """The table has been out of touch with the pit for longer than its limit, after being in touch. `standing` says
-    what is wrong."""
+    """The table had contact with the pit and has been without it for longer than its limit. `standing` is a code that
+    says what is wrong."""
 
     standing: str
 
 
 class PitLinkBack(Journalled, frozen=True):
-    """The table is in touch with the pit again, `lost_s` seconds after the loss was reported, or after the table
+    """The table has contact with the pit again, `lost_s` seconds after the loss was reported, or after the table
     started."""
 
     lost_s: int

@@ -1,7 +1,8 @@
-"""What every lamp shows, computed from the table's public state, its sensors and its links. Pure.
+"""What every lamp of the table shows, computed from the table's public state, its sensors and its links. The functions
+are pure.
 
-The lamps' names are those of `[pins.lamps]` in the table's file. `Pattern` and `SeatSign` list the patterns and their
-meanings.
+The lamps' names are those in the section `[pins.lamps]` of the table's file. `Pattern` lists the patterns in which
+lamps blink, and `SeatSign` says what they mean at a seat's lamp.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ LAMPS = ("player", "tie", "banker", "draw_player", "draw_banker", "fault")
 
 
 class Pattern(Enum):
-    """How a lamp is lit: milliseconds lit and dark in turn, repeated for ever. Empty: dark. A single number: lit
-    steadily."""
+    """How a lamp blinks. The values are milliseconds, lit and dark in turn, repeated for ever: `(600, 600)` is a slow
+    blink. No value means dark, and a single value means steadily lit."""
 
     DARK = ()
     STEADY = (1,)
@@ -35,14 +36,15 @@ class Pattern(Enum):
         self._ends_ms = tuple(accumulate(spells_ms))
 
     def lit(self, clock_ms: int) -> bool:
-        """Tell whether the lamp is lit at this time of a monotonic clock. Lamps with the same pattern keep in step."""
+        """Tell whether a lamp with this pattern is lit at the time `clock_ms` of a monotonic clock. All lamps with the
+        same pattern blink in step."""
         if len(self._ends_ms) < 2:
             return bool(self._ends_ms)
         return bisect_right(self._ends_ms, clock_ms % self._ends_ms[-1]) % 2 == 0
 
     def changes_at_ms(self, clock_ms: int) -> int | None:
-        """Return the next time of the same monotonic clock, in milliseconds, at which the lamp changes; None for a lamp
-        that never does."""
+        """Return the next time after `clock_ms`, in milliseconds of a monotonic clock, at which a lamp with this
+        pattern goes on or off. Return None if the pattern never changes."""
         if len(self._ends_ms) < 2:
             return None
         into_ms = clock_ms % self._ends_ms[-1]
@@ -50,7 +52,8 @@ class Pattern(Enum):
 
 
 class SeatSign(Enum):
-    """What a seat's lamp tells its player, about the progressive wager or the seat's turn."""
+    """The signs that a seat's lamp gives to its player about the progressive wager or about the seat's turn, each with
+    its pattern."""
 
     NOTHING = Pattern.DARK
     INVITATION = Pattern.FLASH  # the wager may be placed
@@ -62,11 +65,11 @@ class SeatSign(Enum):
 
 
 class Live(Struct, frozen=True):
-    """The live readings and link states around the table, which are not journalled.
+    """The present readings of the sensors and states of the links, which are not journalled.
 
     `sensed_seats`: the seats whose sensor sees a wager. `pit_fresh`: whether progressives can be bet on.
-    `refused_seats`: the seats where a wager was refused since the last lock and none was accepted after that.
-    `sensed_open`: whether the bet whose chips the sensors see takes wagers. `second_person`: whether an act waits for a
+    `refused_seats`: the seats at which a wager was refused since the last lock, and no wager was accepted later.
+    `sensed_open`: whether the bet that the sensors watch takes wagers. `second_person`: whether an act waits for a
     second person.
     """
 
@@ -81,7 +84,7 @@ class Live(Struct, frozen=True):
 
 
 def lamps(face: Public, live: Live) -> dict[str, Pattern]:
-    """Return the pattern of every lamp of the table, by the lamp's name."""
+    """Return the pattern that each lamp of the table shows now, by the lamp's name."""
     burn_due = face.phase in ("first_card_due", "burning") and face.fault is None
     shown = {f"seat_{seat}": seat_sign(face, live, seat).value for seat in face.seats}
     for outcome in ("player", "banker", "tie"):
@@ -93,7 +96,8 @@ def lamps(face: Public, live: Live) -> dict[str, Pattern]:
 
 
 def under_test(shown: dict[str, Pattern], test: LampsTested | HitTested) -> dict[str, Pattern]:
-    """Return the patterns that the lamps show during a test, in place of `shown`."""
+    """Return the patterns that the lamps show while somebody tests them. `shown` are the patterns that they would show
+    without the test."""
     match test:
         case HitTested(seat):
             return shown | {f"seat_{seat}": SeatSign.HIT.value}
@@ -102,8 +106,8 @@ def under_test(shown: dict[str, Pattern], test: LampsTested | HitTested) -> dict
 
 
 def _guidance(face: Public, hands: tuple[str, ...], burn_due: bool) -> Pattern:
-    """Return the pattern of a hand's guidance lamp: the hand's card is due, its face-down cards are turned up next, or
-    the table is paused."""
+    """Return the pattern of the lamp that guides the dealer at one hand. The lamp says that a card for the hand is due,
+    that the hand's face-down cards must be turned up next, or that the table is paused."""
     if face.fault is None and set(face.reveal) & set(hands):
         return Pattern.DOUBLE_FLASH
     if face.phase == "paused" and face.fault is None:
@@ -113,7 +117,7 @@ def _guidance(face: Public, hands: tuple[str, ...], burn_due: bool) -> Pattern:
 
 
 def seat_sign(face: Public, live: Live, seat: int) -> SeatSign:
-    """Return what the seat's lamp shows."""
+    """Return the sign that the lamp of this seat gives to its player."""
     if any(hit.seat == seat for hit in face.hits):
         return SeatSign.HIT
     if face.fault is None and seat in _acting(face):
@@ -142,7 +146,8 @@ def seat_sign(face: Public, live: Live, seat: int) -> SeatSign:
 
 
 def _acting(face: Public) -> set[int | None]:
-    """Return the seats that the round waits for: to choose, to take the next card, or to squeeze face-down cards."""
+    """Return the seats that the round waits for. Such a seat must make a choice, gets the next card, or must squeeze
+    (slowly turn up) face-down cards."""
     holding = {**face.squeezing, **face.actives}
     squeezing = {seat for hand, seat in holding.items() if hand in face.reveal}
     if face.squeezing and sum(len(hand.cards) for hand in face.hands) >= 4:  # also at a table without the button reveal
@@ -151,8 +156,9 @@ def _acting(face: Public) -> set[int | None]:
 
 
 def _fault_lamp(face: Public, live: Live) -> Pattern:
-    """Return the fault lamp's pattern. Double flash: an act waits for a second person. Fast blink: the table is
-    stopped. Slow blink: the table plays, but a link is down."""
+    """Return the pattern of the fault lamp. Double flash: an act waits for a second person. Fast blink: the table is
+    stopped, or its journal cannot be written. Slow blink: the table plays, but the link to the shoe or to the pit is
+    down."""
     if live.second_person:
         return Pattern.DOUBLE_FLASH
     if face.fault is not None or not live.journal_ok:

@@ -1,8 +1,9 @@
-"""The table of legality: what each report may do in each phase, written out as a literal table.
+"""The table of legality: what each kind of report does in each phase, written out as a literal table.
 
-`step` does what this table says, and the documents draw it. A row is what the shoe or the controller reported. A column
-is the phase in which the report came. A cell is a `Move` or `fault("…")`. While a fault stands, this table is not used:
-reports are held. The acts of people are not here: each act's own entry says in which phases it is allowed (`acts`).
+The function `step` does what this table says, and the documents show it. A row stands for a kind of report of the shoe
+or the controller. A column stands for the phase in which the report came. A cell is a `Move` or `fault("…")`. While a
+fault stands, the table is not used, because reports are held. The acts of people are not in it: each act's own entry
+says in which phases the act is allowed (see `acts`).
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ class Row(Enum):
 
 
 class Move(Enum):
-    """What the table does with a report that is possible in this phase."""
+    """What the table can do with a report that is possible in the present phase."""
 
     IGNORE = auto()
     TURN_FIRST_CARD = auto()
@@ -55,13 +56,14 @@ class Move(Enum):
 
 
 class RaiseFault(Struct, frozen=True):
-    """A cell for a report that is impossible in its phase: the table stops with this fault."""
+    """A cell of the table of legality for a report that is impossible in its phase. The table stops with the fault
+    `code`."""
 
     code: str
 
 
 class Refuse(Struct, frozen=True):
-    """The answer to a request that is not allowed. The code says why."""
+    """The answer to a request that is not allowed. `code` says why."""
 
     code: str
 
@@ -70,12 +72,12 @@ Cell = Move | RaiseFault
 
 
 def fault(code: str) -> RaiseFault:
-    """Return a cell that raises the fault with this code, one of `faults.FAULTS`."""
+    """Return a cell of the table of legality that raises the fault `code`, one of the codes in `faults.FAULTS`."""
     return RaiseFault(code)
 
 
 def refuse(code: str) -> Refuse:
-    """Return a refusal with this code; `controller/words` has a sentence for each code."""
+    """Return a refusal with this code. `controller/words` holds a sentence for each code."""
     return Refuse(code)
 
 
@@ -117,7 +119,7 @@ _BY_PROCEDURE_1: dict[tuple[Row, type[Phase]], Cell] = {(Row.CARD_KEPT, WagersOp
 
 
 def legality(row: Row, phase: Phase, procedure: int) -> Cell:
-    """Return the cell of the table of legality for this kind of report in this phase. `procedure` is the version of the
-    rules under which the shoe opened."""
+    """Return what the table of legality says about this kind of report in this phase. `procedure` is the version of the
+    rules under which the shoe was opened."""
     before = _BY_PROCEDURE_1.get((row, type(phase))) if procedure == 1 else None
     return before or LEGALITY[row][type(phase)]

@@ -1,4 +1,4 @@
-"""The lock of the wagers at the start of a round: which wagers play, and which are refused and why."""
+"""The lock of the wagers at the start of a round: which wagers count, and which are refused and why."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from controller.table.states import Table
 
 
 def refusal(table: Table, wager: Wager) -> str | None:
-    """Return why the wager may not lie on its spot, as far as that is known before the lock; None where it may."""
+    """Return the code that says why the wager may not lie on its spot, as far as this is known before wagers are
+    locked. Return None if the wager may lie there."""
     if not table.rules.bet_recognition:
         return "no_wagers_known"
     rules = table.rules
@@ -21,15 +22,16 @@ def refusal(table: Table, wager: Wager) -> str | None:
 
 
 def lies(table: Table, wager: Wager) -> bool:
-    """Tell whether the chips on the layout already lie as this wager says."""
+    """Tell whether the table already knows this wager: the same chips lie on the same spot of the layout."""
     return set(place(table.placed, wager)) == set(table.placed)
 
 
 def wagers_differ(table: Table, sensed: AbstractSet[int]) -> tuple[int, ...]:
-    """Return the seats where the sensor and bet recognition disagree on whether a wager lies on the spot that the
+    """Return the seats at which the sensor and bet recognition disagree on whether a wager lies on the spot that the
     sensor watches.
 
-    Empty where that bet is closed: no wager on it plays, and a chip that was left there must not stop the table.
+    The result is empty if the bet on that spot is closed. No wager on a closed bet counts, so a chip that was left on
+    the spot must not stop the table.
     """
     if not table.rules.bet_recognition or table.rules.sensed in table.closed_spots:
         return ()
@@ -38,8 +40,8 @@ def wagers_differ(table: Table, sensed: AbstractSet[int]) -> tuple[int, ...]:
 
 
 def why_no_round(table: Table) -> str | None:
-    """Return why no round may begin although wagers are open, namely because nobody would play it; None where one may
-    begin."""
+    """Return a code that says why no round may begin although wagers are open: nobody would play the round. Return None
+    if a round may begin."""
     play = table.rules.play
     actives = _actives(table)
     if play.roles_play and (not actives or not set(actives) <= set(table.occupied)):
@@ -50,12 +52,13 @@ def why_no_round(table: Table) -> str | None:
 
 
 def lock(table: Table, by: str, sensed: AbstractSet[int], pit_fresh: bool, *, late: bool = False) -> WagersLocked:
-    """Return the lock of the wagers as they lie.
+    """Return the journalled fact that locks the wagers as they lie on the layout.
 
-    Without a fresh pit no progressive wager plays. No progressive wager plays either where the lock is `late`: the
-    round's first card was missed, and nobody knows which chips lay at the seats then. Where a card of the round is
-    already out, a chip plays that lay before that card and still lies (`early_cards.py`). A wager that was put down
-    before its bet closed does not play: what counts is the round that is locked.
+    No progressive wager counts if the pit was not heard lately (`pit_fresh` is False). No progressive wager counts
+    either if the lock is `late`: the round's first card was missed, and nobody knows which chips lay at the seats when
+    that card was drawn. If a card of the round has already left the shoe, a chip counts only if it lay before that card
+    and still lies (see `early_cards.py`). A wager that was put down before its bet closed does not count, because the
+    bet must be open for the round that is locked.
     """
     rules, closed = table.rules, table.closed_spots
     code = "locked_late" if late else None if pit_fresh else "pit_stale"
@@ -86,8 +89,8 @@ def lock(table: Table, by: str, sensed: AbstractSet[int], pit_fresh: bool, *, la
 
 
 def _lock_sensed(table: Table, by: str, sensed: AbstractSet[int], code: str | None) -> WagersLocked:
-    """Return the lock at a table that knows only the wagers that its sensors see. `code` says why none of them plays;
-    None where they play."""
+    """Return the lock at a table that knows only the wagers that its sensors see. `code` says why none of these wagers
+    counts, or is None if they count."""
     before = sensed if table.chips_noted is None else set(table.chips_noted)
     seats = tuple(sorted(seat for seat in sensed & before if code is None and _sits(table, seat)))
     refused_seats = tuple(sorted(sensed - {*seats}))
@@ -105,10 +108,10 @@ def _lock_sensed(table: Table, by: str, sensed: AbstractSet[int], code: str | No
 def _on(
     spot: str, stands: Iterable[Wager], refused: Iterable[RefusedWager], differ: Iterable[int]
 ) -> ProgressiveWagers:
-    """Return the wagers on a progressive bet: the seats whose wagers play, and the seats whose wagers are refused and
-    why.
+    """Return the wagers on the progressive bet at `spot`: the seats whose wagers count, and the seats whose wagers are
+    refused, with a code that says why.
 
-    `differ` are the seats where the sensor and bet recognition disagree.
+    `differ` are the seats at which the sensor and bet recognition disagree.
     """
     codes = {each.wager.seat: each.code for each in refused if each.wager.spot == spot}
     codes |= dict.fromkeys(differ, "wagers_differ")
@@ -117,8 +120,8 @@ def _on(
 
 
 def _sits(table: Table, seat: int) -> bool:
-    """Tell whether somebody may sit at the seat. At a table that was never told who sits where, the answer is always
-    yes."""
+    """Tell whether somebody may be sitting at the seat. The answer is True for every seat if nobody has told the table
+    which seats are occupied."""
     return not table.occupied or seat in table.occupied
 
 

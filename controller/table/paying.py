@@ -18,7 +18,8 @@ from controller.table.states import Wagers
 
 
 def settlement(rules: TableRules, seating: Seating, wagers: tuple[Wager, ...], done: Done) -> Settlement | None:
-    """Return the round's settlement in money; None where the table does not know the wagers."""
+    """Return the round's settlement, that is, what each wager wins or loses in money. Return None if the table does not
+    know the wagers."""
     if not rules.bet_recognition:
         return None
     return settle(rules.bets, rules.rounding, lambda seat: _seen(rules, seating, done, seat), wagers)
@@ -33,7 +34,8 @@ class Won(Struct, frozen=True):
 
 
 def awards(rules: TableRules, seating: Seating, done: Done, wagers: Wagers) -> list[Won]:
-    """Return the winning wagers on the progressive bets: in the bets' order, best row first, then by seat."""
+    """Return the winning wagers on the progressive bets. They are ordered by bet, then by pay-table row with the best
+    row first, then by seat."""
     if isinstance(done, SeatHands):
         return []
     won = []
@@ -45,20 +47,21 @@ def awards(rules: TableRules, seating: Seating, done: Done, wagers: Wagers) -> l
 
 
 def _seen(rules: TableRules, seating: Seating, done: Done, at: int | None = None) -> tuple[Finished, ...]:
-    """Return the finished round as the bets of seat `at` judge it, once for each hand that the seat has. With None the
-    round is judged for no seat in particular."""
+    """Return the facts of the finished round by which the bets of seat `at` are decided, one entry for each hand of the
+    seat. If `at` is None, the entry is for no seat in particular."""
     own = next((seat.k9 for seat in rules.seats if seat.number == at), None)
     others = [seat.k9 for seat in rules.seats if seat.number != at and seat.k9 is not None]
     return rules.play.seen(done, seating, at, (own, others))
 
 
 def awards_shown(won: Iterable[Won]) -> tuple[events.AwardWon, ...]:
-    """Return the won awards in the form that events have."""
+    """Return the won awards in the form that events use."""
     return tuple(events.AwardWon(each.spot, each.seat, each.row.award or "") for each in won)
 
 
 def hits(shoe: int, round_: int, won: Iterable[Won], levels: Mapping[str, int]) -> tuple[SeatHit, ...]:
-    """Return the won awards as hits that the table keeps, each with the amount in `levels` that its meter showed."""
+    """Return the won awards as hits for the table's state. Each hit holds the amount that its meter showed, taken from
+    `levels`."""
     return tuple(
         SeatHit(
             shoe,
@@ -75,13 +78,13 @@ def hits(shoe: int, round_: int, won: Iterable[Won], levels: Mapping[str, int]) 
 
 
 def progressive_shown(wagers: Wagers | None) -> tuple[events.ProgressiveSeats, ...]:
-    """Return, in the form that events have, the progressive bets that seats have a wager on."""
+    """Return the progressive bets on which seats have a wager, in the form that events use."""
     on = wagers.progressive if wagers else ()
     return tuple(events.ProgressiveSeats(each.spot, each.seats) for each in on if each.seats)
 
 
 def progressive_locked(rules: TableRules, wagers: Wagers) -> tuple[events.ProgressiveLocked, ...]:
-    """Return, in the form that events have, the locked wagers on every progressive bet of the game."""
+    """Return the locked wagers on every progressive bet of the game, in the form that events use."""
     on = [(bet, wagers.on(bet.spot)) for bet in rules.progressives]
     return tuple(
         events.ProgressiveLocked(
@@ -92,8 +95,8 @@ def progressive_locked(rules: TableRules, wagers: Wagers) -> tuple[events.Progre
 
 
 def dragon_bonus_shown(rules: TableRules, seating: Seating, done: Done) -> events.DragonBonusShown | None:
-    """Return, in the form that events have, what a wager on the Dragon Bonus of each hand pays; None where the game has
-    no such bets."""
+    """Return what a wager on the Dragon Bonus of Player's and of Banker's hand pays, in the form that events use.
+    Return None if the game has no Dragon Bonus."""
     bets = [bet_on(rules.bets, spot) for spot in DRAGON_BONUS]
     if None in bets:
         return None
@@ -108,12 +111,12 @@ def _shown(row: Row | None) -> str:
 
 
 def wagers_shown(wagers: Iterable[Wager]) -> tuple[events.WagerShown, ...]:
-    """Return the wagers in the form that events have."""
+    """Return the wagers in the form that events use."""
     return tuple(events.WagerShown(wager.seat, wager.back, wager.spot, wager.cents) for wager in wagers)
 
 
 def refused_shown(refused: Iterable[RefusedWager]) -> tuple[events.RefusedShown, ...]:
-    """Return the refused wagers in the form that events have."""
+    """Return the refused wagers in the form that events use."""
     return tuple(
         events.RefusedShown(each.wager.seat, each.wager.back, each.wager.spot, each.wager.cents, each.code)
         for each in refused
@@ -121,7 +124,7 @@ def refused_shown(refused: Iterable[RefusedWager]) -> tuple[events.RefusedShown,
 
 
 def settlement_shown(settled: Settlement | None) -> events.SettlementShown | None:
-    """Return a settlement in the form that events have; None where there is none."""
+    """Return a settlement in the form that events use, or None if `settled` is None."""
     if settled is None:
         return None
     totals = settled.totals
@@ -152,19 +155,19 @@ def settlement_shown(settled: Settlement | None) -> events.SettlementShown | Non
 
 
 def returned_shown(rules: TableRules, wagers: tuple[Wager, ...]) -> events.SettlementShown | None:
-    """Return, in the form that events have, the settlement of a void round, which returns every wager; None where there
-    was no wager."""
+    """Return the settlement of a void round, in which every wager is returned, in the form that events use. Return None
+    if there was no wager."""
     return settlement_shown(returned(rules.bets, wagers)) if wagers else None
 
 
 def actives_shown(actives: Actives | None) -> events.ActivesShown | None:
-    """Return Baccarat Royal's active seats in the form that events have; None where there are none."""
+    """Return Baccarat Royal's active seats in the form that events use, or None if `actives` is None."""
     return None if actives is None else events.ActivesShown(actives.player, actives.banker)
 
 
 def played(rules: TableRules, seating: Seating, done: Done) -> list[tuple[int, str, str]]:
-    """Return the hands that seats played: for each hand its seat, its name, and the result of the seat's own wager on
-    it."""
+    """Return the hands that seats played in a finished round. Each entry is a tuple: the seat's number, the hand's
+    name, and the result of the wager on that hand."""
     if isinstance(done, SeatHands):
         hands = [(hand.seat, seat_hand_name(hand.seat, hand.number)) for hand in done.hands]
     else:

@@ -1,5 +1,5 @@
-"""The table's placard, which says the rules that players go by (name, game, seats, limits, bets), made from the table's
-rules alone. Its form is in `controller/contract/face/placard.py`. Pure."""
+"""The table's placard: the rules that players must know (name, game, seats, limits, bets). It is computed from the
+table's rules alone. `controller/contract/face/placard.py` defines its form. The functions are pure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from controller.table.rules import TableRules
 
 
 def placard(rules: TableRules, name: str, languages: tuple[str, ...]) -> Placard:
-    """Return the placard of a table named `name`, whose page for players is in these `languages`."""
+    """Return the placard (what players must know of the rules) of the table named `name`. `languages` are the languages
+    of the table's page for players."""
     return Placard(
         name=name,
         table=rules.table,
@@ -40,8 +41,8 @@ def placard(rules: TableRules, name: str, languages: tuple[str, ...]) -> Placard
 
 
 def _seats_told(rules: TableRules) -> bool:
-    """Tell whether the seats differ for players: a seat has a hand, a role, a King and 9, or a wager that the table may
-    know."""
+    """Tell whether the placard must list the seats, because the seats differ for players. They differ if a seat has a
+    hand or a role of its own, a King and a 9 printed at it, or a wager that the table may know."""
     has_its_own = rules.play.seats_play or rules.play.roles_play or any(seat.k9 for seat in rules.seats)
     return has_its_own or rules.bet_recognition or bool(rules.progressives)
 
@@ -86,7 +87,7 @@ def _row(row: Row) -> PlacardRow:
 
 
 def _when(when: Condition) -> When:
-    """Return the condition of a pay-table row as a dictionary, without the words that the row leaves open."""
+    """Return the condition of a pay-table row as a dictionary. Fields that the row leaves open are left out."""
     return {
         name: {word: said for word, said in value.items() if said is not None} if isinstance(value, dict) else value
         for name, value in to_builtins(when).items()

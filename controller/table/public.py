@@ -1,5 +1,5 @@
-"""The table's public face: what everybody may see of the table's state. Its form is in
-`controller/contract/face/table.py`. Pure."""
+"""The table's public face: the part of the table's state that everybody may see. `controller/contract/face/table.py`
+defines its form. The functions are pure."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ BETWEEN_ROUNDS = ("no_shoe", "first_card_due", "wagers_open", "paused", "shoe_en
 
 
 def public_rounds(table: Table) -> tuple[PublicRound, ...]:
-    """Return the finished rounds of the open shoe in their public form, without void rounds."""
+    """Return the finished rounds of the open shoe in the form that everybody may see. Void rounds are left out."""
     return tuple(map(_round, table.finished))
 
 
@@ -82,7 +82,7 @@ def _round(finished: FinishedRound) -> PublicRound:
 
 
 def public(table: Table) -> Public:
-    """Return what everybody may see of the state of `table`."""
+    """Return the part of the state of `table` that everybody may see."""
     phase, last = table.phase, table.last_round
     wagers = table.locked_wagers
     step = None if table.fault else following(table)
@@ -167,8 +167,8 @@ def _choice(step: Choose) -> PublicChoice:
 
 
 def _squeezing(table: Table) -> dict[str, int | None]:
-    """Return, at Midi (a game whose players turn up the cards), which seat holds each hand's cards while the round is
-    dealt (sheet 000). Empty at other games."""
+    """Return which seat holds the cards of Player's and of Banker's hand while a round of Midi is dealt (sheet 000). At
+    Midi, players turn up the cards themselves. Return an empty dictionary for other games."""
     if not isinstance(table.phase, Locked | RoundInPlay) or not table.rules.play.squeezed:
         return {}
     player, banker = squeezing(table.rules.wagers, (table.locked_wagers or NO_WAGERS).placed)
@@ -188,7 +188,7 @@ def _progressive(on: ProgressiveWagers) -> PublicProgressive:
 
 
 def _is_final_round(table: Table) -> bool:
-    """Tell whether the round that takes wagers or is dealt now is the last of the shoe."""
+    """Tell whether the present round, which takes wagers or is being dealt, is the last round of the shoe."""
     if table.shoe is None or table.shoe.final_round is None:
         return False
     in_play = isinstance(table.phase, RoundInPlay)  # a simulated hand does not count, so it is never the last

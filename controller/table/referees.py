@@ -1,9 +1,8 @@
-"""The shoe as a second referee: its opinions on the burn, on a card's place and on a round's result are compared with
-the table's own rules.
+"""The shoe as a second referee. A card-reading shoe for punto banco has its own opinions on the burn, on a card's place
+and on a round's result. This module compares them with the table's own rules.
 
-Where the shoe's opinion differs from the rules, the table stops and shows both; neither is taken silently. For example:
-the shoe says that a card goes to Banker, and by the table's rules the card is Player's. Only shoes for punto banco have
-opinions.
+If the shoe's opinion differs from the rules, the table stops and shows both. Neither opinion is taken silently. For
+example: the shoe says that a card goes to Banker, and by the table's rules the card is Player's.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from controller.table.stops import Stepped, stop
 
 
 def compare_burn_count(table: Table, count: int) -> Stepped:
-    """Compare the shoe's count of cards to burn with the first card's worth. Stop the table where they differ."""
+    """Compare the shoe's count of the cards to burn with the first card's worth. Stop the table if they differ."""
     assert isinstance(table.phase, Burning)
     worth = shoe_life.worth_in_burn(table.phase.first_card)
     if count == worth:
@@ -32,7 +31,7 @@ def compare_burn_count(table: Table, count: int) -> Stepped:
 
 
 def compare_result(table: Table, fact: ShoeResultReported) -> Stepped:
-    """Compare the shoe's result of a round with the table's own. Stop the table where they differ."""
+    """Compare the result of a round that the shoe reported with the table's own result. Stop the table if they differ."""
     awaited, burned = table.awaiting_result, table.burned_in_shoes_round
     table = replace(table, awaiting_result=None, burned_in_shoes_round=False)
     if awaited == "voided" or (awaited is None and fact.result is ShoeResult.FORCE_QUIT):
@@ -51,8 +50,8 @@ def _in_words(result: str, player_pair: bool, banker_pair: bool) -> str:
 
 
 def differing_target(table: Table, fact: CardDrawn) -> str | None:
-    """Return the code of the fault where the shoe puts the card elsewhere than the table's rules do; None where both
-    agree, or the shoe has no opinion."""
+    """Return the code of the fault if the shoe puts the card in another place than the table's rules do. Return None if
+    both agree, or if the shoe does not say where the card goes."""
     if fact.target is None:
         return None
     expected, index = _expected_target(table)
@@ -67,8 +66,8 @@ def differing_target(table: Table, fact: CardDrawn) -> str | None:
 
 
 def both_opinions(table: Table, fact: CardDrawn) -> dict[str, str | int]:
-    """Return, for people to read, where the shoe and where the table's rules put the card. Empty where that would tell
-    a face-down card."""
+    """Return where the shoe puts the card and where the table's rules put it, as texts for people. Return an empty
+    dictionary if the texts would tell a face-down card."""
     if next_is_secret(table) or table.burned_in_shoes_round:
         return {}
     assert fact.target is not None
@@ -79,8 +78,8 @@ def both_opinions(table: Table, fact: CardDrawn) -> dict[str, str | int]:
 
 
 def where(table: Table) -> str:
-    """Return, as a word for people to read, where the next card goes. Only "hand" where more would tell a face-down
-    card."""
+    """Return a word for people that says where the next card goes. The word is only "hand" if a more precise word would
+    tell a face-down card."""
     match table.phase:
         case FirstCardDue():
             return Target.FIRST_CARD.value
@@ -97,8 +96,8 @@ def where(table: Table) -> str:
 
 
 def _expected_target(table: Table) -> tuple[Target, int | None]:
-    """Return where the table's rules put the next card, and the card's index in the hand; None as index where it goes
-    to no hand."""
+    """Return where the table's rules put the next card, and its index in the hand (1 for the hand's first card). The
+    index is None if the card does not go to a hand."""
     match table.phase:
         case FirstCardDue():
             return Target.FIRST_CARD, None
@@ -111,8 +110,8 @@ def _expected_target(table: Table) -> tuple[Target, int | None]:
 
 
 def _begun_by_kept(table: Table) -> tuple[Card, ...]:
-    """Return those of the kept cards that begin a round but do not finish it. The kept cards before them may make whole
-    rounds."""
+    """Return the kept cards that belong to a round which they begin but do not finish. Kept cards that make up whole
+    rounds before it are left out."""
     dealt: tuple[Card, ...] = ()
     for known in table.kept:
         dealt = (*dealt, known.card)

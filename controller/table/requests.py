@@ -1,8 +1,10 @@
-"""The decision on a request: a fact or a refusal. The facts that one fact brings with it are found here too.
+"""The decision on a request: it becomes a fact, or it is refused. This module also finds the facts that one fact brings
+with it.
 
-A request becomes a fact only where its act's entry allows the act in this phase, or where the act may clear the
+A request becomes a fact only if the entry of its act allows the act in the present phase, or if the act may clear the
 standing fault. Otherwise the request is refused, with a code that says why. For example: `lock` inside a round is
-refused with `already_locked`. Pure: the sensors' and the pit's state comes in as `Ambient`.
+refused with `already_locked`. The functions are pure: the state of the sensors and of the pit is passed in as
+`Ambient`.
 """
 
 from __future__ import annotations
@@ -29,13 +31,13 @@ ByTwo = (
 
 
 def decide(table: Table, request: Request, ambient: Ambient) -> Fact | Refuse:
-    """Return the fact that `request` becomes, or its refusal."""
+    """Decide on a person's request. Return the fact to journal, or the refusal."""
     act = act_of(request)
     return (act and _refused(table, request, act)) or request.becomes(table, ambient)
 
 
 def _refused(table: Table, request: Request, act: Act) -> Refuse | None:
-    """Return the refusal where the table's present state does not allow the act; None where it does."""
+    """Return the refusal if the table's present state does not allow the act. Return None if the act is allowed."""
     nameless = getattr(request, "supervisor", "") is None
     if nameless and (act.who is not Who.DEALER or table.fault is not None):
         return refuse("no_supervisor")
@@ -48,11 +50,11 @@ def _refused(table: Table, request: Request, act: Act) -> Refuse | None:
 
 
 def not_answered(table: Table, request: Request, fault: str | None) -> Refuse | None:
-    """Return a refusal where a supervisor's act names a fault other than the one that stands, or names none; None where
-    the act may go on.
+    """Return a refusal if a supervisor's act was meant for another fault than the standing one. `fault` is the id of
+    the fault that the person saw, or None if the person named no fault. Return None if the act may go on.
 
-    The person may never have seen the fault that stands. For example: fault "3-1" was shown to Smith. Jones cleared
-    "3-1", and fault "3-2" came. Smith's act for "3-1" must not clear "3-2".
+    The person may never have seen the standing fault. For example: Smith is shown the fault "3-1". Jones clears "3-1",
+    and the fault "3-2" comes. Smith's act for "3-1" must not clear "3-2".
     """
     standing = table.fault.id if table.fault else None
     act = act_of(request)
@@ -62,14 +64,15 @@ def not_answered(table: Table, request: Request, fault: str | None) -> Refuse | 
 
 
 def before(table: Table, fact: Fact, ambient: Ambient) -> tuple[Fact, ...]:
-    """Return the facts that `fact` brings with it, which take effect before it.
+    """Return the facts that `fact` brings with it and that must take effect before `fact`.
 
-    - The shoe's own report of a first card announces a new shoe.
-    - At a table that locks on the first card, that card locks the wagers. Where they may not be locked, the card locks
-      nothing, and is a card that is not due.
-    - While a round plays for progressive meters, any fact may decide the round. So what the meters show by now is noted
-      before every fact.
-    - A card that leaves the shoe while wagers are open may be the next round's. So the chips that lie are noted first.
+    - If the shoe itself reports a first card, that report announces a new shoe.
+    - If the table locks wagers on the first card, that card locks the wagers. If the wagers may not be locked, the card is
+      a card that is not due.
+    - If a round plays for progressive meters, any fact may decide the round. So the amounts that the meters show now are
+      noted before every fact.
+    - If a card leaves the shoe while wagers are open, it may be the next round's card. So the chips on the layout are noted
+      before it.
     """
     if _announces_a_shoe(table, fact):
         return (opened(table, "first_card", ambient),)
@@ -84,17 +87,17 @@ def before(table: Table, fact: Fact, ambient: Ambient) -> tuple[Fact, ...]:
 
 
 def after(table: Table, ambient: Ambient) -> tuple[Fact, ...]:
-    """Return the facts that follow by themselves from the table's state. The one case: a new shoe whose first card
-    waited for owed commission opens once the last seat has paid."""
+    """Return the facts that follow from the table's state without a report or an act. There is one case: the first card
+    of a new shoe had to wait because seats owed commission. The new shoe opens once the last seat has paid."""
     waited = table.fault is not None and table.fault.code == "commission_owed" and not table.commission_owed
     return (opened(table, "first_card", ambient),) if waited else ()
 
 
 def _meters_moved(table: Table, ambient: Ambient) -> bool:
-    """Tell whether a round plays for the progressive meters and the meters now show other amounts than those noted for
-    the round.
+    """Return True if the present round plays for progressive meters and the meters now show other amounts than those
+    noted for the round.
 
-    False where the meters were never heard.
+    Return False if no amounts of the meters are known.
     """
     wagers = table.locked_wagers
     if wagers is None or not any(on.seats for on in wagers.progressive) or not ambient.levels:
@@ -108,8 +111,8 @@ def _announces_a_shoe(table: Table, fact: Fact) -> bool:
 
 
 def _deals_a_card(table: Table, fact: Fact) -> bool:
-    """Tell whether the fact deals a card to a hand: the fact is a drawn card, or a person's decision on a card that
-    waits or was missed."""
+    """Tell whether the fact deals a card to a hand. The fact is then a drawn card, or a person's decision on a card
+    that waits or that was missed."""
     if _is_for_a_round(fact):
         return True
     if table.fault is None:
@@ -124,7 +127,7 @@ def _deals_a_card(table: Table, fact: Fact) -> bool:
 
 
 def _raiser_is_dealt(fault: StandingFault) -> bool:
-    """Tell whether clearing the fault deals the card that raised it to a hand."""
+    """Tell whether the card that raised the fault is dealt to a hand when a supervisor clears the fault."""
     if fault.raised_by is None:
         return False
     match FAULTS[fault.code].clearing:
@@ -137,6 +140,6 @@ def _raiser_is_dealt(fault: StandingFault) -> bool:
 
 
 def _is_for_a_round(fact: Fact) -> bool:
-    """Tell whether the fact is a drawn card for a hand. A card that the shoe reports as burned or as a first card is
-    not."""
+    """Tell whether the fact is a card drawn for a hand. The answer is False for a card that the shoe reports as burned
+    or as the first card of a shoe."""
     return isinstance(fact, CardDrawn) and fact.target not in (Target.FIRST_CARD, Target.BURN)

@@ -1,6 +1,7 @@
-"""The rules that one table plays by, made from its game file and its seats.
+"""The rules by which one table plays. They are made from the game file and the table's seats.
 
-A shoe is played to its end under the rules with which it opened. So the fact `ShoeOpened` holds these rules.
+A shoe is played to its end under the rules with which it was opened, so the journalled fact `ShoeOpened` holds these
+rules.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ class ShoeRules(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 
 class Seat(Struct, frozen=True, forbid_unknown_fields=True):
-    """A seat of the table: its number, and the King and the 9 printed there."""
+    """A seat of the table: its number, and the king and the nine that are printed there."""
 
     number: int
     """The seat's number on the layout, from 1 to 99."""
@@ -74,9 +75,9 @@ class Seat(Struct, frozen=True, forbid_unknown_fields=True):
 class TableRules(Struct, frozen=True, forbid_unknown_fields=True):
     """All the rules that the table's state depends on.
 
-    `sensors` are the seats with a sensor. Each sensor sees the chip on the spot `sensed`, one of the progressive bets.
-    Without `bet_recognition` the table knows no other wager, and nothing is settled in money. `bets` are the game's;
-    wagers are settled in the order of the bets.
+    `sensors` are the seats that have a sensor. Each sensor watches the chip on the spot `sensed`, which is the spot of
+    a progressive bet. If `bet_recognition` is False, the table knows no other wagers and settles nothing in money.
+    `bets` are the bets of the game; wagers are settled in the order of `bets`.
     """
 
     table: str  # the table's id: in every topic and event
@@ -104,10 +105,10 @@ class TableRules(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def progressives(self) -> tuple[Bet, ...]:
-        """The progressive bets, in the order of the game file."""
+        """The progressive bets of the game, in the order of the game file."""
         return tuple(bet for bet in self.bets if bet.progressive)
 
     @property
     def meters(self) -> frozenset[str]:
-        """The progressive meters that the bets pay from."""
+        """The names of the progressive meters from which the game's bets are paid."""
         return frozenset(meter for bet in self.bets for meter in bet.meters)

@@ -1,4 +1,5 @@
-"""The shoe in numbers: which cards are left, the burn, the cut card and the shoe's end (sheet 000)."""
+"""What the table counts of a shoe: which cards are left, how many are burned, where the cut card came, and when the
+shoe ends (sheet 000)."""
 
 from __future__ import annotations
 
@@ -15,13 +16,14 @@ _PLACE = {card: place for place, card in enumerate(DECK)}
 
 
 def can_still_come(shoe: Shoe, rules: ShoeRules, card: Card) -> bool:
-    """Tell whether a copy of this card can still be in the shoe. The shoe began with each card once for each deck."""
+    """Tell whether a copy of this card can still be in the shoe. At its start the shoe held each card once for each
+    deck."""
     return shoe.gone[_PLACE[card]] < rules.decks
 
 
 def without(shoe: Shoe, rules: ShoeRules, card: Card | None) -> Shoe:
-    """Return the shoe after this card left it. Where `card` is None or has no copy left, a card without a name is
-    counted as gone."""
+    """Return the shoe's counts after this card left it. If `card` is None, or no copy of it is left, a card without a
+    name is counted as gone."""
     if card is None or not can_still_come(shoe, rules, card):
         return replace(shoe, unnamed=shoe.unnamed + 1)
     place = _PLACE[card]
@@ -29,7 +31,8 @@ def without(shoe: Shoe, rules: ShoeRules, card: Card | None) -> Shoe:
 
 
 def corrected(shoe: Shoe, rules: ShoeRules, were: Iterable[Card], are: Iterable[Card]) -> Shoe:
-    """Return the shoe after a correction: the cards that were counted as `were` are really `are`."""
+    """Return the shoe's counts after a correction: the cards `were` had been counted as gone, and the cards `are` are
+    counted instead."""
     gone = list(shoe.gone)
     for card in were:
         gone[_PLACE[card]] -= 1
@@ -40,8 +43,9 @@ def corrected(shoe: Shoe, rules: ShoeRules, were: Iterable[Card], are: Iterable[
 
 
 def reconciled(shoe: Shoe, rules: ShoeRules, rest: Iterable[Card]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the cards that are missing and the cards that are too many, once the cards left in the ended shoe (`rest`)
-    were read. A card that is missing twice is listed twice."""
+    """Compare the cards of an ended shoe with its decks. `rest` are the cards that were still in the shoe. Return two
+    tuples: the cards that are missing, and the cards that are too many. A card that is missing twice is listed twice.
+    """
     counts = Counter(rest)
     over = {card: gone + counts[card] - rules.decks for card, gone in zip(DECK, shoe.gone, strict=True)}
     missing = (str(card) for card, more in over.items() for _ in range(-more))
@@ -49,7 +53,8 @@ def reconciled(shoe: Shoe, rules: ShoeRules, rest: Iterable[Card]) -> tuple[tupl
 
 
 def worth_in_burn(first_card: Card) -> int:
-    """Return what the first card is worth for the burn: ace 1, 2-9 at face value, tens and faces 10."""
+    """Return how many points the first card counts for the burn: an ace 1, a 2 to 9 its face value, a ten or a face
+    card 10."""
     return min(first_card.rank, Rank.TEN)
 
 
@@ -59,30 +64,31 @@ def cards_to_burn(first_card: Card, rules: ShoeRules) -> int:
 
 
 def after_cut_card(shoe: Shoe, rules: ShoeRules, in_wagered_round: bool) -> Shoe:
-    """Return the shoe once the cut card has come, which fixes the number of its last wagered round.
+    """Return the shoe's counts after the cut card came. The cut card fixes the number of the shoe's last wagered round.
 
-    Where the cut card comes inside a wagered round, the last round is `hands_after_cut_card` rounds further on.
-    Elsewhere the last round is `hands_after_cut_card_first` rounds further on.
+    If the cut card comes inside a wagered round, `hands_after_cut_card` more rounds are dealt after that round.
+    Otherwise `hands_after_cut_card_first` more rounds are dealt.
     """
     further = rules.hands_after_cut_card if in_wagered_round else rules.hands_after_cut_card_first
     return replace(shoe, final_round=shoe.wagered_rounds + further)
 
 
 def after_void(shoe: Shoe, rules: ShoeRules) -> Shoe:
-    """Return the shoe once a wagered round that had begun is void. Where a void round does not count, the shoe's last
-    round moves one further."""
+    """Return the shoe's counts after a wagered round became void that had begun. If the house's rules do not count a
+    void round, one more round is dealt before the shoe ends."""
     another = shoe.final_round is not None and not rules.voided_hand_counts
     return replace(shoe, final_round=(shoe.final_round or 0) + 1) if another else shoe
 
 
 def near_its_place(cards_left: int, rules: ShoeRules) -> bool:
-    """Tell whether the cut card came close enough to its place, `cards_left` cards before the shoe's end."""
+    """Tell whether the cut card came close enough to the place where it should be. `cards_left` is how many cards were
+    left in the shoe when it came."""
     return abs(cards_left - rules.cut_card_from_end) <= rules.cut_card_tolerance
 
 
 def ended(shoe: Shoe, rules: ShoeRules, cards_left: int) -> str | None:
-    """Return why no further wagered round may begin in this shoe; None where one may. `cards_left` is how many cards
-    can still be dealt."""
+    """Return a code that says why no further wagered round may begin in this shoe, or None if one may begin.
+    `cards_left` is how many cards can still be dealt."""
     if shoe.final_round is not None and shoe.wagered_rounds >= shoe.final_round:
         return "final_round"
     if cards_left < rules.fewest_cards_to_open:

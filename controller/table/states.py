@@ -1,6 +1,7 @@
-"""The table's state: one frozen type for each phase, and the type `Table`, which holds the phase and what outlives it.
+"""The table's state: one frozen type for each phase, and the type `Table`, which holds the phase and everything that
+lasts longer than a phase.
 
-`step` makes every state from facts alone. So a replay of the journal makes the same states again.
+The function `step` makes every state from facts alone, so a replay of the journal makes the same states again.
 """
 
 from __future__ import annotations
@@ -22,10 +23,10 @@ from controller.table.rules import TableRules
 
 
 class Wagers(Struct, frozen=True):
-    """The wagers of a round: `progressive` has each progressive bet that any seat wagered on.
+    """The wagers of a round. `progressive` has each progressive bet that any seat wagered on.
 
-    Where the table knows all wagers, `placed` has those that play and `refused` the others. `levels` are the cents that
-    the progressive meters last showed.
+    If the table knows all wagers, `placed` holds the wagers that count and `refused` the others. `levels` are the
+    amounts in cents that the progressive meters showed last.
     """
 
     progressive: tuple[ProgressiveWagers, ...] = ()
@@ -34,7 +35,7 @@ class Wagers(Struct, frozen=True):
     levels: dict[str, int] = field(default_factory=dict)
 
     def on(self, spot: str) -> ProgressiveWagers:
-        """Return the wagers on the progressive bet at `spot`."""
+        """Return the wagers on the progressive bet whose spot is `spot`."""
         return next((each for each in self.progressive if each.spot == spot), ProgressiveWagers(spot))
 
 
@@ -47,11 +48,11 @@ class NoShoe(Struct, frozen=True):
 
 
 class FirstCardDue(Struct, frozen=True):
-    """The phase after a shoe was announced: its first card is turned up next."""
+    """The phase after a shoe was announced: its first card must be drawn and turned up next."""
 
 
 class Burning(Struct, frozen=True):
-    """The phase after the first card was shown: `left` more cards are burned next, face down."""
+    """The phase after the shoe's first card was shown: `left` more cards must be burned, face down."""
 
     first_card: Card
     left: int
@@ -62,30 +63,31 @@ class WagersOpen(Struct, frozen=True):
 
 
 class Paused(Struct, frozen=True):
-    """The phase between two rounds while the dealer is away from the shoe: no wager, no lock and no card until
-    `resume`."""
+    """The phase between two rounds in which the table is paused: no wager, no lock and no card until somebody resumes
+    the table."""
 
 
 class Locked(Struct, frozen=True):
-    """The phase after wagers were locked: the round's first card comes next."""
+    """The phase after wagers were locked: the round's first card must be drawn next."""
 
     wagers: Wagers
     seating: Seating = NOBODY
 
 
 class KnownCard(Struct, frozen=True):
-    """A card that left the shoe. `typed_by` names the one or two people who typed it; empty where the shoe read it."""
+    """A card that left the shoe and whose rank and suit are known. `typed_by` names the one or two people who typed the
+    card. It is empty if the shoe read the card."""
 
     card: Card
     typed_by: tuple[str, ...] = ()
 
 
 class RoundInPlay(Struct, frozen=True):
-    """The phase in which a round is dealt, with its plays (cards and calls) in order. `wagers` is None in a simulated
-    hand.
+    """The phase in which a round is dealt. `plays` are its cards and calls, in order. `wagers` is None in a simulated
+    hand (a round without wagers).
 
-    `ahead` are facts that came while cards lay face down that must be turned up first. `kept` are cards kept for this
-    round, which wait for a call. `typed` are the cards that people typed, by the card's number in the round, from 1.
+    `ahead` are facts that must wait until face-down cards are turned up. `kept` are cards that are kept for this round
+    until a call is made. `typed` are the cards that people typed, by the card's number in the round, from 1.
     """
 
     plays: tuple[Play, ...]
@@ -97,7 +99,7 @@ class RoundInPlay(Struct, frozen=True):
 
 
 class ShoeEnded(Struct, frozen=True):
-    """The phase after the shoe's last round: a new shoe is announced next."""
+    """The phase after the shoe has ended: a new shoe must be announced next."""
 
 
 Phase = NoShoe | FirstCardDue | Burning | WagersOpen | Paused | Locked | RoundInPlay | ShoeEnded
@@ -107,14 +109,14 @@ BetweenRounds = WagersOpen | Paused
 
 
 class Shoe(Struct, frozen=True):
-    """What is known of the shoe being dealt.
+    """What is known of the open shoe.
 
-    `gone` counts the cards that have left the shoe, in the order of `cards.DECK`; `unnamed` counts the cards that
-    nobody could name. `rounds` numbers every round, simulated hands included. `wagered_rounds` counts the wagered
-    rounds that have begun. `final_round` is the number of the last wagered round, known once the cut card was seen.
-    `burned` counts the cards that were put away before the first round, the first card among them. `left_at_cut_card`
-    is how many cards were left when the cut card came. `unseen_cards` counts the cards drawn in error of which somebody
-    said that nobody had seen them.
+    `gone` counts how many copies of each card have left the shoe, in the order of `cards.DECK`; `unnamed` counts the
+    cards that left and that nobody could name. `rounds` counts all rounds, simulated hands (rounds without wagers)
+    included. `wagered_rounds` counts the wagered rounds that have begun. `final_round` is the number of the last
+    wagered round. It is None until the cut card was seen. `burned` counts the cards that were put away before the first
+    round, including the first card. `left_at_cut_card` is how many cards were left when the cut card came.
+    `unseen_cards` counts the cards drawn in error of which somebody said that nobody had seen them.
     """
 
     number: int
@@ -129,9 +131,9 @@ class Shoe(Struct, frozen=True):
 
 
 class FinishedRound(Struct, frozen=True):
-    """A round that was dealt, with the wagers that stood on it. `done` and `settlement` include later corrections.
+    """A round that was dealt to its end, with its wagers. `done` and `settlement` include later corrections.
 
-    `settlement` is None where the table knows no wagers, or where there were none.
+    `settlement` is None if the table does not know the wagers, or if there were none.
     """
 
     number: int
@@ -142,16 +144,16 @@ class FinishedRound(Struct, frozen=True):
 
     @property
     def simulated(self) -> bool:
-        """Whether the round was dealt without wagers, after a card drawn in error."""
+        """Whether the round was a simulated hand, that is, dealt without wagers after a card drawn in error."""
         return self.wagers is None
 
 
 class Held(Struct, frozen=True):
-    """A fact that came while a fault stood, or that raised the fault, and waits.
+    """A fact that waits for a person's decision, because it came while a fault stood, or because it raised the fault.
 
     `after_gap`: reports were missed just before this fact. `in_doubt`: the shoe was not heard just before this fact,
-    and the fact's frame equals the last frame before that silence. So the fact may be a late copy, or a new report like
-    it. `typed_by`: who named the card of this fact, where the shoe did not.
+    and the fact's frame equals the last frame before that silence, so the fact may be a late copy of the earlier
+    report. `typed_by`: who named the card of this fact, if the shoe did not.
     """
 
     fact: ShoeFact | OwnFact
@@ -163,7 +165,8 @@ class Held(Struct, frozen=True):
 class Waiting(Sequence[Held]):
     """An immutable list of the facts that wait, in the order in which they came.
 
-    `then` costs the same however many facts wait: a longer list shares the facts of the list from which it was made.
+    The method `then` takes the same time however many facts wait, because a longer list shares the facts of the list
+    from which it was made.
     """
 
     __slots__ = ("_count", "_shared")
@@ -173,7 +176,7 @@ class Waiting(Sequence[Held]):
         self._count = len(self._shared)
 
     def then(self, held: Held) -> Self:
-        """Return a list of these facts and one more after them."""
+        """Return a new list that holds the facts of this list, followed by `held`."""
         more = type(self)()
         more._shared = self._shared if len(self._shared) == self._count else self._shared[: self._count]
         more._shared.append(held)
@@ -203,10 +206,11 @@ class Waiting(Sequence[Held]):
 
 
 class StandingFault(Struct, frozen=True):
-    """The fault that stops the table now. `details` are public, so they tell no face-down card.
+    """The fault that stops the table now. `details` are public, so they never tell a face-down card.
 
-    `raised_by` is the fact that raised the fault, where that fact still waits for a person's decision. `id` names this
-    one stop of the table: "3-2" is the second stop of shoe 3. A later fault of the same code has another `id`.
+    `raised_by` is the fact that raised the fault, or None if that fact does not wait for a person's decision. `id`
+    names this one stop of the table: "3-2" is the second stop of shoe 3. A later fault with the same code has another
+    `id`.
     """
 
     code: str
@@ -219,36 +223,36 @@ class Table(Struct, frozen=True):
     """The whole state of a table.
 
     The rounds:
-    - `finished`: the shoe's rounds. `last_round`: the round that is shown until the next round.
-    - `hits`: the hits of the last wagered round, until wagers are locked again. A progressive hit stays until a person
-      has seen to it.
-    - `kept`: cards that left the shoe before their time and are the next round's first. `kept_results`: what the shoe
-      says of the rounds that these cards make. `chips_noted`: the seats whose sensor saw a wager when the first card
-      of the next round left the shoe; None while no such card is out (`early_cards.py`).
+    - `finished`: the shoe's finished rounds. `last_round`: the round that is shown until the next round begins.
+    - `hits`: the hits of the last wagered round, until wagers are locked again. A hit on a progressive meter stays until
+      a person has handled it.
+    - `kept`: cards that left the shoe too early and are the first cards of the next round. `kept_results`: the results
+      that the shoe has reported for the rounds that these cards make. `chips_noted`: the seats whose sensor saw a wager
+      when the first card of the next round left the shoe; None while no such card is out (`early_cards.py`).
     - `held`: the facts that came while the fault stood. `stops` counts the faults since this shoe was announced.
-    - `doubts`: what speaks against the cards of the round that is locked or in play (`doubts.py`); `shoe_doubts`: what
-      speaks against the shoe's count. `dealt_ms`: the time from the round's first card to its last card so far; None
-      where nobody knows.
+    - `doubts`: signs that the cards of the present round may not be what the shoe reported (`doubts.py`); `shoe_doubts`:
+      signs that the table's count of the shoe may be wrong. `dealt_ms`: the time from the round's first card to its last
+      card so far; None if nobody knows it.
 
     The shoe's reports:
-    - `awaiting_result`: the round whose result the shoe has yet to state; "voided" where the shoe may still state a
+    - `awaiting_result`: the round whose result the shoe has yet to report; "voided" if the shoe may still report a
       result for a round that was void or burned.
-    - `burned_in_shoes_round`: whether a card was burned that the shoe counts into a round. Until that round's result
-      the shoe's opinions would tell of the card.
-    - `last_report`: the report whose number the next report's follows, where the shoe was heard ever since. Where the
-      shoe was not heard, `unheard_since` is that report, until another report comes.
+    - `burned_in_shoes_round`: whether a card was burned that the shoe counts as part of a round. Until that round's
+      result comes, the shoe's opinions could tell something about the card.
+    - `last_report`: the report whose number the next report must follow. If the shoe was not heard for a time,
+      `last_report` is None and `unheard_since` is that report, until another report comes.
     - `seq_counts_zero`: whether the shoe has gone on with 0 after 9 since it was switched on. Such a shoe always does.
 
     The seats and the pit:
     - `placed`: the chips for the next round. `occupied`: the seats with players. `commission_owed`: cents by seat.
     - `award_seq`: the number of the pit's last award step. `disputed`: the awards of an impossible amount.
-    - `win_seq`: the number of the last win of which the pit told.
+    - `win_seq`: the number of the last win that the pit reported.
     - `pit_key`: the pit's public key in hex; None until a person has pinned a key.
     - `recognition_key`: bet recognition's public key in hex; None until two people have adopted a key. `wager_seq`: the
       highest number of a message signed with that key.
     - `measured`: the program and the configuration that run; None in a journal of an earlier version.
-    - `measure_asked_at`: when the pit last asked what runs, by the pit's clock. `pit_link_lost`: an alarm told
-      people that the pit is not heard, and none has told them that it is heard again.
+    - `measure_asked_at`: when the pit last asked which program runs, by the pit's clock. `pit_link_lost`: True after an
+      alarm reported that the pit is not heard, until an alarm reports that it is heard again.
     """
 
     rules: TableRules
@@ -293,12 +297,12 @@ class Table(Struct, frozen=True):
 
     @property
     def next_round(self) -> tuple[int, int] | None:
-        """The open shoe's number, and the number of the round that it deals next; None without a shoe."""
+        """The number of the open shoe, and the number of the round that it deals next. None if no shoe is open."""
         return (self.shoe.number, self.shoe.rounds + 1) if self.shoe else None
 
     @property
     def closed_spots(self) -> frozenset[str]:
-        """The spots on which the open shoe takes no more wagers, from the next round on."""
+        """The spots on which the open shoe takes no wagers from the next round on."""
         if self.shoe is None or isinstance(self.phase, NoShoe | ShoeEnded):
             return frozenset()
         wagered = self.shoe.wagered_rounds + (2 if isinstance(self.phase, Locked) else 1)
@@ -307,17 +311,18 @@ class Table(Struct, frozen=True):
 
     @property
     def locked_wagers(self) -> Wagers | None:
-        """The wagers of the round that is locked or in play; None between rounds, and in a simulated hand."""
+        """The wagers of the round that is locked or in play. None between rounds, and in a simulated hand (a round
+        without wagers)."""
         return self.phase.wagers if isinstance(self.phase, Locked | RoundInPlay) else None
 
     @property
     def owes_before_new_shoe(self) -> bool:
-        """Whether seats owe commission that the house wants collected before a new shoe begins."""
+        """Whether seats owe commission that must be collected, by the house's rules, before a new shoe begins."""
         return self.rules.shoe.commission_before_new_shoe and bool(self.commission_owed)
 
     @property
     def cards_left(self) -> int | None:
-        """How many cards are still in the shoe, never below 0; None without a shoe."""
+        """How many cards are still in the shoe, never below 0. None if there is no shoe."""
         if self.shoe is None:
             return None
         return max(0, 52 * self.rules.shoe.decks - sum(self.shoe.gone) - self.shoe.unnamed)

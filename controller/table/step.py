@@ -1,10 +1,10 @@
-"""The table's step function: given the state and one fact, it returns the next state and the events that the fact
-makes.
+"""The function `step`, which computes how a fact changes the table. From the table's state and one fact it returns the
+next state and the events that are sent.
 
-`step(table, fact)` is pure and handles every fact. It does what `legality.py` says for the fact and the phase. The
-moves are in this module and in `dealing.py` and `referees.py`. While a fault stands, every report is held. An act that
-may clear the fault ends it. The held reports then take effect in the order in which they came, and may raise the next
-fault.
+`step(table, fact)` is pure and handles every kind of fact. For a report of the shoe it does what the table of legality
+(`legality.py`) says for the fact and the phase. The moves themselves are in this module, in `dealing.py` and in
+`referees.py`. While a fault stands, every report is held. An act that may clear the fault ends it. The held reports
+then take effect in the order in which they came, and may raise the next fault.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ from controller.table.stops import Stepped, alarm, cleared, open_shoe, shoe_numb
 
 
 def step(table: Table, fact: Fact) -> Stepped:
-    """Return the table after `fact`, and the events that the fact makes, in the order in which they are sent."""
+    """Return the table's state after `fact`, and the events that the fact causes, in the order in which they are sent."""
     table, made = _step(table, fact)
     if isinstance(fact, ChipsNoted):  # the card for which they are noted is the next fact
         return table, made
@@ -177,7 +177,8 @@ def _step(table: Table, fact: Fact) -> Stepped:
 
 
 def _only_told(fact: Fact) -> tuple[str, dict[str, str | int]] | None:
-    """Return the alarm for a fact that raises an alarm and changes nothing else; None for every other fact."""
+    """Return the code and the details of the alarm, if the fact raises an alarm and changes nothing else. Return None
+    for every other fact."""
     match fact:
         case PublishRefused(seq, reason_code):
             return "publish_refused", {"seq": seq, "reason_code": reason_code}
@@ -210,8 +211,8 @@ def _only_told(fact: Fact) -> tuple[str, dict[str, str | int]] | None:
 
 
 def _reconciled(table: Table, rest: tuple[Card, ...], by: str) -> Event:
-    """Return the event that compares the cards of the ended shoe, those that left it and those still in it, with the
-    cards of its decks."""
+    """Return the event that compares all cards of an ended shoe (those that left it, and the cards `rest` that are
+    still in it) with the cards of its decks."""
     shoe, rules = open_shoe(table), table.rules.shoe
     missing, extra = shoe_life.reconciled(shoe, rules, rest)
     gone = sum(shoe.gone) + shoe.unnamed
@@ -232,8 +233,8 @@ def _measured(fact: MeasureAnswered) -> dict[str, str | int]:
 
 
 def _changes(table: Table, now: ProgramMeasured) -> tuple[Event, ...]:
-    """Return an alarm for a program and for a configuration that differs from the one that ran before on this journal.
-    A program that the house has not approved raises one more alarm, once for each such program."""
+    """Return an alarm if the program, and one if the configuration, differs from what ran on this journal before. If
+    the house has not approved the program, return one more alarm, once for each such program."""
     before, made = table.measured, []
     if before is not None and (before.version, before.program) != (now.version, now.program):
         versions = {"version_before": before.version, "version": now.version}
@@ -248,9 +249,9 @@ def _changes(table: Table, now: ProgramMeasured) -> tuple[Event, ...]:
 
 
 def _open_shoe(table: Table, fact: ShoeOpened) -> Stepped:
-    """Open a new shoe. A shoe that is still open is closed early, and a standing fault ends.
+    """Open a new shoe. If a shoe is still open, it is closed early. If a fault stands, it ends.
 
-    The new state is made from the fact alone, so that a replay may begin at this fact.
+    The new state is made from the fact alone, so that a replay of the journal may begin at this fact.
     """
     made: tuple[Event, ...] = ()
     if table.shoe is not None and not isinstance(table.phase, ShoeEnded):
@@ -279,7 +280,7 @@ def _open_shoe(table: Table, fact: ShoeOpened) -> Stepped:
 
 
 def _opened(fact: ShoeOpened) -> Table:
-    """Return the table with a new shoe, made from the fact alone."""
+    """Return the table with a new shoe, made only from the fact that opens the shoe."""
     return Table(
         fact.rules,
         FirstCardDue(),
@@ -305,7 +306,7 @@ def _opened(fact: ShoeOpened) -> Table:
 
 
 def _note_levels(table: Table, levels: dict[str, int]) -> Table:
-    """Note the amounts that the progressive meters show now, for the round that plays for them."""
+    """Record the amounts that the progressive meters show now, for the round that plays for these meters."""
     phase = table.phase
     assert isinstance(phase, Locked | RoundInPlay), "levels are noted for a round"
     assert phase.wagers is not None, "this round has wagers"
@@ -313,7 +314,7 @@ def _note_levels(table: Table, levels: dict[str, int]) -> Table:
 
 
 def _lock_wagers(table: Table, fact: WagersLocked) -> Stepped:
-    """Lock the wagers and number the round. The cards that were kept for the round are dealt first."""
+    """Lock the wagers and give the round its number. Cards that were kept for the round are dealt at once."""
     shoe = open_shoe(table)
     shoe = replace(shoe, rounds=shoe.rounds + 1)
     wagers = Wagers(fact.progressive, fact.wagers, fact.refused, fact.levels)
@@ -344,16 +345,16 @@ def _lock_wagers(table: Table, fact: WagersLocked) -> Stepped:
 
 
 def _told(fact: WagersLocked) -> events.Told | None:
-    """Return the pit's signed message that gave the meters shown at the lock, in the form that events have; None
-    without one."""
+    """Return the pit's signed message that gave the meters shown at the lock, in the form that events use. Return None
+    if there was no such message."""
     if (told := fact.told) is None:
         return None
     return events.Told(events.SaidMeters(told.seq, told.at, fact.levels, told.win, told.signature), told.ago_ms)
 
 
 def _chips_moved(table: Table, fact: WagersLocked) -> tuple[Event, ...]:
-    """Return an alarm where chips were put down or taken back after a card of the round had left the shoe; otherwise
-    nothing."""
+    """Return an alarm if chips were put down or taken back after a card of the round had left the shoe. Otherwise
+    return an empty tuple."""
     if not fact.chips_added and not fact.chips_taken:
         return ()
     seats = {"added": fact.chips_added, "taken": fact.chips_taken}
@@ -362,10 +363,11 @@ def _chips_moved(table: Table, fact: WagersLocked) -> tuple[Event, ...]:
 
 
 def _chips_differ(table: Table, fact: WagersLocked) -> tuple[Event, ...]:
-    """Return an alarm where a first card locked the wagers while a sensor and bet recognition disagreed; otherwise
-    nothing.
+    """Return an alarm if the round's first card locked the wagers while a sensor and bet recognition disagreed.
+    Otherwise return an empty tuple.
 
-    Where a dealer wants to lock in that situation, the table stops instead, with the fault `wagers_differ`.
+    If the dealer, and not a card, locks the wagers while they disagree, the table stops with the fault `wagers_differ`
+    instead.
     """
     if not fact.differ:
         return ()
@@ -374,7 +376,8 @@ def _chips_differ(table: Table, fact: WagersLocked) -> tuple[Event, ...]:
 
 
 def _call(table: Table, called: Call) -> Stepped:
-    """Play the dealer's call, and then let the facts take effect that came before the call and waited for it."""
+    """Apply the dealer's call to the round. Then let the facts take effect that came before the call and had to wait
+    for it."""
     assert isinstance(table.phase, RoundInPlay), "a call is inside a round"
     ahead = table.phase.ahead
     table, made = call(replace(table, phase=replace(table.phase, ahead=Waiting())), called)
@@ -383,27 +386,27 @@ def _call(table: Table, called: Call) -> Stepped:
 
 
 def _reset_hits(table: Table, seat: int | None, by: str) -> Stepped:
-    """Remove the hits of a seat, or all hits where `seat` is None, because a supervisor has handled them."""
+    """Remove the hits of a seat, or all hits if `seat` is None, because a supervisor has handled them."""
     seen_to = {hit.seat for hit in table.hits if seat in (None, hit.seat)}
     event = events.HitReset(shoe_number(table), table.round_number, tuple(sorted(seen_to)), by)
     return replace(table, hits=tuple(hit for hit in table.hits if hit.seat not in seen_to)), (event,)
 
 
 def _see_wager(table: Table, fact: WagerSeen) -> Table:
-    """Note which wager bet recognition saw. The message's number counts, whether the wager was refused or not."""
+    """Record the wager that bet recognition saw, unless it was refused. The message's number is recorded in both cases."""
     placed = place(table.placed, fact.wager) if fact.refusal is None else table.placed
     return replace(table, placed=placed, wager_seq=fact.seq)
 
 
 def _adopt_recognition(table: Table, fact: RecognitionKeyPinned) -> Stepped:
-    """Adopt the key of bet recognition that two people accepted. The new key's messages are numbered from the
-    beginning, and the former key's are no longer believed."""
+    """Adopt the public key of bet recognition that two people accepted. Messages signed with the new key are numbered
+    from the beginning. Messages signed with the former key are no longer believed."""
     key = fingerprint(bytes.fromhex(fact.public_key))
     told = alarm(table, "recognition_key_adopted", {"key": key, "by": f"{fact.by}, {fact.witness}"})
     return replace(table, recognition_key=fact.public_key, wager_seq=0), (told,)
 
 
 def _collect_commission(table: Table, fact: CommissionCollected) -> Stepped:
-    """Take the commission that a seat has paid off what the seat owes."""
+    """Subtract the commission that a seat has paid from the commission that the seat owes."""
     event = events.Commission(shoe_number(table), table.round_number, fact.seat, fact.cents, fact.by)
     return replace(table, commission_owed=owing(table.commission_owed, {fact.seat: -fact.cents})), (event,)

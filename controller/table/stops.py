@@ -1,5 +1,5 @@
-"""How the table stops: the events of faults and alarms, the acts that may end the standing fault, and the facts that
-wait while it stands."""
+"""How the table stops: the events about faults and alarms, the acts that may end the standing fault, and the facts that
+wait while a fault stands."""
 
 from __future__ import annotations
 
@@ -44,7 +44,8 @@ _OF_THE_CONTROLLER = (
 
 
 def exits(table: Table) -> tuple[Exit, ...]:
-    """Return the acts by which the standing fault can be ended in the table's present state; empty without a fault."""
+    """Return the acts by which a supervisor can end the standing fault in the table's present state. Return an empty
+    tuple if no fault stands."""
     if table.fault is None:
         return ()
     kind = FAULTS[table.fault.code]
@@ -66,15 +67,15 @@ def exits(table: Table) -> tuple[Exit, ...]:
 
 
 def waits_for_pit(table: Table) -> bool:
-    """Tell whether the standing fault is an acknowledgement of the pit that does not fit this journal, and the pit has
-    not taken it back."""
+    """Return True if the table stopped because the pit acknowledged an event that does not fit this journal, and the
+    pit has not taken that acknowledgement back."""
     took_back = any(isinstance(held.fact, PitTookBack) for held in table.held)
     return table.fault is not None and table.fault.code == "journal_behind_pit" and not took_back
 
 
 def behind_pit_at(table: Table) -> str | None:
-    """Return the time, by the pit's clock, of an acknowledgement that does not fit this journal and was not taken back;
-    None where there is none."""
+    """Return the time, by the pit's clock, of an acknowledgement of the pit that does not fit this journal and that the
+    pit has not taken back. Return None if there is no such acknowledgement."""
     at: str | None = None
     if table.fault is not None and table.fault.code == "journal_behind_pit":
         at = str(table.fault.details.get("acked_at", ""))
@@ -88,12 +89,13 @@ def behind_pit_at(table: Table) -> str | None:
 
 
 def raiser(fault: StandingFault) -> tuple[Held, ...]:
-    """Return the fact that raised the fault, where it still waits for a person's decision; otherwise nothing."""
+    """Return a tuple with the fact that raised the fault, or an empty tuple if that fact does not wait for a person's
+    decision."""
     return () if fault.raised_by is None else (fault.raised_by,)
 
 
 def stop(table: Table, code: str, details: dict[str, str | int], raised_by: Held | None = None) -> Stepped:
-    """Stop the table with this fault, and return the event of the fault."""
+    """Stop the table with the fault `code`. Return the stopped table and the event that reports the fault."""
     stops = table.stops + 1
     table = replace(
         table, fault=StandingFault(code, details, raised_by, f"{shoe_number(table) or 0}-{stops}"), stops=stops
@@ -111,8 +113,8 @@ def stop(table: Table, code: str, details: dict[str, str | int], raised_by: Held
 def cleared(
     table: Table, by: str, exit_: Exit, code: str | None = None, cards_unheard: int | None = None
 ) -> events.FaultCleared:
-    """Return the event that a fault was ended by the act `exit_`. `code` names a fault that no longer stands; None
-    means the standing fault."""
+    """Return the event that says that the act `exit_` has ended a fault. `code` is the fault's code, or None for the
+    fault that stands now."""
     if code is None:
         assert table.fault is not None
         code = table.fault.code
@@ -120,23 +122,23 @@ def cleared(
 
 
 def alarm(table: Table, code: str, details: dict[str, str | int]) -> events.Alarm:
-    """Return the event of the alarm with this code, one of `ALARMS`."""
+    """Return the event that reports the alarm `code`, one of the codes in `ALARMS`."""
     return events.Alarm(shoe_number(table), table.round_number, code, details)
 
 
 def shoe_number(table: Table) -> int | None:
-    """Return the number of the shoe that events belong to; None before the first shoe."""
+    """Return the number of the shoe that new events belong to, or None before the first shoe."""
     return table.shoe.number if table.shoe else None
 
 
 def open_shoe(table: Table) -> Shoe:
-    """Return the shoe being dealt. Called only where there is one."""
+    """Return the open shoe. The caller makes sure that a shoe is open."""
     assert table.shoe is not None, "a shoe is open here"
     return table.shoe
 
 
 def cards_left(table: Table) -> int:
-    """Return how many cards are left in the open shoe. Called only where there is one."""
+    """Return how many cards are left in the open shoe. The caller makes sure that a shoe is open."""
     left = table.cards_left
     assert left is not None, "a shoe is open here"
     return left
@@ -148,21 +150,21 @@ def is_card(held: Held) -> bool:
 
 
 def held_cards(table: Table) -> int:
-    """Return how many cards have left the shoe and wait for a person's decision."""
+    """Return how many cards have left the shoe and wait for a person's decision about the standing fault."""
     if table.fault is None:
         return 0
     return sum(map(is_card, (*raiser(table.fault), *table.held)))
 
 
 def holds_a_card(table: Table) -> bool:
-    """Tell whether any card has left the shoe and waits for a person's decision. The search ends at the first such
-    card."""
+    """Tell whether a card has left the shoe and waits for a person's decision. Faster than counting all such cards,
+    because the search ends at the first one."""
     return table.fault is not None and any(map(is_card, chain(raiser(table.fault), table.held)))
 
 
 def known_left(table: Table) -> int | None:
-    """Return how many cards are left in the shoe by all reports. Cards that a fault holds or that wait for a reveal
-    count as gone. None without a shoe."""
+    """Return how many cards are left in the shoe by all reports, or None if there is no shoe. Cards that are held by a
+    fault, or that wait until face-down cards are turned up, count as gone."""
     if table.cards_left is None:
         return None
     ahead = table.phase.ahead if isinstance(table.phase, RoundInPlay) else ()
@@ -170,9 +172,9 @@ def known_left(table: Table) -> int | None:
 
 
 def carried_into_new_shoe(table: Table) -> tuple[ShoeFact | OwnFact, ...]:
-    """Return the held facts that a new shoe takes over.
+    """Return the held facts that pass to a new shoe when it is opened.
 
-    These are what the controller noticed about itself, and every fact from the new shoe's first card on.
+    These are the facts that the controller noticed about itself, and every fact from the new shoe's first card on.
     """
     if table.fault is None:
         return ()

@@ -1,10 +1,10 @@
-"""A void round: which of its cards were seen, and which awards its wagers had won by then.
+"""What a void takes away: which cards of the round were seen, and which awards its wagers had already won.
 
-A void takes a won award away. So its event names the cards that were seen, and the awards that these cards made
-certain. Where an award is certain, two people must agree. Example: KS 9S is printed at seat 1, which has a progressive
-wager. Player's two cards are KS 9S, and Banker's second card has not come. Whatever that card is, seat 1 wins an award.
-Two people must agree, too, where the table cannot know that no award is won: cards lie face down, or were drawn
-unheard.
+A void takes away awards that were won. So the event of the void names the cards that were seen, and the awards that
+these cards made certain. If an award is certain, two people must agree to the void. Example: seat 1, where KS and 9S
+are printed, has a progressive wager. Player's two cards are KS 9S, and Banker's second card has not come. Whatever that
+card is, seat 1 wins an award. Two people must also agree if the table cannot rule out an award, because cards lie face
+down or were drawn unheard.
 """
 
 from __future__ import annotations
@@ -34,11 +34,12 @@ _CARDS_UNHEARD = ("reports_missed", "shoe_restarted", "shoe_unplugged", "shoe_un
 
 
 class Decided(Struct, frozen=True):
-    """What the cards that were seen have decided: the awards that are won whatever comes, each at its least; and the
-    settlement, where each possible end of the round gives the same.
+    """What the cards that were seen have decided about a round that is not finished. `awards` are the awards that are
+    won whatever cards come, each with the least that it can be. `settlement` is the settlement if every possible end of
+    the round gives the same one, otherwise None.
 
-    `unknown`: cards lie on the felt that the table does not know or that nobody has turned up, or too many ends are
-    possible.
+    `unknown` is True if cards lie on the felt that the table does not know or that nobody has turned up, or if too many
+    ends of the round are possible.
     """
 
     awards: tuple[paying.Won, ...] = ()
@@ -47,10 +48,10 @@ class Decided(Struct, frozen=True):
 
 
 def plays_for_awards(table: Table) -> bool:
-    """Tell whether a progressive wager plays in the round that is locked or in play, so that some decisions need two
+    """Tell whether a progressive wager counts in the round that is locked or in play. If so, some decisions need two
     people.
 
-    False in a shoe that an earlier version of the program opened: one person decides to the end of that shoe, as
+    The answer is False for a shoe that an earlier version of the program opened. In such a shoe one person decides, as
     before.
     """
     wagers = table.locked_wagers
@@ -58,8 +59,8 @@ def plays_for_awards(table: Table) -> bool:
 
 
 def needs_two(table: Table) -> bool:
-    """Tell whether two people must agree to a void of the round, because its progressive wagers have won or may have
-    won."""
+    """Tell whether two people must agree to a void of the round, because a progressive wager has won an award or may
+    have won one."""
     wagers = table.locked_wagers
     if wagers is None or not plays_for_awards(table):
         return False
@@ -68,7 +69,7 @@ def needs_two(table: Table) -> bool:
 
 
 def void_event(table: Table, by: str, reason: str, witness: str | None = None) -> events.Void:
-    """Return the event that the round in play ended without a result."""
+    """Return the event that reports that the round in play ended without a result."""
     wagers = table.locked_wagers
     told = table.rules.procedure > 2
     decided = _decided(table, wagers) if told and wagers is not None else Decided()
@@ -89,7 +90,8 @@ def void_event(table: Table, by: str, reason: str, witness: str | None = None) -
 
 
 def _at_stake(table: Table, placed: tuple[Wager, ...]) -> tuple[Wager, ...]:
-    """Return the wagers at stake in the round in play. Each split of a seat's hand has added one more equal wager."""
+    """Return the wagers that are at stake in the round in play. If a seat has split its hand, its wager is listed once
+    for each of its hands."""
     in_play = table.phase
     if not isinstance(in_play, RoundInPlay):
         return placed
@@ -115,18 +117,18 @@ def _hands(table: Table) -> tuple[events.HandOfVoid, ...]:
 
 
 def _waiting(table: Table) -> tuple[Held, ...]:
-    """Return the facts that wait for a call, or for a person's decision."""
+    """Return the facts that wait for a dealer's call or for a person's decision."""
     ahead = tuple(table.phase.ahead) if isinstance(table.phase, RoundInPlay) else ()
     return (*ahead, *((*raiser(table.fault), *table.held) if table.fault else ()))
 
 
 def _held(table: Table) -> tuple[Held, ...]:
-    """Return the cards that lie in no hand because they wait for a call, or for a person's decision."""
+    """Return the cards that lie in no hand, because they wait for a dealer's call or for a person's decision."""
     return tuple(held for held in _waiting(table) if is_card(held))
 
 
 def _next_cards(table: Table) -> list[Card]:
-    """Return the cards that wait and that have a name, in the order in which they came."""
+    """Return the waiting cards whose rank and suit are known, in the order in which they came."""
     drawn = [held.fact.card for held in _waiting(table) if isinstance(held.fact, CardDrawn)]
     return [card for card in drawn if card is not None]
 
@@ -145,7 +147,7 @@ def _card_may_be_unheard(table: Table) -> bool:
 
 
 def _held_card(table: Table, held: Held) -> str:
-    """Return the waiting card as text, or as face down where nobody can have seen it."""
+    """Return the waiting card as text, or the sign for a face-down card if nobody can have seen it."""
     card = held.fact.card if isinstance(held.fact, CardDrawn | CardKept) else None
     return FACE_DOWN if card is None or table.rules.play.deals_face_down else str(card)
 
@@ -163,8 +165,8 @@ def _lies_face_down(table: Table) -> bool:
 
 
 def _decided(table: Table, wagers: Wagers) -> Decided:
-    """Return what the cards that were seen have decided. Cards that a fault holds are put where the game's rules put
-    them."""
+    """Return what the cards that were seen have decided about the wagers. A card that a fault holds is counted where
+    the game's rules put it."""
     assert isinstance(table.phase, Locked | RoundInPlay), "wagers are locked"
     if _lies_face_down(table) or _card_may_be_unheard(table):
         return Decided(unknown=True)
@@ -189,14 +191,15 @@ def _decided(table: Table, wagers: Wagers) -> Decided:
 
 
 def _less(table: Table, one: paying.Won, other: paying.Won) -> paying.Won:
-    """Return the lesser of two awards of one wager: the one whose row stands further down in the pay table."""
+    """Return the smaller of two awards for the same wager, that is, the award whose row stands further down in the pay
+    table."""
     rows = next(bet.rows for bet in table.rules.bets if bet.spot == one.spot)
     return max(one, other, key=lambda won: rows.index(won.row))
 
 
 class _Ends:
-    """All ends that a round can still come to, with the cards that are left in the shoe. The waiting cards `next_` come
-    first."""
+    """All ways in which a round can still end with the cards that are left in the shoe. The cards in `next_` have
+    already left the shoe and wait, so they come first."""
 
     def __init__(self, table: Table, next_: list[Card]) -> None:
         assert isinstance(table.phase, Locked | RoundInPlay), "a round is locked or in play"
@@ -207,8 +210,8 @@ class _Ends:
             self._left[card] -= 1
 
     def of(self, plays: tuple[Play, ...], came: int = 0) -> Iterator[Done]:
-        """Yield each end that the round can come to after these plays. `came` says how many of the waiting cards are
-        among the plays already."""
+        """Yield each end that the round can come to after `plays`, the cards and calls so far. `came` is the number of
+        waiting cards that `plays` already contains."""
         match self._game.next_step(self._seating, plays):
             case Draw() if came < len(self._next):
                 yield from self.of((*plays, self._next[came]), came + 1)

@@ -134,7 +134,7 @@ CARD = Act(
 
 
 class CardsCounted(ByPerson, frozen=True):
-    """The journalled fact that a supervisor counted the cards that are left in the shoe. `left` is how many there are."""
+    """The journalled fact that a supervisor counted the cards left in the shoe. `left` is how many there are."""
 
     left: int
     by: str
