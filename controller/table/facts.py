@@ -179,7 +179,7 @@ class ShoePresetChanged(Journalled, frozen=True):
 
 
 class ShoeUnplugged(Journalled, frozen=True):
-    """The line to the shoe was lost in a round or the burn. In older journals: whenever a card was due."""
+    """The line to the shoe was lost in a round or the burn. In older journals: when any card was due."""
 
 
 class ShoeUnheard(Journalled, frozen=True):
@@ -250,7 +250,7 @@ class ChipsNoted(Journalled, frozen=True):
 
 
 class ToldMeters(Struct, frozen=True, forbid_unknown_fields=True):
-    """The pit's signed message that gave the meters shown at the lock. The message was `ago_ms` old at that time."""
+    """The pit's signed message that gave the meters shown at the lock. The message was then `ago_ms` old."""
 
     seq: int
     at: str

@@ -22,7 +22,7 @@ from controller.table.stops import Stepped, stop
 
 
 def compare_burn_count(table: Table, count: int) -> Stepped:
-    """Compare the shoe's count of the cards to burn with the first card's worth. Stop the table if they differ."""
+    """Compare the shoe's count of the cards to burn with the first card's worth. If they differ, stop the table."""
     assert isinstance(table.phase, Burning)
     worth = shoe_life.worth_in_burn(table.phase.first_card)
     if count == worth:

@@ -67,12 +67,12 @@ def before(table: Table, fact: Fact, ambient: Ambient) -> tuple[Fact, ...]:
     """Return the facts that `fact` brings with it and that must take effect before `fact`.
 
     - If the shoe itself reports a first card, that report announces a new shoe.
-    - If the table locks wagers on the first card, that card locks the wagers. If the wagers may not be locked, the card is
-      a card that is not due.
-    - If a round plays for progressive meters, any fact may decide the round. So the amounts that the meters show now are
-      noted before every fact.
-    - If a card leaves the shoe while wagers are open, it may be the next round's card. So the chips on the layout are noted
-      before it.
+    - If the table locks wagers on the first card, that card locks the wagers. If the wagers may not be locked, the card
+      counts as a card that is not due.
+    - If a round plays for progressive meters, any fact may decide the round. So the amounts that the meters show now
+      are noted before every fact.
+    - If a card leaves the shoe while wagers are open, it may be the next round's card. So the chips on the layout are
+      noted before it.
     """
     if _announces_a_shoe(table, fact):
         return (opened(table, "first_card", ambient),)

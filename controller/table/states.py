@@ -230,9 +230,9 @@ class Table(Struct, frozen=True):
       that the shoe has reported for the rounds that these cards make. `chips_noted`: the seats whose sensor saw a wager
       when the first card of the next round left the shoe; None while no such card is out (`early_cards.py`).
     - `held`: the facts that came while the fault stood. `stops` counts the faults since this shoe was announced.
-    - `doubts`: signs that the cards of the present round may not be what the shoe reported (`doubts.py`); `shoe_doubts`:
-      signs that the table's count of the shoe may be wrong. `dealt_ms`: the time from the round's first card to its last
-      card so far; None if nobody knows it.
+    - `doubts`: signs that the cards of the present round may not be what the shoe reported (`doubts.py`).
+      `shoe_doubts`: signs that the table's count of the shoe may be wrong. `dealt_ms`: the time from the round's first
+      card to its last card so far; None if nobody knows it.
 
     The shoe's reports:
     - `awaiting_result`: the round whose result the shoe has yet to report; "voided" if the shoe may still report a
@@ -248,11 +248,11 @@ class Table(Struct, frozen=True):
     - `award_seq`: the number of the pit's last award step. `disputed`: the awards of an impossible amount.
     - `win_seq`: the number of the last win that the pit reported.
     - `pit_key`: the pit's public key in hex; None until a person has pinned a key.
-    - `recognition_key`: bet recognition's public key in hex; None until two people have adopted a key. `wager_seq`: the
-      highest number of a message signed with that key.
+    - `recognition_key`: bet recognition's public key in hex; None until two people have adopted a key. `wager_seq`:
+      the highest number of a message signed with that key.
     - `measured`: the program and the configuration that run; None in a journal of an earlier version.
-    - `measure_asked_at`: when the pit last asked which program runs, by the pit's clock. `pit_link_lost`: True after an
-      alarm reported that the pit is not heard, until an alarm reports that it is heard again.
+    - `measure_asked_at`: when the pit last asked which program runs, by the pit's clock. `pit_link_lost`: True after
+      an alarm reported that the pit is not heard, until an alarm reports that it is heard again.
     """
 
     rules: TableRules
@@ -311,8 +311,8 @@ class Table(Struct, frozen=True):
 
     @property
     def locked_wagers(self) -> Wagers | None:
-        """The wagers of the round that is locked or in play. None between rounds, and in a simulated hand (a round
-        without wagers)."""
+        """The wagers of the round that is locked or in play. None between rounds, and in a simulated hand (without
+        wagers)."""
         return self.phase.wagers if isinstance(self.phase, Locked | RoundInPlay) else None
 
     @property

@@ -80,7 +80,7 @@ from controller.table.stops import Stepped, alarm, cleared, open_shoe, shoe_numb
 
 
 def step(table: Table, fact: Fact) -> Stepped:
-    """Return the table's state after `fact`, and the events that the fact causes, in the order in which they are sent."""
+    """Return the table's state after `fact`, and the events that the fact causes, in the order of sending."""
     table, made = _step(table, fact)
     if isinstance(fact, ChipsNoted):  # the card for which they are noted is the next fact
         return table, made
@@ -177,8 +177,7 @@ def _step(table: Table, fact: Fact) -> Stepped:
 
 
 def _only_told(fact: Fact) -> tuple[str, dict[str, str | int]] | None:
-    """Return the code and the details of the alarm, if the fact raises an alarm and changes nothing else. Return None
-    for every other fact."""
+    """Return the code and the details of an alarm if the fact raises an alarm and changes nothing else; otherwise None."""
     match fact:
         case PublishRefused(seq, reason_code):
             return "publish_refused", {"seq": seq, "reason_code": reason_code}
@@ -400,13 +399,13 @@ def _see_wager(table: Table, fact: WagerSeen) -> Table:
 
 def _adopt_recognition(table: Table, fact: RecognitionKeyPinned) -> Stepped:
     """Adopt the public key of bet recognition that two people accepted. Messages signed with the new key are numbered
-    from the beginning. Messages signed with the former key are no longer believed."""
+    from 1 again, and messages signed with the former key are no longer believed."""
     key = fingerprint(bytes.fromhex(fact.public_key))
     told = alarm(table, "recognition_key_adopted", {"key": key, "by": f"{fact.by}, {fact.witness}"})
     return replace(table, recognition_key=fact.public_key, wager_seq=0), (told,)
 
 
 def _collect_commission(table: Table, fact: CommissionCollected) -> Stepped:
-    """Subtract the commission that a seat has paid from the commission that the seat owes."""
+    """Subtract the commission that a seat has paid from the commission that it owes."""
     event = events.Commission(shoe_number(table), table.round_number, fact.seat, fact.cents, fact.by)
     return replace(table, commission_owed=owing(table.commission_owed, {fact.seat: -fact.cents})), (event,)

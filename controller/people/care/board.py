@@ -1,5 +1,5 @@
-"""The checks of the Raspberry Pi itself: its power, its heat, its storage media, and what else uses the pins of its
-header."""
+"""The checks of the Raspberry Pi itself: its power supply, its temperature, the media from which it may start, and
+other users of the pins of its GPIO header."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PERSIST = "/sys/module/pinctrl_*/parameters/persist_gpio_outputs"
 
 
 def power(machine: Machine) -> Iterator[Row]:
-    """Check that the power supply holds its voltage and that the Pi was not slowed down."""
+    """Check that the Pi's supply voltage did not drop, and that the Pi was not slowed down."""
     bits = machine.number(_THROTTLED, 16)
     if bits is None:
         digits = (machine.run(["vcgencmd", "get_throttled"]) or "").strip().removeprefix("throttled=0x")
@@ -45,7 +45,7 @@ def power(machine: Machine) -> Iterator[Row]:
 
 
 def heat(machine: Machine) -> Iterator[Row]:
-    """Check how warm the processor is."""
+    """Check that the processor is not too warm."""
     milli_c = machine.number("/sys/class/thermal/thermal_zone0/temp")
     if milli_c is None:
         yield absent("temperature", "This machine does not report its temperature.")
@@ -61,7 +61,7 @@ def heat(machine: Machine) -> Iterator[Row]:
 
 
 def media(machine: Machine) -> Iterator[Row]:
-    """Check that a memory stick which somebody plugs in is neither read nor used to start the machine."""
+    """Check that a memory stick that somebody plugs in is not read, and that the machine starts only from its own card."""
     files = (path for folder in _MODPROBE for path in sorted(machine.at(folder).glob("*.conf")))
     told = [line.split() for path in files for line in path.read_text("utf-8", "replace").splitlines()]
     if all(["install", module, "/bin/false"] in told for module in _STORAGE):
@@ -81,7 +81,7 @@ def media(machine: Machine) -> Iterator[Row]:
 
 
 def header(machine: Machine, pins: PinsSection, shoe: ShoeSection) -> Iterator[Row]:
-    """Check that nothing but the table uses the header's wired pins."""
+    """Check that nothing but the table uses those pins of the GPIO header to which its lamps and inputs are wired."""
     if pins.driver == "simulated":
         yield absent("pins", "The pins are simulated: no lamp of a real table is lit.")
         return
@@ -104,7 +104,8 @@ def header(machine: Machine, pins: PinsSection, shoe: ShoeSection) -> Iterator[R
 
 
 def _console(machine: Machine, pins: PinsSection, shoe: ShoeSection) -> Iterator[Row]:
-    """Report a kernel console on header pins that a lamp, an input or the shoe uses."""
+    """Report a fault if the kernel writes its console to pins of the GPIO header that a lamp, an input or the shoe
+    uses."""
     named = re.findall(r"(?:^|\s)console=([^,\s]+)", machine.text("/proc/cmdline") or "")
     on = next((name for name in named if name in _HEADER_UART), None)
     if on is None:
@@ -119,7 +120,7 @@ def _console(machine: Machine, pins: PinsSection, shoe: ShoeSection) -> Iterator
 
 
 def _held(machine: Machine, pins: PinsSection) -> Iterator[Row]:
-    """Report each wired pin that the kernel has given to one of its own drivers, by the kernel's own list."""
+    """Report each wired pin of the GPIO header that, by the kernel's own list, one of the kernel's drivers uses."""
     lists = sorted(machine.at("/sys/kernel/debug/pinctrl").glob("*/pinmux-pins")) if _may_look(machine) else []
     text = "\n".join(machine.text(Path("/") / path.relative_to(machine.root)) or "" for path in lists)
     owners = {int(bcm): owner for bcm, owner in re.findall(r"pin (\d+) \(gpio\d+\): ([^(\s]\S*)", text)}
@@ -138,7 +139,8 @@ def _may_look(machine: Machine) -> bool:
 
 
 def _let_go(machine: Machine) -> Iterator[Row]:
-    """Warn where a lamp's pin floats while no program drives it. A pin that RPi.GPIO drove always keeps its level."""
+    """Warn if the pins of lamps float (have no defined level) while no program drives them. Pins that the library
+    RPi.GPIO drove keep their level, so a machine that uses it gets no warning."""
     if machine.at("/dev/gpiomem").exists() and "Raspberry Pi 5" not in (machine.board or ""):
         return
     for path in sorted(machine.at("/").glob(_PERSIST.lstrip("/"))):

@@ -1,4 +1,5 @@
-"""All checks of a table's machine (`tablectl doctor`), in the order in which a technician reads them."""
+"""The command `tablectl doctor`: all checks of the machine on which a table runs, in the order in which a technician
+reads them."""
 
 from __future__ import annotations
 
@@ -18,8 +19,9 @@ _P = ParamSpec("_P")
 
 
 def examine(machine: Machine, table: Path | None, answer: Status | TableError | None) -> Iterator[Row]:
-    """Check every part of the machine. `table` is the path of the table's file, or None where there is none. `answer`
-    is the status that the running table gave, or the error of asking for it; None where nobody asked."""
+    """Run all checks of the machine and yield their results. `table` is the path of the table's file, or None if the
+    machine has no such file. `answer` is the status of the running table, or the error of asking for it. It is None if
+    nobody asked."""
     config = None
     if table is None:
         yield fault("configuration", "no_table", "This machine has no table's file yet.", "sudo tablectl setup")
@@ -43,7 +45,7 @@ def examine(machine: Machine, table: Path | None, answer: Status | TableError | 
 
 
 def of_table(machine: Machine, config: Config) -> Iterator[Row]:
-    """Check the parts that the table's file names: shoe, pins, certificates, broker, disk and journal."""
+    """Check the parts of the machine that the table's file names: shoe, pins, certificates, broker, disk and journal."""
     file = config.file
     yield from _each(links.shoe_port, machine, file.shoe)
     yield from _each(links.shoes_plug, machine, file.shoe)
@@ -55,7 +57,8 @@ def of_table(machine: Machine, config: Config) -> Iterator[Row]:
 
 
 def _each(check: Callable[_P, Iterator[Row]], *args: _P.args, **kwargs: _P.kwargs) -> Iterator[Row]:
-    """Yield the rows of one check. If the check itself fails, a row says so, and the other checks still run."""
+    """Run one check and yield its rows. If the check itself fails with an exception, yield a row that says so, so that
+    the remaining checks still run."""
     try:
         yield from check(*args, **kwargs)
     except Exception as error:  # noqa: BLE001  # a failed check is a row, and hides no other row

@@ -1,5 +1,5 @@
-"""The checks of what the table keeps (the disk under the journal, the journal and its key), and of the clock that dates
-the journal's rows."""
+"""The checks of what a table must not lose: the disk with the journal, the journal and its signing key, the archives,
+and the clock that gives the journal's rows their times."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _EARLIEST_MS = 1_700_000_000_000  # November 2023: a clock that shows an earlier
 
 
 def disk(machine: Machine, journal: JournalSection) -> Iterator[Row]:
-    """Check that the journal's disk survives a power cut, has room, and is sound."""
+    """Check that the journal's disk keeps its files when the power goes, has free space, and reports no errors."""
     mount = machine.mount_of(Path(journal.path))
     if mount is None:
         yield absent("disk", "The kernel does not say which disk holds the journal.")
@@ -68,7 +68,8 @@ def _room(machine: Machine, path: Path) -> Iterator[Row]:
 
 
 def _health(machine: Machine, mount: Mount) -> Iterator[Row]:
-    """Check what the disk and its file system report of themselves: ext4's count of errors, an eMMC's wear, SMART."""
+    """Check what the disk and its file system report about their own health: ext4's count of errors, an eMMC's wear, or
+    SMART."""
     replace = "Replace the disk soon, between shoes: docs/care.md, the disk."
     partition = machine.at(f"/sys/dev/block/{mount.device}").resolve()
     whole = partition.parent if (partition / "partition").exists() else partition
@@ -105,7 +106,8 @@ def _health(machine: Machine, mount: Mount) -> Iterator[Row]:
 
 
 def record(machine: Machine, journal: JournalSection, table: str) -> Iterator[Row]:
-    """Check the journal and its key: both are there, they belong together, and the open shoe's rows are unbroken."""
+    """Check that the journal and its signing key exist and belong together, and that the rows of the journal's last
+    shoe are unbroken."""
     path, key_path = machine.at(journal.path), machine.at(journal.signing_key)
     try:
         begun, has_key = path.is_file() and path.stat().st_size > 0, key_path.is_file()
@@ -146,8 +148,8 @@ def record(machine: Machine, journal: JournalSection, table: str) -> Iterator[Ro
 
 
 def _records(machine: Machine, journal: JournalSection) -> Iterator[Row]:
-    """Check that each archive that the journal names is there, and that the disk has room for as many years of records
-    as the house keeps."""
+    """Check that every archive file that the journal names exists, and that the disk has room for records of as many
+    years as the house wants to keep."""
     path = machine.at(journal.path)
     named = archives_of(path, machine.at(journal.archives))
     if missing := [archive.name for archive in named if not archive.is_file()]:
@@ -176,8 +178,8 @@ def _records(machine: Machine, journal: JournalSection) -> Iterator[Row]:
 
 
 def noted(machine: Machine, journal: JournalSection) -> ProgramMeasured | None:
-    """Return the program and configuration that ran last, as the journal noted them; None where it cannot be read or
-    notes none."""
+    """Return the program and the configuration that the journal names as the last ones to run. Return None if the
+    journal cannot be read or names none."""
     try:
         facts = [row.fact for row in read_open_shoe(machine.at(journal.path))]
     except (TableError, OSError):
@@ -187,8 +189,8 @@ def noted(machine: Machine, journal: JournalSection) -> ProgramMeasured | None:
 
 
 def clock(machine: Machine) -> Iterator[Row]:
-    """Check that a time server sets the clock. Without one the table still deals, and marks the times of its rows as
-    not synchronised."""
+    """Check that a time server sets the clock. Without a time server the table still deals, but marks the times of its
+    journal rows as not synchronised."""
     stamp = machine.now()
     do = "Write NTP=SERVER into /etc/systemd/timesyncd.conf; then sudo systemctl restart systemd-timesyncd"
     if stamp.at_ms < _EARLIEST_MS:
@@ -206,6 +208,7 @@ def clock(machine: Machine) -> Iterator[Row]:
 
 
 def _wrong_by(machine: Machine) -> str:
-    """Return by how much the clock can be wrong, as text for the end of a sentence; empty where that is not known."""
+    """Return a text for the end of a sentence that says by how much the clock can be wrong. Return an empty text if
+    that is not known."""
     wrong_ms = machine.most_wrong_ms()
     return "" if wrong_ms is None else f". It is wrong by {wrong_ms} ms at most"

@@ -1,4 +1,5 @@
-"""Comparison of the libraries that the program needs with the lists of files that they were installed with."""
+"""Comparison of the files of the libraries that the program needs with the digests that were listed when they were
+installed."""
 
 from __future__ import annotations
 
@@ -14,9 +15,10 @@ _OURS = "table-controller"
 
 
 def changed(prefix: Path = Path(sys.prefix)) -> list[str]:
-    """Return each library file that is missing, or that differs from the file that was installed.
+    """Return the library files that are missing, or that differ from the files that were installed.
 
-    The Debian package has one list, SHA256SUMS, which names the bytecode and the pin libraries too.
+    If the program was installed as a Debian package, a single list, SHA256SUMS, names all files, bytecode and pin
+    libraries included.
     """
     if (listed := prefix / "SHA256SUMS").exists():
         lines = (line.split("  ", 1) for line in listed.read_text("utf-8").splitlines())
@@ -30,14 +32,14 @@ def changed(prefix: Path = Path(sys.prefix)) -> list[str]:
 
 
 def _found(library: Distribution, file: str) -> str | None:
-    """Return the SHA-256 of the file as it is now, encoded as in the library's own list; None where the file cannot be
-    read."""
+    """Return the SHA-256 of a library's file as it is now, encoded as in the library's own list of files. Return None
+    if the file cannot be read."""
     digest = _digest(Path(str(library.locate_file(file))))
     return digest and base64.urlsafe_b64encode(bytes.fromhex(digest)).rstrip(b"=").decode()
 
 
 def _digest(file: Path) -> str | None:
-    """Return the SHA-256 of the file as it is now, in hex; None where the file cannot be read."""
+    """Return the SHA-256 of the file as it is now, in hex, or None if the file cannot be read."""
     try:
         return hashlib.sha256(file.read_bytes()).hexdigest()
     except OSError:
@@ -45,7 +47,8 @@ def _digest(file: Path) -> str | None:
 
 
 def _needed(name: str, seen: set[str]) -> Iterator[Distribution]:
-    """Yield the libraries that the library `name` requires without any extra, and those that these require in turn."""
+    """Yield the libraries that the library `name` requires, and the libraries that those require in turn. Optional
+    requirements (extras) are left out."""
     try:
         needs = distribution(name).requires or []
     except PackageNotFoundError:  # a checkout that is not installed, or a requirement of another system

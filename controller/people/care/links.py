@@ -1,5 +1,5 @@
-"""The checks of what the table is connected to: the shoe's serial port, the broker, and the certificates for the
-broker."""
+"""The checks of what the table is connected to: the shoe's serial port, the broker, and the certificates with which the
+table and the broker prove who they are."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _RENEW = "Have the house's CA renew the certificate, and replace the file: docs/
 
 
 def shoe_port(machine: Machine, shoe: ShoeSection) -> Iterator[Row]:
-    """Check that the shoe's serial port is there, that the table may open it, and that no other program has it open."""
+    """Check that the shoe's serial port exists, that the table may open it, and that no other program has it open."""
     if shoe.port.startswith("socket://"):
         yield ok("shoe's port", f"The shoe is at the serial server {shoe.port}.")
         return
@@ -64,7 +64,8 @@ def shoe_port(machine: Machine, shoe: ShoeSection) -> Iterator[Row]:
 
 
 def shoes_plug(machine: Machine, shoe: ShoeSection) -> Iterator[Row]:
-    """Check that the table would notice if the cable were pulled out at the shoe's end while its adapter stays in."""
+    """Check that the table would notice if somebody pulled the cable out at the shoe's end and left the serial adapter
+    plugged in."""
     part, is_asked = "shoe's plug", shoe.driver.asking is not None and shoe.ask != "off"
     if shoe.present in MODEM_LINES:
         yield from _modem_line(machine, shoe, shoe.present)
@@ -80,7 +81,8 @@ def shoes_plug(machine: Machine, shoe: ShoeSection) -> Iterator[Row]:
 
 
 def _modem_line(machine: Machine, shoe: ShoeSection, line: str) -> Iterator[Row]:
-    """Check that the port can read the modem line, and that the line shows the shoe's plug. No byte is read or sent."""
+    """Check that the serial port can read the modem line `line` (CTS, DSR or DCD), and that the line shows that the
+    shoe is plugged in. No byte is read or sent."""
     part, bits = "shoe's plug", {"cts": termios.TIOCM_CTS, "dsr": termios.TIOCM_DSR, "dcd": termios.TIOCM_CAR}
     try:
         port = os.open(machine.at(shoe.port), os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -103,7 +105,8 @@ def _modem_line(machine: Machine, shoe: ShoeSection, line: str) -> Iterator[Row]
 
 
 def _may_open(machine: Machine, port: Path) -> bool:
-    """Tell whether the table's account may open the port. Without such an account, judge by this user's rights."""
+    """Tell whether the account under which the table runs may open the port. If the machine has no such account, judge
+    by the rights of the present user."""
     held, account = port.stat(), machine.account(ACCOUNT)
     if account in (None, os.geteuid()):
         return os.access(port, os.R_OK | os.W_OK)
@@ -116,7 +119,7 @@ def _is_table(words: str) -> bool:
 
 
 def certificates(machine: Machine, pit: PitSection, table: str) -> Iterator[Row]:
-    """Check that the files of mutual TLS work today, and until when they will work."""
+    """Check that the table's files for mutual TLS work today. Warn if one of them expires within 30 days."""
     named = pit.tls
     if named is None:
         if pit.is_local:
@@ -162,7 +165,7 @@ def _ends(files: TlsFiles) -> Iterator[tuple[Path, datetime | None]]:
 
 
 def broker(machine: Machine, pit: PitSection, table: str) -> Iterator[Row]:
-    """Check that each broker answers and proves to be the house's. No MQTT message is sent."""
+    """Check that each broker answers, and that its certificate proves that it is the house's. No MQTT message is sent."""
     for host in pit.brokers:
         yield from _reached(pit, host, table)
 

@@ -1,7 +1,8 @@
-"""The machine on which a table runs, as the checks see it: files below a root folder, and the output of a few programs.
+"""The machine on which a table runs, as the checks of `tablectl doctor` see it: files below a root folder, and the
+output of a few programs.
 
-A test puts the files of a made-up machine below a folder. So a test can show each trouble of a Raspberry Pi on any
-computer.
+A test puts the files of a made-up machine below a folder of its own. So a test can show every trouble of a Raspberry Pi
+on any computer.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ _PATIENCE_S = 10.0
 
 
 def _printed(command: Sequence[str]) -> str | None:
-    """Run a command and return what it prints, whatever its exit code; None where there is no such program, or it hangs
-    for ten seconds."""
+    """Run a command and return what it prints, whatever its exit code is. Return None if the program does not exist or
+    takes longer than ten seconds."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=_PATIENCE_S, check=False)
     except (OSError, subprocess.TimeoutExpired):
@@ -30,8 +31,8 @@ def _printed(command: Sequence[str]) -> str | None:
 
 
 def _leads_to(link: Path, real: str) -> bool:
-    """Tell whether the symbolic link points at the file `real`. False where the link is gone, because the file was
-    closed."""
+    """Tell whether the symbolic link `link` points at the file `real`. Return False if the link no longer exists,
+    because a process closed the file."""
     try:
         return str(link.readlink()) == real
     except OSError:
@@ -39,7 +40,7 @@ def _leads_to(link: Path, real: str) -> bool:
 
 
 class Mount(Struct, frozen=True):
-    """A mounted file system: its device by the kernel's number, its mount point, its kind and its options."""
+    """A mounted file system. `device` is the kernel's number of its device, `at` its mount point, `kind` its type."""
 
     device: str
     at: Path
@@ -48,8 +49,9 @@ class Mount(Struct, frozen=True):
 
 
 class Machine(Struct, frozen=True):
-    """The machine whose files lie below `root`. `run` returns what a command prints, or None, as `_printed` does. `now`
-    reads the machine's clock, and `most_wrong_ms` says by how many ms that clock can be wrong."""
+    """The machine whose files lie below `root`. `run` runs a command and returns what it prints, or None if the command
+    cannot be run. `now` reads the machine's clock, and `most_wrong_ms` returns by how many ms that clock can be wrong.
+    """
 
     root: Path = Path("/")
     run: Callable[[Sequence[str]], str | None] = _printed
@@ -57,25 +59,25 @@ class Machine(Struct, frozen=True):
     most_wrong_ms: Callable[[], int | None] = most_wrong_ms
 
     def at(self, path: Path | str) -> Path:
-        """Return where the machine's file with this absolute path lies, below `root`."""
+        """Return the place below `root` of the file that has this absolute path on the machine."""
         return self.root / str(path).lstrip("/")
 
     def text(self, path: Path | str) -> str | None:
-        """Return the file's text without surrounding white space; None where the file cannot be read."""
+        """Return the file's text without surrounding white space, or None if the file cannot be read."""
         try:
             return self.at(path).read_text("utf-8", "replace").strip("\0 \n")
         except OSError:
             return None
 
     def number(self, path: Path | str, base: int = 10) -> int | None:
-        """Return the number that the file holds, written in `base`; None where it holds no number."""
+        """Return the number that the file holds, written in the base `base`. Return None if the file holds no number."""
         try:
             return int(self.text(path) or "", base)
         except ValueError:
             return None
 
     def touched_ms(self, path: Path | str) -> int | None:
-        """Return when the file was last modified, in milliseconds since 1970; None where it is not there."""
+        """Return when the file was last modified, in milliseconds since 1970, or None if the file does not exist."""
         try:
             return int(self.at(path).stat().st_mtime * 1000)
         except OSError:
@@ -83,13 +85,14 @@ class Machine(Struct, frozen=True):
 
     @property
     def board(self) -> str | None:
-        """The model's name as a Raspberry Pi gives it: "Raspberry Pi 4 Model B Rev 1.4". None for any other machine."""
+        """The model's name as a Raspberry Pi reports it, for example "Raspberry Pi 4 Model B Rev 1.4". None for any
+        other machine."""
         model = self.text("/proc/device-tree/model") or ""
         return model if model.startswith("Raspberry Pi") else None
 
     def mount_of(self, path: Path) -> Mount | None:
-        """Return the file system that holds the path, or would hold it once it exists; None where the kernel does not
-        say."""
+        """Return the mounted file system that holds the path, or would hold it once the file exists. Return None if the
+        kernel does not say."""
         real = Path("/") / self.at(path).resolve().relative_to(self.root.resolve())
         found: Mount | None = None
         for line in (self.text("/proc/self/mountinfo") or "").splitlines():
@@ -102,8 +105,8 @@ class Machine(Struct, frozen=True):
         return found
 
     def holders(self, path: Path) -> list[tuple[int, str]]:
-        """Return the processes that have the file open: each one's number and command line. Only root sees other users'
-        processes."""
+        """Return the processes that have the file open, as pairs of process number and command line. Only root sees the
+        processes of other users."""
         try:
             real = str(self.at(path).resolve())
         except OSError:
@@ -119,14 +122,14 @@ class Machine(Struct, frozen=True):
         return found
 
     def group(self, gid: int) -> str:
-        """Return the name of the group with this number; the number itself where the group has no name."""
+        """Return the name of the group with the number `gid`, or the number itself if no group has that number."""
         return next((name for name, number in self._named("/etc/group") if number == str(gid)), str(gid))
 
     def account(self, name: str) -> int | None:
-        """Return the user number of the account `name`; None where the machine has no such account."""
+        """Return the user number of the account `name`, or None if the machine has no such account."""
         return next((int(number) for account, number in self._named("/etc/passwd") if account == name), None)
 
     def _named(self, path: str) -> list[tuple[str, str]]:
-        """Return each name in the account or group list at `path`, with its number."""
+        """Return each name in the list of accounts or groups at `path` (such as /etc/passwd), with its number."""
         lines = [line.split(":") for line in (self.text(path) or "").splitlines()]
         return [(line[0], line[2]) for line in lines if len(line) > 2]

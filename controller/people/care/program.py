@@ -1,5 +1,5 @@
-"""The checks of the program: what a running table reports, whether program, libraries and system files were changed,
-and the table's systemd units."""
+"""The checks of the program: what the running table reports of itself, whether files of the program, its libraries or
+the system were changed, and the table's systemd units."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _LOG = "journalctl --unit {unit} --lines 30"
 
 
 def running(status: Status | TableError) -> Iterator[Row]:
-    """Report what a running table says of itself. `status` may be the error of asking for its status."""
+    """Report what the running table says about itself. `status` is the table's status, or the error of asking for it."""
     if isinstance(status, TableError):
         refused = status.code == "not_allowed"
         yield (
@@ -66,7 +66,7 @@ def running(status: Status | TableError) -> Iterator[Row]:
 
 
 def _pit(status: Status) -> Row:
-    """Return the row about the table's link to its pit, as the table reports it."""
+    """Return the row of the report about the table's link to its pit, as the table itself reports the link."""
     code = status.pit.standing.code
     if code in ("well", "listening"):
         return ok("pit", "The table hears its pit.")
@@ -78,8 +78,9 @@ def _pit(status: Status) -> Row:
 
 
 def measured(config: Config, status: Status | None, noted: ProgramMeasured | None) -> Iterator[Row]:
-    """Check that program, configuration and libraries are unchanged since the table started. `status` is a running
-    table's status. For a table that does not run, `noted` is what ran last, from the journal."""
+    """Check that program, configuration and libraries are unchanged since the table started. `status` is the running
+    table's status, or None if the table does not run. In that case the files are compared with `noted`, the program
+    that ran last by the journal."""
     program, configuration = program_digest(), config.digest
     if status is not None and status.version != __version__:
         says = f"Version {status.version} runs, and this is version {__version__}: the files are not compared."
@@ -105,7 +106,8 @@ def measured(config: Config, status: Status | None, noted: ProgramMeasured | Non
 
 
 def system(machine: Machine) -> Iterator[Row]:
-    """Check that interpreter, C library, systemd, kernel and firmware are as Debian's packages installed them."""
+    """Check that the files of the Python interpreter, C library, systemd, kernel and firmware are as Debian's packages
+    installed them."""
     shown = machine.run(["dpkg-query", "--show", "--showformat=${db:Status-Abbrev} ${Package}\n", *_EXECUTED]) or ""
     packages = [line.split()[-1] for line in shown.splitlines() if line.startswith("ii ")]
     # dpkg reads its whole database at each start. A kernel's files are large, and a command has ten seconds.
@@ -127,7 +129,8 @@ def system(machine: Machine) -> Iterator[Row]:
 
 
 def units(machine: Machine) -> Iterator[Row]:
-    """Check that systemd starts the table at power-up, and how often systemd had to restart it."""
+    """Check that systemd starts the table when the machine starts, and how often systemd had to restart the table by
+    itself."""
     for unit, what in _UNITS.items():
         shown = machine.run(["systemctl", "show", unit, "--property=LoadState,ActiveState,UnitFileState,NRestarts"])
         is_ = dict(line.partition("=")[::2] for line in (shown or "").splitlines())

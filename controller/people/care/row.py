@@ -1,4 +1,4 @@
-"""The rows of `tablectl doctor`: each says what a check of one part of a table found."""
+"""The rows of the report of `tablectl doctor`. Each row says what a check found about one part of the table's machine."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from msgspec import Struct, to_builtins
 
 
 class Verdict(Enum):
-    """The verdict on a part. `ABSENT`: this machine has no such part, or this user may not look at it."""
+    """What a check says about one part of the machine. `ABSENT` means that this machine has no such part, or that this
+    user may not look at it."""
 
     OK = "ok"
     ABSENT = "absent"
@@ -17,7 +18,8 @@ class Verdict(Enum):
 
 
 class Row(Struct, frozen=True):
-    """The finding on one part: a stable code, a sentence, and what to do about it, most often a whole command."""
+    """What a check found about one part of the machine: a stable code, a sentence (`says`), and what to do about it
+    (`do`), most often a whole command."""
 
     part: str
     verdict: Verdict
@@ -26,26 +28,27 @@ class Row(Struct, frozen=True):
     do: str = ""
 
     def as_json(self) -> dict[str, str]:
-        """Return the row as JSON values."""
+        """Return the row as a dictionary of JSON values."""
         values: dict[str, str] = to_builtins(self)
         return values
 
 
 def ok(part: str, says: str) -> Row:
-    """Return a row that says that the part is as it should be."""
+    """Return a row of the report that says that this part of the machine is as it should be."""
     return Row(part, Verdict.OK, "ok", says)
 
 
 def absent(part: str, says: str, do: str = "") -> Row:
-    """Return a row that says that the machine has no such part, or that this user cannot look at it."""
+    """Return a row of the report that says that the machine has no such part, or that this user cannot look at it."""
     return Row(part, Verdict.ABSENT, "absent", says, do)
 
 
 def warning(part: str, code: str, says: str, do: str) -> Row:
-    """Return a row that says that the table works, but a person should look at this part."""
+    """Return a row of the report that says that the table works, but that a person should look at this part."""
     return Row(part, Verdict.WARNING, code, says, do)
 
 
 def fault(part: str, code: str, says: str, do: str) -> Row:
-    """Return a row that says that with this part as it is, the table does not work, or loses something."""
+    """Return a row of the report that says that the table does not work, or loses something, as long as this part is as
+    it is."""
     return Row(part, Verdict.FAULT, code, says, do)

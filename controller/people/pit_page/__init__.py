@@ -1,2 +1,2 @@
-"""The pit's web page and its metrics. They run as a process of their own, which reads the ledger and listens at the
-broker, and writes to neither."""
+"""The pit's web page and its metrics. They are served by a process of their own, which reads the pit's ledger and
+listens at the broker. The process never writes to the ledger and never publishes at the broker."""

@@ -16,7 +16,8 @@ from controller.pit.reference.commands.options import place
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Serve the page, and return the exit code. An error is printed on standard error, with what to do about it."""
+    """Serve the pit's web page, and return the exit code. An error is printed on standard error, with what to do about
+    it."""
     options = parser().parse_args(arguments)
     try:
         from controller.people.pit_page.server import serve

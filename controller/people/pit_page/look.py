@@ -1,5 +1,5 @@
-"""A look at the pit: everything that the page and the metrics know at one moment, from the ledger and from the broker.
-Page and metrics show nothing else."""
+"""The class `Look`: everything that the pit's page and its metrics know at one moment, read from the ledger and from
+the broker. Page and metrics show nothing else."""
 
 from __future__ import annotations
 
@@ -19,17 +19,18 @@ _CODE = re.compile(r"[a-z0-9_]{1,60}")
 
 
 class DrawnUp(Struct, frozen=True):
-    """The pit's account (meters, awards owed and paid), with the time at which it was drawn up, in ms since 1970."""
+    """The pit's account (its meters, the awards owed and the awards paid) and the time at which it was computed, in ms
+    since 1970."""
 
     account: Account
     at_ms: int
 
 
 class Look(Struct, frozen=True):
-    """Everything that is known of the pit at `now_ms` (ms since 1970).
+    """Everything that the pit's page knows of the pit at the moment `now_ms` (ms since 1970).
 
-    `ledger_error` is None while the ledger can be read, and `broker_error` while the broker is connected. Otherwise the
-    other fields have what was read last.
+    `ledger_error` is None if the ledger can be read, and `broker_error` is None if the broker is connected. If one of
+    them is not None, the other fields hold what was read last.
     """
 
     now_ms: int
@@ -42,19 +43,21 @@ class Look(Struct, frozen=True):
 
 
 def code_in(state: dict[str, Any], key: str) -> str | None:
-    """Return the code that a table's state has under `key`; None where there is none. A text that does not look like a
-    code (see _CODE) is never shown."""
+    """Return the code under `key` in the state that a table published, or None if the value is missing or does not look
+    like a code (lower-case letters, digits and underscores, at most 60)."""
     value = state.get(key)
     return value if isinstance(value, str) and _CODE.fullmatch(value) else None
 
 
 def count_in(state: dict[str, Any], key: str) -> int | None:
-    """Return the number that a table's state has under `key`; None where there is none."""
+    """Return the number under `key` in the state that a table published, or None if the value is missing or no such
+    number."""
     value = state.get(key)
     return value if is_count(value, 0, MOST_SEQ) else None
 
 
 def ms_in(state: dict[str, Any], key: str) -> int | None:
-    """Return the time that a table's state has under `key`, in ms since 1970; None where there is none."""
+    """Return the time under `key` in the state that a table published, in ms since 1970, or None if the value is
+    missing."""
     value = state.get(key)
     return moment_ms(value) if isinstance(value, str) else None

@@ -14,7 +14,8 @@ STEPS = ("pending", "verified")
 
 
 def pit_metrics(look: Look) -> str:
-    """Return the metrics of one look at the pit, as text. An age is in seconds, and 0 where nothing waits."""
+    """Return the pit's metrics at the moment of `look`, in Prometheus's text format. Ages are in seconds, and 0 if
+    nothing waits."""
     said = Exposition()
     said.add("pit_ledger_readable", "gauge", "1 while the ledger can be read.", look.ledger_error is None)
     said.add("pit_broker_connected", "gauge", "1 while the broker is connected.", look.broker_error is None)
@@ -101,8 +102,8 @@ def _of_tables(metrics: Exposition, look: Look) -> None:
 
 
 def _of_streams(metrics: Exposition, look: Look, online: Sequence[tuple[dict[str, str], HeardState]]) -> None:
-    """Add what the connected tables report: how many of their events wait for the pit, since when, and which fault has
-    stopped them."""
+    """Add the metrics that connected tables report of themselves: how many of their events the pit has not
+    acknowledged, how old the oldest of these is, and which fault has stopped the table."""
     metrics.add(
         "pit_table_unacknowledged_events",
         "gauge",
@@ -128,5 +129,6 @@ def _by(label: str, values: dict[str, int]) -> Iterator[tuple[dict[str, str], fl
 
 
 def _s(look: Look, at_ms: int | None) -> float:
-    """Return the seconds from `at_ms` to the look's time; 0 where `at_ms` is None or later."""
+    """Return the seconds that passed from `at_ms` to the time of `look`. Return 0 if `at_ms` is None or later than
+    `look`."""
     return 0.0 if at_ms is None else max(0, look.now_ms - at_ms) / 1000

@@ -1,4 +1,4 @@
-"""The web server of the pit's page and metrics. It answers GET alone, and takes no input from a browser."""
+"""The web server of the pit's page and metrics. It answers only GET requests, and takes no input from a browser."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _REST = 20  # after an account that took a minute, rest for twenty: drawing it u
 
 
 class PitPage:
-    """What the pit's page and metrics show, read from the ledger and the broker once a second."""
+    """The source of what the pit's page and metrics show. It reads the ledger once a second and listens at the broker."""
 
     def __init__(self, at: Place, subscriber: Subscriber) -> None:
         self._at = at
@@ -64,7 +64,7 @@ class PitPage:
         )
 
     async def keep_looking(self) -> None:
-        """Read the ledger once a second for ever, and send what changed to the open pages."""
+        """Read the ledger once a second, for ever, and send the parts that changed to the open pages."""
         while True:
             try:
                 self._standing = await asyncio.to_thread(read_standing, self._at)
@@ -79,7 +79,7 @@ class PitPage:
             await asyncio.sleep(_LOOK_S)
 
     async def keep_drawing_up(self) -> None:
-        """Draw up the pit's account every five minutes for ever, less often where drawing it up takes long."""
+        """Compute the pit's account every five minutes, for ever. If computing it takes long, do it less often."""
         while True:
             began_s = time.monotonic()
             try:
@@ -92,7 +92,8 @@ class PitPage:
 
 
 def application(page: PitPage) -> ASGIApp:
-    """Return the web application: the page, its stream of changes, and the metrics."""
+    """Return the web application with its addresses: the pit's page, the stream of changes to the page, and the
+    metrics."""
 
     async def html(request: Request) -> Response:
         return HTMLResponse(filled(_PAGE, _languages(request), "pit"))
@@ -131,8 +132,8 @@ _PAGE = (_PAGES / "pit.html").read_text("utf-8").replace("{{choices}}", _choices
 
 
 def serve(at: Place, subscriber: Subscriber, host: str, port: int, names: Collection[str]) -> int:
-    """Serve the page until SIGTERM or Ctrl-C. `names` are further host names by which browsers may ask. Raises
-    TableError `screen_address` or `house_file`."""
+    """Serve the pit's page until SIGTERM or Ctrl-C. `names` are other names of this host that browsers may use. Raises
+    TableError `screen_address` if the address cannot be used, or `house_file` if the house's file has a mistake."""
     houses_languages()  # what is wrong in the house's file is told here, and not to a browser
     listening, address = web.listen(host, port)
     threading.Thread(target=subscriber.run, daemon=True).start()

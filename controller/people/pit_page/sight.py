@@ -1,4 +1,4 @@
-"""The messages in the page's log about losing sight of the ledger or of the broker, and seeing them again."""
+"""The log messages that say that the pit's page can no longer see the ledger or the broker, or sees them again."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ NAME = "table-pit-page"
 
 
 class Sight:
-    """The log of whether the page sees the ledger and the broker. Each change is logged once, and not repeated while it
-    lasts."""
+    """The log of whether the pit's page sees the ledger and the broker. Each change is logged once, and nothing is
+    logged while the state stays the same."""
 
     def __init__(self) -> None:
         self._blind: dict[str, str] = {}  # by what cannot be seen: what was said of it
 
     def see(self, look: Look) -> None:
-        """Write on standard error what has changed since the last look."""
+        """Log on standard error what has changed since the last call: the ledger or the broker cannot be seen, or is
+        seen again."""
         error = look.ledger_error
         self._say("ledger", None if error is None else str(error), None if error is None else error.code)
         if look.broker_error != NOT_YET:

@@ -1,4 +1,4 @@
-"""The page's client at the broker. It hears what tables and the pit publish, and never publishes."""
+"""The MQTT client of the pit's page. It receives what tables and the pit publish, and never publishes anything itself."""
 
 from __future__ import annotations
 
@@ -39,24 +39,24 @@ _LINKS = ("shoe", "journal")
 
 
 class HeardState(Struct, frozen=True):
-    """The part of a table's last published state that the page shows, and the time in ms since 1970 from which the
-    table has been online, or offline."""
+    """The last state that a table published, reduced to what the page shows. `since_ms` is the time since which the
+    table has been online, or offline, in ms since 1970."""
 
     state: dict[str, Any]
     since_ms: int
 
     @property
     def online(self) -> bool:
-        """Whether the table's program is connected to the broker, by its own state."""
+        """Whether the table's last state says that its program is connected to the broker."""
         return self.state.get("online") is True
 
 
 class Subscriber:
-    """The connection to the broker. `run` runs in a thread and fills the attributes below; all other code only reads
-    them.
+    """The page's connection to the broker. The method `run` runs in a thread and fills the attributes below. All other
+    code only reads them.
 
-    `why_not`: why nothing is heard; None while the broker is connected. `pit_heard_ms`: when the pit last published, in
-    ms since 1970; None before this program has heard the pit.
+    `why_not` says why nothing is heard; it is None while the broker is connected. `pit_heard_ms` is the time at which
+    the pit last published, in ms since 1970; it is None until this program has heard the pit.
     """
 
     def __init__(self, host: str, port: int, root: str, tls: TlsFiles | None) -> None:
@@ -68,13 +68,13 @@ class Subscriber:
         self.states: dict[str, HeardState] = {}
 
     def run(self) -> NoReturn:
-        """Listen at the broker for ever, and connect again a second after a connection ends, whatever ended it."""
+        """Listen at the broker for ever. If the connection ends for any reason, connect again a second later."""
         while True:
             self.why_not = self._listen()
             time.sleep(_RETRY_S)
 
     def _listen(self) -> str:
-        """Serve one connection until it ends. Returns why it ended."""
+        """Connect to the broker and listen until the connection ends. Return a text that says why it ended."""
         self._ended = None
         topics = (self._every.state, self._every.meters)
         name = f"pit-page-{secrets.token_hex(4)}"
@@ -97,15 +97,16 @@ class Subscriber:
     # What paho's loop calls.
 
     def link_stands(self) -> None:
-        """Note that the broker has accepted the subscriptions."""
+        """Record that the broker has accepted the subscriptions, so the page hears the tables now."""
         self.why_not = None
 
     def link_ended(self, why: str) -> None:
-        """Note that the connection has ended, and why."""
+        """Record that the connection to the broker has ended, and why."""
         self._ended = why
 
     def link_message(self, topic: str, payload: bytes, retained: bool) -> None:
-        """Note a table's state, or the time at which the pit published its meters."""
+        """Record the state that a table published or, for a message with the pit's meters, the time at which the pit
+        published it."""
         now_ms = time.time_ns() // 1_000_000
         if topic == self._every.meters:
             if not retained:
@@ -123,7 +124,7 @@ class Subscriber:
         self.states = {**self.states, table: now}
 
     def link_unreadable(self, topic: str, why: str) -> None:
-        """Ignore an unreadable message, because the pit itself tells people of it."""
+        """Ignore an unreadable message. The pit receives the same message and reports it to people."""
 
     def link_own_topic(self, ours: bool) -> None:
         """Ignore the client's own topic, on which nobody publishes."""
@@ -133,8 +134,8 @@ class Subscriber:
 
 
 def _shown(state: dict[str, Any]) -> dict[str, Any]:
-    """Return the part of a table's state that the page can show. The rest is not kept, because anybody can publish
-    250,000 bytes for each of many invented tables."""
+    """Return the fields of a table's published state that the page can show. The other fields are dropped to save
+    memory, because anybody can publish 250,000 bytes for each of many invented tables."""
     shown: dict[str, Any] = {
         key: said for key in _SHOWN if isinstance(said := state.get(key), int | str) and len(str(said)) <= _LONGEST
     }

@@ -1,7 +1,8 @@
-"""The content of the pit's page for one look at the pit, in parts. A part is sent to the browser when it changes. Pure.
+"""The content of the pit's page at one moment, divided into parts. A part is sent to the browser when it changes. The
+functions are pure.
 
-Times are ms since 1970, by this machine's clock or by a table's clock. The page itself works out how long ago they
-were.
+Times are in ms since 1970, by this machine's clock or by a table's clock. The script in the browser works out how long
+ago they were.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _SILENT_MS = 10_000
 
 
 def parts(look: Look) -> dict[str, object]:
-    """Return the content of every part of the page, by the part's name."""
+    """Return the content of the pit's page as a dictionary from the name of each part to its content."""
     tables = _tables(look)
     return {
         "pit": _pit(look, tables),
@@ -37,7 +38,7 @@ def parts(look: Look) -> dict[str, object]:
 
 
 def _pit(look: Look, tables: list[dict[str, Any]]) -> dict[str, object]:
-    """Return the page's first lines: whether somebody has to look, and at what."""
+    """Return the first lines of the pit's page: whether a person must look at something, and at what."""
     troubles: list[Text] = []
     standing = look.standing
     if look.ledger_error is not None:
@@ -88,7 +89,7 @@ def _table(name: str, heard: HeardTable | None, heard_state: HeardState | None) 
 
 
 def _plays(state: dict[str, Any]) -> Text | None:
-    """Return a line with the table's phase, shoe and round; None where the state names no phase."""
+    """Return a line with the phase, shoe and round from a table's published state, or None if the state names no phase."""
     if (phase := code_in(state, "phase")) is None:
         return None
     named = {each: language(each).name("phase", phase) for each in LANGUAGES}
@@ -134,7 +135,8 @@ def _doubt(code: str) -> Text:
 
 
 def _proposals(standing: Standing) -> list[dict[str, object]]:
-    """Return the proposals that wait for a second person: who made each, and what that person was shown."""
+    """Return the decisions that one person has proposed and that wait for a second person. Each entry says who made the
+    proposal, and what that person was shown."""
     return [
         {"number": each.number, "who": f"{each.account} {each.name}".strip(), "shown": each.shown.splitlines()}
         for each in standing.proposals

@@ -302,8 +302,8 @@ class ResetHits(Request, frozen=True):
     by: str
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """Return the journalled fact that the hits are handled. Return a refusal if no hit is shown at that seat, or
-        none at all if `seat` is None."""
+        """Return the journalled fact that the hits are handled. Return a refusal if the table shows no hit at that
+        seat, or if `seat` is None and the table shows no hit at all."""
         known = any(self.seat in (None, hit.seat) for hit in table.hits)
         return HitsReset(self.seat, self.by) if known else refuse("no_hit")
 

@@ -89,8 +89,8 @@ class SeeCutCard(Request, frozen=True):
     itself."""
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """Return the journalled fact that the dealer saw the cut card. A shoe that reports the cut card causes the same
-        fact."""
+        """Return the journalled fact that the cut card came, with "dealer" as the one who saw the card. A shoe that
+        reports the cut card by itself causes a fact of the same kind."""
         return CutCardDrawn("dealer")
 
 
