@@ -198,7 +198,7 @@ class ShoeUnheard(Journalled, frozen=True):
 
 
 class ByPerson(Journalled, frozen=True):
-    """The base class of the facts that people's acts make. Each is defined beside its act, in `controller/table/acts`."""
+    """The base class of the facts that people's acts make. Each is defined beside its act in `controller/table/acts`."""
 
 
 class ShoeOpened(Journalled, frozen=True):
@@ -305,7 +305,7 @@ class WagersDiffered(Journalled, frozen=True):
 
 
 class AwardStepped(Journalled, frozen=True):
-    """The pit reported the next step of a hit's award. `seq` numbers this table's steps; `hit` names the hit's event."""
+    """The pit reported the next step of a hit's award. `seq` numbers this table's steps; `hit` names the hit event."""
 
     seq: int
     award: str

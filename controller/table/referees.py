@@ -22,7 +22,7 @@ from controller.table.stops import Stepped, stop
 
 
 def compare_burn_count(table: Table, count: int) -> Stepped:
-    """Compare the shoe's count of the cards to burn with the first card's worth. If they differ, stop the table."""
+    """Compare the shoe's count of cards to burn with the first card's worth. Stop the table if they differ."""
     assert isinstance(table.phase, Burning)
     worth = shoe_life.worth_in_burn(table.phase.first_card)
     if count == worth:
@@ -31,7 +31,7 @@ def compare_burn_count(table: Table, count: int) -> Stepped:
 
 
 def compare_result(table: Table, fact: ShoeResultReported) -> Stepped:
-    """Compare the result of a round that the shoe reported with the table's own result. Stop the table if they differ."""
+    """Compare the shoe's result of a round with the table's own result. Stop the table if the two differ."""
     awaited, burned = table.awaiting_result, table.burned_in_shoes_round
     table = replace(table, awaiting_result=None, burned_in_shoes_round=False)
     if awaited == "voided" or (awaited is None and fact.result is ShoeResult.FORCE_QUIT):

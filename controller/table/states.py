@@ -224,8 +224,8 @@ class Table(Struct, frozen=True):
 
     The rounds:
     - `finished`: the shoe's finished rounds. `last_round`: the round that is shown until the next round begins.
-    - `hits`: the hits of the last wagered round, until wagers are locked again. A hit on a progressive meter stays until
-      a person has handled it.
+    - `hits`: the hits of the last wagered round, until wagers are locked again. A hit on a progressive meter stays
+      until a person has handled it.
     - `kept`: cards that left the shoe too early and are the first cards of the next round. `kept_results`: the results
       that the shoe has reported for the rounds that these cards make. `chips_noted`: the seats whose sensor saw a wager
       when the first card of the next round left the shoe; None while no such card is out (`early_cards.py`).
@@ -311,8 +311,7 @@ class Table(Struct, frozen=True):
 
     @property
     def locked_wagers(self) -> Wagers | None:
-        """The wagers of the round that is locked or in play. None between rounds, and in a simulated hand (without
-        wagers)."""
+        """The wagers of the round that is locked or in play. None between rounds, and in a round without wagers."""
         return self.phase.wagers if isinstance(self.phase, Locked | RoundInPlay) else None
 
     @property

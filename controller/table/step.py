@@ -177,7 +177,7 @@ def _step(table: Table, fact: Fact) -> Stepped:
 
 
 def _only_told(fact: Fact) -> tuple[str, dict[str, str | int]] | None:
-    """Return the code and the details of an alarm if the fact raises an alarm and changes nothing else; otherwise None."""
+    """Return the code and details of an alarm if the fact raises one and changes nothing else; otherwise None."""
     match fact:
         case PublishRefused(seq, reason_code):
             return "publish_refused", {"seq": seq, "reason_code": reason_code}
@@ -392,7 +392,7 @@ def _reset_hits(table: Table, seat: int | None, by: str) -> Stepped:
 
 
 def _see_wager(table: Table, fact: WagerSeen) -> Table:
-    """Record the wager that bet recognition saw, unless it was refused. The message's number is recorded in both cases."""
+    """Record the wager that bet recognition saw, unless it was refused. Record the message's number in both cases."""
     placed = place(table.placed, fact.wager) if fact.refusal is None else table.placed
     return replace(table, placed=placed, wager_seq=fact.seq)
 
@@ -406,6 +406,6 @@ def _adopt_recognition(table: Table, fact: RecognitionKeyPinned) -> Stepped:
 
 
 def _collect_commission(table: Table, fact: CommissionCollected) -> Stepped:
-    """Subtract the commission that a seat has paid from the commission that it owes."""
+    """Subtract the commission that a seat has paid from what the seat owes."""
     event = events.Commission(shoe_number(table), table.round_number, fact.seat, fact.cents, fact.by)
     return replace(table, commission_owed=owing(table.commission_owed, {fact.seat: -fact.cents})), (event,)

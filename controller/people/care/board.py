@@ -61,7 +61,7 @@ def heat(machine: Machine) -> Iterator[Row]:
 
 
 def media(machine: Machine) -> Iterator[Row]:
-    """Check that a memory stick that somebody plugs in is not read, and that the machine starts only from its own card."""
+    """Check that a memory stick that somebody plugs in is not read, and that the machine starts only from its card."""
     files = (path for folder in _MODPROBE for path in sorted(machine.at(folder).glob("*.conf")))
     told = [line.split() for path in files for line in path.read_text("utf-8", "replace").splitlines()]
     if all(["install", module, "/bin/false"] in told for module in _STORAGE):

@@ -45,7 +45,7 @@ def examine(machine: Machine, table: Path | None, answer: Status | TableError | 
 
 
 def of_table(machine: Machine, config: Config) -> Iterator[Row]:
-    """Check the parts of the machine that the table's file names: shoe, pins, certificates, broker, disk and journal."""
+    """Check what the table's file names: the shoe, the pins, the certificates, the broker, the disk and the journal."""
     file = config.file
     yield from _each(links.shoe_port, machine, file.shoe)
     yield from _each(links.shoes_plug, machine, file.shoe)

@@ -165,7 +165,7 @@ def _ends(files: TlsFiles) -> Iterator[tuple[Path, datetime | None]]:
 
 
 def broker(machine: Machine, pit: PitSection, table: str) -> Iterator[Row]:
-    """Check that each broker answers, and that its certificate proves that it is the house's. No MQTT message is sent."""
+    """Check that each broker answers, and that its certificate proves it to be the house's. No MQTT message is sent."""
     for host in pit.brokers:
         yield from _reached(pit, host, table)
 

@@ -70,7 +70,7 @@ class Machine(Struct, frozen=True):
             return None
 
     def number(self, path: Path | str, base: int = 10) -> int | None:
-        """Return the number that the file holds, written in the base `base`. Return None if the file holds no number."""
+        """Return the number that the file holds, read in the base `base`, or None if the file holds no number."""
         try:
             return int(self.text(path) or "", base)
         except ValueError:

@@ -29,7 +29,7 @@ _LOG = "journalctl --unit {unit} --lines 30"
 
 
 def running(status: Status | TableError) -> Iterator[Row]:
-    """Report what the running table says about itself. `status` is the table's status, or the error of asking for it."""
+    """Report what the running table says about itself. `status` is its status, or the error of asking for it."""
     if isinstance(status, TableError):
         refused = status.code == "not_allowed"
         yield (

@@ -1,4 +1,4 @@
-"""The rows of the report of `tablectl doctor`. Each row says what a check found about one part of the table's machine."""
+"""The rows of the report of `tablectl doctor`. Each row says what a check found about one part of the machine."""
 
 from __future__ import annotations
 

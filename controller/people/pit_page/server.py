@@ -39,7 +39,7 @@ _REST = 20  # after an account that took a minute, rest for twenty: drawing it u
 
 
 class PitPage:
-    """The source of what the pit's page and metrics show. It reads the ledger once a second and listens at the broker."""
+    """The source of what the pit's page and metrics show: it reads the ledger each second and listens at the broker."""
 
     def __init__(self, at: Place, subscriber: Subscriber) -> None:
         self._at = at
@@ -79,7 +79,7 @@ class PitPage:
             await asyncio.sleep(_LOOK_S)
 
     async def keep_drawing_up(self) -> None:
-        """Compute the pit's account every five minutes, for ever. If computing it takes long, do it less often."""
+        """Compute the pit's account every five minutes, for ever. If computing takes long, do it less often."""
         while True:
             began_s = time.monotonic()
             try:
@@ -132,8 +132,8 @@ _PAGE = (_PAGES / "pit.html").read_text("utf-8").replace("{{choices}}", _choices
 
 
 def serve(at: Place, subscriber: Subscriber, host: str, port: int, names: Collection[str]) -> int:
-    """Serve the pit's page until SIGTERM or Ctrl-C. `names` are other names of this host that browsers may use. Raises
-    TableError `screen_address` if the address cannot be used, or `house_file` if the house's file has a mistake."""
+    """Serve the pit's page until SIGTERM or Ctrl-C. `names` are further host names by which browsers may ask for the
+    page. Raises TableError with the code `screen_address` or `house_file`."""
     houses_languages()  # what is wrong in the house's file is told here, and not to a browser
     listening, address = web.listen(host, port)
     threading.Thread(target=subscriber.run, daemon=True).start()

@@ -1,4 +1,4 @@
-"""The MQTT client of the pit's page. It receives what tables and the pit publish, and never publishes anything itself."""
+"""The MQTT client of the pit's page. It receives what tables and the pit publish, and publishes nothing itself."""
 
 from __future__ import annotations
 

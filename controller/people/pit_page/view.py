@@ -89,7 +89,7 @@ def _table(name: str, heard: HeardTable | None, heard_state: HeardState | None) 
 
 
 def _plays(state: dict[str, Any]) -> Text | None:
-    """Return a line with the phase, shoe and round from a table's published state, or None if the state names no phase."""
+    """Return a line with the phase, shoe and round of a table's published state, or None if it names no phase."""
     if (phase := code_in(state, "phase")) is None:
         return None
     named = {each: language(each).name("phase", phase) for each in LANGUAGES}

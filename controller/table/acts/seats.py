@@ -269,7 +269,7 @@ class CollectCommission(Request, frozen=True):
     by: str
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """Return the journalled fact that the seat paid all its commission. Return a refusal if the seat owes nothing."""
+        """Return the journalled fact that the seat paid all its commission, or a refusal if the seat owes nothing."""
         owed = table.commission_owed.get(self.seat)
         return refuse("nothing_owed") if owed is None else CommissionCollected(self.seat, owed, self.by)
 
@@ -302,8 +302,7 @@ class ResetHits(Request, frozen=True):
     by: str
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """Return the journalled fact that the hits are handled. Return a refusal if the table shows no hit at that
-        seat, or if `seat` is None and the table shows no hit at all."""
+        """Return the journalled fact that the hits are handled, or a refusal if the table shows no such hit."""
         known = any(self.seat in (None, hit.seat) for hit in table.hits)
         return HitsReset(self.seat, self.by) if known else refuse("no_hit")
 

@@ -89,8 +89,8 @@ class SeeCutCard(Request, frozen=True):
     itself."""
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """Return the journalled fact that the cut card came, with "dealer" as the one who saw the card. A shoe that
-        reports the cut card by itself causes a fact of the same kind."""
+        """Return the journalled fact that the cut card came. It names the dealer as the one who saw the card. If a shoe
+        reports the cut card by itself, the same kind of fact names the shoe."""
         return CutCardDrawn("dealer")
 
 
@@ -153,7 +153,7 @@ class ReconcileShoe(Request, frozen=True):
     supervisor: str
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """Return the journalled fact of the cards that the supervisor read. The fact does not change the table's state."""
+        """Return the journalled fact of the cards that the supervisor read. The fact does not change the table."""
         return ShoeReconciled(self.rest, self.supervisor)
 
 
