@@ -198,7 +198,7 @@ class ShoeUnheard(Journalled, frozen=True):
 
 
 class ByPerson(Journalled, frozen=True):
-    """The base class of the facts that people's acts make. Each is defined beside its act in `controller/table/acts`."""
+    """The base class of the facts that people's acts make. Each is defined beside its act (`controller/table/acts`)."""
 
 
 class ShoeOpened(Journalled, frozen=True):

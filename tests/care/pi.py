@@ -1,6 +1,7 @@
-"""The files of a sound Raspberry Pi, laid below a folder. A test then spoils one of them.
+"""The system files of a Raspberry Pi without faults, written below a folder. A test then changes one of them to show a
+trouble.
 
-The texts are those of real machines: Raspberry Pi OS, kernel 6.6 (the kernel's documentation of each file).
+The texts are those of real machines: Raspberry Pi OS with kernel 6.6 (see the kernel's documentation of each file).
 """
 
 from __future__ import annotations
@@ -53,8 +54,7 @@ _VERIFIED = "??5?????? c /etc/systemd/journald.conf\n"  # a house changes settin
 
 
 class Pi:
-    """A made-up machine whose files lie below `root`. `says` is what its programs print, by the first word of the
-    command."""
+    """A made-up machine whose files lie below `root`. `says` maps the name of a program to what the program prints."""
 
     def __init__(self, root: Path) -> None:
         self.root = root

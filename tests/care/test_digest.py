@@ -1,4 +1,4 @@
-"""Checks of the digest over program and configuration: it is the same on every honest copy, and a changed byte is found
+"""Checks of the digest over program and configuration: it is the same on every true copy, and a changed byte is found
 and reported."""
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ _libraries_changed = cache(libraries.changed)
 
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
-    """Return the folder of a copy of the program with newer file times and without Python's own cache files."""
+    """Return the folder of a copy of the program. The copy's files have newer times, and Python's cache files are left
+    out."""
     for package in ("controller", "drivers"):
         ignored = shutil.ignore_patterns("__pycache__")
         shutil.copytree(ROOT / package, tmp_path / package, ignore=ignored, copy_function=shutil.copyfile)
@@ -54,7 +55,8 @@ def copy(tmp_path: Path) -> Path:
 
 
 def test_the_digest_is_what_the_shells_own_tools_make_of_the_files(copy: Path) -> None:
-    """The shell command that docs/care.md gives to an auditor makes the same digest as the program."""
+    """The shell command in docs/care.md, by which an auditor checks the program, computes the same digest as the
+    program."""
     command = (
         "find controller drivers -type f -not -path '*/__pycache__/*' | LC_ALL=C sort | xargs sha256sum | sha256sum"
     )
@@ -64,8 +66,8 @@ def test_the_digest_is_what_the_shells_own_tools_make_of_the_files(copy: Path) -
 
 
 def test_the_proof_is_what_the_shells_own_tools_make_of_nonce_and_files(copy: Path) -> None:
-    """The shell command that docs/care.md gives to an inspector makes the same proof as the program; a changed byte or
-    another nonce changes it."""
+    """The shell command in docs/care.md, by which an inspector checks the files, computes the same proof as the
+    program. A changed byte or another nonce (random value) gives another proof."""
     command = (
         "find controller drivers -type f -not -path '*/__pycache__/*' | LC_ALL=C sort"
         " | xargs cat | cat nonce.txt - | sha256sum"
@@ -185,8 +187,8 @@ def test_two_questions_at_once_are_both_answered() -> None:
 def test_a_table_that_is_asked_reads_its_files_now_and_answers_each_question_once(
     tmp_path: Path, copy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A table that the pit asks measures its files at that moment, and so shows a changed file. It ignores a question
-    that is repeated, meant for another table, or forged."""
+    """When the pit asks a table which program it runs, the table reads its files at that moment, so its answer shows a
+    changed file. The table ignores a question that is repeated, meant for another table, or forged."""
     monkeypatch.setattr("controller.daemon.measuring.program_digest", lambda: program_digest(copy))
     monkeypatch.setattr("controller.daemon.measuring.proof", lambda nonce: proof(nonce, copy))
     asked: dict[str, Any] = {"table": "royal9-01", "at": now_text()}

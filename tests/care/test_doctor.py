@@ -1,4 +1,5 @@
-"""Checks of `tablectl doctor`: it reports each trouble of a table's machine by a code, and a sound machine has none."""
+"""Checks of `tablectl doctor`, which examines a table's machine: it reports each trouble by a code, and reports none
+for a sound machine."""
 
 from __future__ import annotations
 
@@ -86,8 +87,8 @@ def test_a_table_that_cannot_notice_a_plug_pulled_at_the_shoe_says_so(pi: Pi) ->
 
 @pytest.mark.parametrize("line", ["cts", "dsr", "dcd"])
 def test_a_port_that_cannot_tell_its_modem_line_is_a_fault_with_the_ways_out(pi: Pi, line: Any) -> None:
-    """A port that cannot read its modem line is reported as a fault, with what to do. The port here is a pty, which has
-    no modem lines."""
+    """If a serial port cannot read its modem line, `tablectl doctor` reports a fault and says what to do. The port in
+    this test is a pseudo-terminal, which has no modem lines."""
     far, near = os.openpty()
     try:
         named = Path(os.ttyname(near))
@@ -208,7 +209,8 @@ def test_when_the_clock_was_set_and_how_wrong_it_can_be_is_told(pi: Pi) -> None:
 
 
 def test_the_kernel_says_by_how_much_its_clock_can_be_wrong() -> None:
-    """The kernel gives an error bound for its clock of at most 16 s, the largest that it ever reports."""
+    """The program reads from the kernel by how much its clock can be wrong. The value is at most 16 s, the largest that
+    the kernel ever reports."""
     wrong_ms = most_wrong_ms()
     assert wrong_ms is None or 0 <= wrong_ms <= 16_000
 
@@ -270,8 +272,8 @@ def test_each_package_is_compared_once_and_a_kernel_has_a_commands_time_to_itsel
 
 
 def test_a_changed_file_is_told_where_another_package_takes_too_long(pi: Pi) -> None:
-    """A changed file is reported even where another package takes too long to compare. Otherwise whoever changed the
-    interpreter would make one other file huge."""
+    """A changed file is reported even if the check of another package takes too long. Otherwise somebody could change
+    the interpreter and hide the change by making a file of another package huge."""
     pi.says["dpkg-query"] = "ii  linux-image-6.12\nii  python3.11\n"
 
     def run(command: Sequence[str]) -> str | None:
@@ -285,8 +287,8 @@ def test_a_changed_file_is_told_where_another_package_takes_too_long(pi: Pi) -> 
 
 
 def test_a_table_without_a_screen_is_not_warned_of_its_screen(pi: Pi) -> None:
-    """A disabled screen gives no warning, because only the table's own unit and the record of logins must run. Here
-    every unit is disabled and stopped."""
+    """No warning is given about a screen that was never switched on. Only the unit of the table and the unit that
+    records logins must run. In this test every unit is disabled and stopped."""
     pi.says["systemctl"] = _unit(ActiveState="inactive", UnitFileState="disabled")
     rows = [*program.units(pi.machine)]
     assert [row.verdict for row in rows] == [Verdict.WARNING, Verdict.ABSENT, Verdict.ABSENT, Verdict.WARNING]
@@ -325,7 +327,7 @@ def _record(pi: Pi) -> dict[str, Verdict]:
 
 @pytest.fixture
 def kept(pi: Pi) -> tuple[Path, Path]:
-    """Return the paths of a journal and its key, which the program has begun."""
+    """Begin a journal and its signing key, as the program does at its first start, and return their paths."""
     file = pi.config.file
     path, key = pi.machine.at(file.journal.path), pi.machine.at(file.journal.signing_key)
     open_journal(path, key, file.table.id)[1].close()
@@ -358,7 +360,8 @@ def test_each_trouble_of_the_record_is_told(pi: Pi, kept: tuple[Path, Path]) -> 
 
 
 def _archived(pi: Pi, journal: Path, days_ago: int, *sizes: int) -> list[Path]:
-    """Make archives of these sizes, written `days_ago` days ago, and let the journal name them. Returns the paths."""
+    """Make archive files of these sizes, written `days_ago` days ago, and let the journal name them. Return their
+    paths."""
     folder = pi.machine.at(pi.config.file.journal.archives)
     folder.mkdir(exist_ok=True)
     files = []
@@ -402,8 +405,8 @@ def test_each_archive_is_there_and_the_disk_has_room_for_the_houses_term(pi: Pi,
 def _broker(
     ca: BenchCa, folder: Path, valid: timedelta, refuses: bytes = b"", newest: ssl.TLSVersion = ssl.TLSVersion.TLSv1_3
 ) -> Iterator[int]:
-    """Serve the broker's end of TLS on the loopback for one caller, and yield the port. The certificates in the list
-    `refuses` are refused."""
+    """Act as a broker that accepts one TLS connection on this machine, and yield the port. `valid` is how long its
+    certificate is valid. Client certificates in the revocation list `refuses` are refused."""
     for ending, pem in zip(("crt", "key"), ca.issue("127.0.0.1", valid), strict=True):
         (folder / f"broker.{ending}").write_bytes(pem)
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)

@@ -1,8 +1,8 @@
-"""A fuzzer that is guided by coverage: it keeps each input that takes a new path through the project's code.
+"""A fuzzer that is guided by code coverage: it keeps each input that takes a new path through the project's code.
 
-Time is counted in executed lines of the project's code, so an input that takes too long is found on any machine. A
-clock ends what hangs in a library's code, where no line is counted. Everything follows from the seed: a failure names
-the seed and the input, and can be repeated.
+The fuzzer measures time in executed lines of the project's code, so that an input that takes too long is found on any
+machine. A clock ends an input that hangs inside a library, where no lines are counted. The seed decides everything
+else: a failure names the seed and the input, and can be repeated.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ _Edge = tuple[str, int, int]  # a file, and two of the project's lines that ran 
 class Target:
     """A decoder to be fuzzed.
 
-    `decode` may return anything or raise TableError, and nothing else; it asserts whatever else must hold. `seeds` are
-    good inputs, and `tokens` are pieces of such inputs. An input may cost `lines` executed lines of the project's code,
-    and `lines_a_byte` more for each of its bytes. Mutated inputs are cut at `longest` bytes.
+    `decode` may return anything, but may raise only TableError; its own assertions check everything else. `seeds` are
+    good inputs, and `tokens` are pieces of such inputs. The decoder may execute `lines` lines of the project's code for
+    an input, and `lines_a_byte` more for each byte of the input. Mutated inputs are cut off at `longest` bytes.
     """
 
     name: str
@@ -69,7 +69,8 @@ class FoundError(AssertionError):
 
 
 def fuzz(target: Target, seed: int, inputs: int) -> Run:
-    """Try `inputs` mutated inputs on the target. Raises FoundError at the first input that makes the target fail."""
+    """Try `inputs` mutated inputs on the decoder of `target`. Raises FoundError at the first input at which the decoder
+    fails."""
     luck, run = random.Random(f"{target.name} {seed}"), Run()
     tokens = [*TOKENS, *target.tokens]
     for data in target.seeds:
@@ -98,7 +99,7 @@ def _throw(target: Target, data: bytes, run: Run, named: str) -> None:
 
 
 class _Watch:
-    """A trace function that notes which line of the project ran after which, and how many lines ran."""
+    """A trace function that records which line of the project ran after which other line, and how many lines ran."""
 
     def __init__(self, limit: int) -> None:
         self.lines = 0
@@ -120,12 +121,12 @@ class _Watch:
 
 
 class _TooLongError(BaseException):
-    """Raised where an input takes too long. No decoder can catch it."""
+    """Raised if a decoder takes too long for an input. No decoder can catch it."""
 
 
 def with_trace(watch: _Watch, decode: Decode, data: bytes) -> None:
-    """Run the decoder while every executed line is watched. Raises what the decoder raises, or RuntimeError where it
-    does not end."""
+    """Run the decoder on `data` and let `watch` see every executed line. Raises what the decoder raises, or
+    RuntimeError if the decoder takes too long."""
     before = sys.gettrace()
     sys.settrace(watch.call)
     try:
@@ -139,7 +140,7 @@ def with_trace(watch: _Watch, decode: Decode, data: bytes) -> None:
 
 @contextmanager
 def _ended_by_the_clock() -> Iterator[None]:
-    """Raise _TooLongError inside the block when it runs for too long: between two steps of Python, or inside `re`."""
+    """Interrupt the block with _TooLongError if it runs for too long, even if it hangs inside the library `re`."""
 
     def end(_signal: int, _frame: object) -> None:
         raise _TooLongError(f"more than {HANGS_AFTER_S:g} s")
@@ -154,11 +155,11 @@ def _ended_by_the_clock() -> Iterator[None]:
 
 
 def growth(decode: Decode, inputs: Callable[[], Iterable[bytes]]) -> int:
-    """Return by how many bytes the memory in use grows with each lot of inputs. `inputs()` gives another lot at each
-    call.
+    """Return by how many bytes the decoder's use of memory grows each time it is given a batch of inputs. `inputs()`
+    returns a new batch at each call.
 
-    The least growth of several lots counts, since a leak leaks every time. The first lots also replace what was held
-    before the count began, and other threads hold something now and then.
+    The smallest growth of several batches counts, because a leak shows in every batch. The first batches also replace
+    memory that was held before the count began, and other threads sometimes hold memory for a while.
     """
 
     def feed() -> None:
@@ -185,8 +186,8 @@ def growth(decode: Decode, inputs: Callable[[], Iterable[bytes]]) -> int:
 def mutated(
     luck: random.Random, seeds: Sequence[bytes], corpus: Sequence[bytes], tokens: Sequence[bytes], longest: int
 ) -> bytes:
-    """Return an input of at most `longest` bytes, made by one or a few changes to a good input or to one that took a
-    new path."""
+    """Return a new input of at most `longest` bytes. It is made by one or a few random changes to a good input
+    (`seeds`), or to an earlier input that took a new path (`corpus`)."""
     data = luck.choice(luck.choice((seeds, corpus, corpus[-4:])))  # what was new last may lead on
     kinds = luck.choice((_OF_BYTES, _OF_WORDS))
     for _ in range(luck.choice((1, 1, 1, 2, 3, 8))):
@@ -225,7 +226,7 @@ def _replace_number(luck: random.Random, data: bytes, _corpus: Sequence[bytes], 
 
 
 def _replace_text(luck: random.Random, data: bytes, _corpus: Sequence[bytes], tokens: Sequence[bytes]) -> bytes:
-    """Replace one quoted text in the data by a random token."""
+    """Replace one text in quotation marks in the data by a random token."""
     found = list(re.finditer(rb'"[^"\n]*"', data))
     if not found:
         return data
@@ -251,7 +252,8 @@ def _swap_lines(luck: random.Random, data: bytes, _corpus: Sequence[bytes], _tok
 
 
 def change_json(luck: random.Random, data: bytes, _corpus: Sequence[bytes], _tokens: Sequence[bytes]) -> bytes:
-    """Change or remove one value of a JSON text, or add another value beside it. Leave a text that is no JSON alone."""
+    """Change or remove one value of a JSON text, or add another value beside it. Return a text that is not JSON
+    unchanged."""
     if data.count(b"[") + data.count(b"{") > _DEEPEST:
         return data
     try:
@@ -303,7 +305,8 @@ _ODD_VALUES += ("\0", "\x1b[2J", "x" * 3000, "a/b/1", [], {}, [[]], [None], ["KS
 
 
 def _nodes(value: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield every place in a JSON value: the object or list that holds it, and the key or index in it."""
+    """Yield every place inside a JSON value as a pair: the object or list that holds the place, and the key or index of
+    the place in it."""
     keys = value.keys() if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
     for key in keys:
         yield value, key
@@ -319,7 +322,7 @@ _OF_WORDS: tuple[_Mutation, ...] = (_replace_number, _replace_text, _swap_lines,
 
 
 def chunks(data: bytes, luck: random.Random) -> Iterator[bytes]:
-    """Yield the data in pieces of random size, as a serial line or a socket delivers it."""
+    """Yield the data in pieces of random size, as a serial line or a socket would deliver it."""
     start = 0
     while start < len(data):
         size = luck.choice((1, 1, 2, 7, 40, 4096))

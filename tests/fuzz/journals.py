@@ -1,4 +1,5 @@
-"""A journal to be damaged, with a shoe's whole story in it, and the ways in which a file is damaged."""
+"""A sample journal that holds everything that can happen in a shoe, and functions that damage such a file in random
+ways."""
 
 from __future__ import annotations
 
@@ -27,8 +28,8 @@ _HANDS = ("KS 2D 9S 3D", "9S 7H KD TC", "4S 4H KD TC 2C 3C")
 
 
 def write_journal(path: Path, config: Config, hands: int) -> None:
-    """Write the journal of a shoe with `hands` rounds, a fault and a void. The journal is closed, so that its file
-    holds everything."""
+    """Write the journal of a shoe with `hands` rounds, a fault and a void. Close the journal, so that its file holds
+    all rows."""
     journal = Journal(path, config.file.table.id, KEY, KEY.public)
     table, at_ms = Table(config.rules), 1_750_000_000_000
 
@@ -73,7 +74,7 @@ def _flipped_bits(luck: random.Random, whole: bytes, _other: bytes) -> bytes:
 
 
 def _in_the_header_or_a_page_head(luck: random.Random, whole: bytes, _other: bytes) -> bytes:
-    """Damage the file's header or the head of a page, by which SQLite finds everything else."""
+    """Damage the header of an SQLite file or the head of one of its pages, by which SQLite finds everything else."""
     data = bytearray(whole)
     page = 4096 * luck.randrange(len(data) // 4096)
     for _ in range(luck.choice((1, 1, 2, 4))):
@@ -94,7 +95,7 @@ def _random_sectors(luck: random.Random, whole: bytes, _other: bytes) -> bytes:
 
 
 def _pages_swapped(luck: random.Random, whole: bytes, other: bytes) -> bytes:
-    """Overwrite a page of the file with another page, from this journal or from another one."""
+    """Overwrite one page of an SQLite file with another page, taken from the same journal or from another one."""
     data = bytearray(whole)
     giver = luck.choice((whole, other))
     to, come_from = luck.randrange(len(whole) // 4096), luck.randrange(len(giver) // 4096)
@@ -124,10 +125,11 @@ _MISHAPS: tuple[Callable[[random.Random, bytes, bytes], bytes], ...] = (
 
 
 def rechained(path: Path, change: Callable[[int, str, bytes], tuple[str, bytes]]) -> None:
-    """Forge the journal's file: replace each row's kind and fact by what `change(row, kind, fact)` returns, and compute
-    the hash chain again so that it fits.
+    """Forge a journal's file. Replace the kind and the fact of each row by what `change(row, kind, fact)` returns, and
+    compute the hash chain again, so that it fits.
 
-    No hash shows such a forgery. Only the events' signatures do, because each covers the chain before its event.
+    The hashes do not show such a forgery. Only the events' signatures show it, because each signature covers the chain
+    before its event.
     """
     with closing(sqlite3.connect(path)) as db:
         head = GENESIS

@@ -1,4 +1,4 @@
-"""Every decoder of the table and of the reference pit as a target of the fuzzer, with good inputs and what must hold of
+"""Every decoder of the table and of the reference pit, prepared for the fuzzer: with good inputs, and with checks of
 the decoder's output."""
 
 from __future__ import annotations
@@ -74,8 +74,8 @@ _MOST_SEQ = 2**63 - 1
 
 
 def _heard(brand: str, data: bytes) -> None:
-    """Decode bytes from a shoe of this brand. Check that no byte is counted as bad twice, and that every believed fact
-    can be journalled."""
+    """Decode bytes as if they came from a shoe of this brand. Check that no byte is counted as bad twice, and that
+    every decoded fact can be journalled."""
     codec, bad = shoes.brand(brand).codec(None), 0
     for piece in chunks(data, random.Random(len(data))):
         for heard in codec.feed(piece):
@@ -90,7 +90,7 @@ def _heard(brand: str, data: bytes) -> None:
 
 
 class _Paper:
-    """The other end of a serial line, which keeps every message that is written."""
+    """A stand-in for a serial line that keeps every message written to it."""
 
     def __init__(self) -> None:
         self.written: list[bytes] = []
@@ -114,7 +114,7 @@ def _sent(brand: str) -> list[bytes]:
 
 
 def _journalled(fact: Fact) -> None:
-    """Check that the fact is the same after it was written to JSON and read back."""
+    """Check that the fact is unchanged after it was written as JSON and read back."""
     assert fact_from_json(fact_to_json(fact)) == fact
 
 
@@ -181,8 +181,8 @@ _PIT_KEYS = [SigningKey(bytes([place]) * 32) for place in range(3)]
 
 
 def _pit_key(data: bytes) -> None:
-    """Offer bytes as the pit's key. Check that the table trusts a new key only where its pinned key has signed the
-    handover."""
+    """Offer bytes to the table as the pit's next key. Check that the table trusts a new key only if its pinned key has
+    signed the handover."""
     former, pinned, rotated = _PIT_KEYS
     trust = PitTrust(pinned.public)
     offer = trust.offer(data, present=True)
@@ -201,7 +201,7 @@ def _pit_event(data: bytes) -> None:
 
 
 def _committed() -> tuple[list[bytes], bytes]:
-    """Return the events of a sample journal, and the journal's bytes."""
+    """Return the events of a sample journal as a list of bytes, and the bytes of the journal's file."""
     with tempfile.TemporaryDirectory() as folder:
         journal = Path(folder, "journal")
         return write_journal(journal, LOG_FACTS), journal.read_bytes()
@@ -211,8 +211,8 @@ _COMMITTED, _JOURNAL = _committed()
 
 
 def _pit_log(data: bytes) -> None:
-    """Compare a log of events with the journal. Check that a log that passes holds exactly the journal's events, from
-    the first on."""
+    """Compare a log of events, given as bytes, with a sample journal. Check that a log which passes holds exactly the
+    journal's events, beginning with the first."""
     with tempfile.TemporaryDirectory() as folder:
         journal, log = Path(folder, "journal"), Path(folder, "log")
         journal.write_bytes(_JOURNAL)
@@ -224,7 +224,7 @@ def _pit_log(data: bytes) -> None:
 
 
 class _Wire:
-    """A stand-in for an MQTT client, with only the part that the pit uses."""
+    """A stand-in for an MQTT client that has only the methods that the pit uses."""
 
     def __init__(self) -> None:
         self.said: dict[str, bytes] = {}
@@ -235,11 +235,11 @@ class _Wire:
 
 
 def _pit_state(data: bytes) -> None:
-    """Give the pit the bytes as the state of an adopted table and, under another name, of a table that nobody has heard
-    of.
+    """Give the bytes to the pit as a table's state, once for an adopted table and once for a table that the pit does
+    not know.
 
-    Check that the adopted table stays as it was adopted. The unknown table must be adopted as the state says, or the
-    pit says why not.
+    Check that the adopted table stays as it was adopted. Check that the unknown table is adopted as the state says, or
+    that the pit says why it is not.
     """
     wire: Any = _Wire()
     of_new = data.replace(b"royal9-01", b"royal9-02")

@@ -1,7 +1,7 @@
-"""Checks that every decoder, given mutated input, returns a result or raises TableError, in bounded time, and keeps no
-memory.
+"""Checks that every decoder handles mutated input well: it returns a result or raises TableError, ends in bounded time,
+and does not leak memory.
 
-A failure names its seed and input, and can be repeated with them. With `--proof` many more inputs are tried.
+A failure names its seed and its input, and can be repeated with them. With `--proof` many more inputs are tried.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def test_a_decoder_stands_bad_input(name: str, figure: Callable[[str], None]) ->
 
 
 def _led_on(target: Target, run: Run) -> bool:
-    """Tell whether bad inputs took paths through the decoder that its good inputs do not take. Otherwise the fuzzing
+    """Tell whether mutated inputs took paths through the decoder that its good inputs do not take. If not, the fuzzing
     tested nothing new."""
     return run.corpus[: len(target.seeds)] == target.seeds and len(run.corpus) > len(target.seeds)
 
@@ -81,7 +81,7 @@ _LOTS = dict.fromkeys(shoes.NAMES, _FRAMES) | {
 
 
 def _lots_of_garbage(name: str) -> Callable[[], Iterator[bytes]]:
-    """Return a function that gives another lot of bad inputs at each call."""
+    """Return a function that yields a new batch of bad inputs for the decoder `name` at each call."""
     luck, target = random.Random(name), TARGETS[name]
     tokens = [*TOKENS, *target.tokens]
     size, _ = _LOTS.get(name, _SHORT)
@@ -89,7 +89,7 @@ def _lots_of_garbage(name: str) -> Callable[[], Iterator[bytes]]:
 
 
 def _too_much(name: str) -> int:
-    """Return the number of bytes at which memory growth for one lot of inputs is too much."""
+    """Return the number of bytes by which the decoder's memory may not grow in one batch of inputs."""
     size, each = _LOTS.get(name, _SHORT)
     return size * each
 
@@ -117,8 +117,8 @@ def test_a_decoder_that_keeps_each_input_is_found(name: str) -> None:
     "name", [name if name == "angel_eye" else pytest.param(name, marks=pytest.mark.proof) for name in shoes.NAMES]
 )
 def test_a_codec_that_runs_for_ever_does_not_grow(name: str) -> None:
-    """A codec that runs for ever does not grow. It is fed frames that begin and never end, frames that end and never
-    began, and good frames that nothing confirms."""
+    """A codec that runs for a long time does not use more and more memory. It is fed frames that begin and never end,
+    frames that end and never began, and good frames that are never confirmed."""
     codec, garbage = shoes.brand(name).codec(None), _lots_of_garbage(name)
     endless = [b"\x05" * 1500, b"*" * 1500, b"\x051M" + b" " * 1500, b"\x15" * 1500, b"*0" * 750]
     assert growth(codec.feed, lambda: (*garbage(), *endless)) < _too_much(name)
@@ -147,14 +147,15 @@ def test_the_levels_do_not_grow_with_what_is_said_of_them() -> None:
 
 
 def test_a_decoder_with_one_way_alone_leads_nowhere() -> None:
-    """A decoder with only one path gives the fuzzer nothing new, which shows that the check on new paths can fail."""
+    """For a decoder that has only one path, the fuzzer finds no new path. This shows that the check for new paths can
+    fail."""
     blind = Target("blind", lambda data: None, [b"good"])
     assert not _led_on(blind, fuzz(blind, 1, 50))
 
 
 def test_an_input_that_is_repeated_again_and_again_stays_short(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An input stays within its limit when it is repeated again and again. Without the limit, eight changes that repeat
-    it a hundred times each would take more memory than there is."""
+    """Changes that repeat an input do not make it longer than its limit. Without the limit, eight changes that each
+    repeat the input a hundred times would use up all memory."""
     most = 0
 
     def repeated(_luck: random.Random, data: bytes, _corpus: object, _tokens: object) -> bytes:
@@ -183,8 +184,8 @@ def test_the_fuzzer_finds_a_decoder_that_takes_any_number(name: str, monkeypatch
 
 
 def test_the_fuzzer_finds_an_exception_behind_a_narrow_way_and_finds_it_again() -> None:
-    """The fuzzer finds an exception that chance alone would never reach, and finds it again with the same seed, because
-    each right letter opens a new path and is kept."""
+    """The fuzzer finds an exception that random inputs alone would never reach, because it keeps each input that gets
+    one letter further. With the same seed it finds the exception again."""
 
     def careless(data: bytes) -> None:
         match data[:1]:

@@ -1,5 +1,5 @@
-"""Checks of a disk that is full or fails: the real daemon keeps what came, tells people, and loses nothing once the
-disk works again."""
+"""Checks of a disk that is full or fails: the real daemon keeps what it received in memory, tells people, and loses
+nothing once the disk works again."""
 
 from __future__ import annotations
 
@@ -32,11 +32,12 @@ _CHECK = r"\n  what to do: Check that its disk is sound and not "
 
 @dataclass(frozen=True, slots=True)
 class Disk:
-    """A disk that can refuse to take the journal. It refuses inside the block `refusing(table)`.
+    """A disk that can be made to refuse writes of the journal. It refuses them inside the block `with refusing(table)`.
 
-    `error` is what a running table then says. `why` matches what a table says that cannot start, and is None where it
-    can: a start writes the log into the file, and so has room in the log again. `journal` says where the journal lies,
-    in the form of the table file's section; `environment` is for the daemon.
+    `error` is the error that a running table reports while the disk refuses. `why` is a pattern for the error of a
+    table that cannot start on such a disk. It is None if the table can start, because a start moves the write-ahead log
+    into the file and so makes room. `journal` holds settings for the section [journal] of the table's file, and
+    `environment` holds variables for the daemon.
     """
 
     error: str
@@ -48,7 +49,8 @@ class Disk:
 
 @contextmanager
 def _mounted(folder: Path) -> Iterator[bool]:
-    """Mount a small file system at the folder for the block, where this user may. Yields whether it is mounted."""
+    """Mount a small file system at the folder for the duration of the block, if this user may. Yield whether it is
+    mounted."""
     mount = shutil.which("mount")
     command = [str(mount), "-t", "tmpfs", "-o", f"size={_DISK_BYTES}", "tmpfs", str(folder)]
     mounted = mount is not None and subprocess.run(command, capture_output=True, check=False).returncode == 0
@@ -74,10 +76,10 @@ def _filled(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def _no_larger_file(table: Table) -> Iterator[None]:
-    """Let no file of the daemon grow beyond the journal's write-ahead log during the block. The disk then refuses a
-    write, and no special rights are needed.
+    """During the block, let no file of the daemon grow beyond the present size of the journal's write-ahead log. The
+    disk then refuses a write, and the test needs no special rights.
 
-    SQLite does not call that full: it is an I/O error.
+    SQLite reports this as an I/O error, not as a full disk.
     """
     pid = table.process.pid if table.runs else os.getpid()  # whoever we start is held to it, too
     before = resource.prlimit(pid, resource.RLIMIT_FSIZE)
@@ -100,7 +102,7 @@ def _there(file: Path) -> Iterator[None]:
 
 @contextmanager
 def _of_its_own(folder: Path) -> Iterator[Disk]:
-    """Yield a small disk for the journal alone, which can be filled."""
+    """Yield a small disk that holds only the journal and that can be filled."""
     with _mounted(folder) as mounted:
         if not mounted:
             pytest.skip("this user may not mount a file system, so none can be filled")
@@ -124,7 +126,8 @@ def _limited(_folder: Path) -> Iterator[Disk]:
 
 @contextmanager
 def _failing(folder: Path) -> Iterator[Disk]:
-    """Yield a disk that takes each write but cannot sync: after a crash the written bytes may be there or not."""
+    """Yield a disk that accepts each write but fails to sync. After a crash the written bytes may be on the disk or
+    not."""
     compiler = shutil.which("cc")
     if compiler is None:
         pytest.skip("no C compiler: cc is not on the path, and syncs are made to fail by a library in C")
@@ -148,7 +151,7 @@ _OF_THE_KILLED = [pytest.param(by, marks=[pytest.mark.proof] * (by != "a disk of
 
 @pytest.fixture(params=[pytest.param(by, marks=[pytest.mark.proof] * (by == "a limit")) for by in _DISKS])
 def disk(request: pytest.FixtureRequest, tmp_path: Path, figure: Callable[[str], None]) -> Iterator[Disk]:
-    """Yield the disk for the journal, which works at first."""
+    """Yield one kind of disk for the journal. The disk works until the test makes it refuse."""
     figure(f"a disk that refuses, made so by {request.param}: what came is kept, told as it is, and nothing lost")
     folder = tmp_path / "disk"
     folder.mkdir()
@@ -167,12 +170,12 @@ def bench_table_files(tmp_path: Path, broker: Broker, shim: Path | None, disk: D
 
 
 def _cards(hand: Event) -> str:
-    """Return the cards of a finished round as text: Player's, then Banker's."""
+    """Return the cards of a finished round as text: first Player's cards, then Banker's."""
     return " - ".join(" ".join(hand[side]["cards"]) for side in ("player", "banker"))
 
 
 def _drawn(table: Table, after_row: int) -> list[str]:
-    """Return the cards that the journal holds as drawn, after the row `after_row`."""
+    """Return the drawn cards that the journal holds after the row `after_row`."""
     return [fact["card"] for fact in table.facts(after_row) if fact["fact"] == "CardDrawn"]
 
 
@@ -314,8 +317,8 @@ for killed in (True, False):
 
 
 def test_after_a_failed_sync_nothing_hangs_on_what_the_kernel_took_for_written(tmp_path: Path) -> None:
-    """Nothing depends on data that a failed sync left unwritten, whether the program is then killed or runs on. After a
-    failed sync the kernel takes the unwritten pages for written, and the next sync leaves them out."""
+    """Nothing depends on data that a failed sync left unwritten, whether the program is killed or runs on. After a
+    failed sync the kernel counts the unwritten pages as written, and the next sync leaves them out."""
     with _failing(tmp_path) as disk:
         command = [sys.executable, "-c", _LOST_PAGES, str(ROOT), str(tmp_path)]
         done = subprocess.run(

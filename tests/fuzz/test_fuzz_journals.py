@@ -1,5 +1,5 @@
-"""Checks that a damaged journal, when it is verified, read or opened to be run, is found sound or is reported, and
-never causes a traceback."""
+"""Checks that a damaged journal never causes a traceback. Whether it is verified, read, or opened by a table that
+starts, it is found sound or the damage is reported."""
 
 from __future__ import annotations
 
@@ -71,7 +71,8 @@ def other(tmp_path_factory: pytest.TempPathFactory, config: Config) -> bytes:
 
 @pytest.fixture
 def place(tmp_path: Path) -> Iterator[Path]:
-    """Yield the path for damaged journals, in memory where that is possible, because each journal is synced."""
+    """Yield the path at which damaged journals are written. It is in memory if possible, because each journal is synced
+    and a disk would be slow."""
     memory = Path("/dev/shm")
     folder = memory / f"fuzz-{tmp_path.name}-{id(tmp_path)}" if memory.is_dir() else tmp_path
     folder.mkdir(exist_ok=True)
@@ -80,8 +81,8 @@ def place(tmp_path: Path) -> Iterator[Path]:
 
 
 def _lay(path: Path, data: bytes, beside: bytes | None = None) -> None:
-    """Write the journal's file at `path`, and remove everything else there except for `beside`, the bytes of its
-    write-ahead log."""
+    """Write a journal's file with the bytes `data` at `path`, and remove all other files of the journal. If `beside` is
+    given, it becomes the journal's write-ahead log."""
     for leftover in path.parent.iterdir():
         leftover.unlink()
     path.write_bytes(data)
@@ -90,7 +91,8 @@ def _lay(path: Path, data: bytes, beside: bytes | None = None) -> None:
 
 
 def _examine(path: Path, config: Config) -> dict[str, str]:
-    """Read the journal in each way, and return for each way "sound" or the code of the error."""
+    """Read the journal in each way that the program has. Return a dictionary from the way to "sound" or to the code of
+    the error."""
     ways: dict[str, Callable[[], object]] = {
         "verify": lambda: verify(path),
         "rounds": lambda: _shell("rounds", str(path)),
@@ -115,7 +117,8 @@ def _outcome(read: Callable[[], object]) -> str:
 
 
 def _shell(*arguments: str) -> None:
-    """Read as `tablectl` does. Raises the TableError that the command printed to standard error with an exit code."""
+    """Run `tablectl` with these arguments. Raises TableError if the command printed an error to standard error and
+    ended with an error code."""
     with contextlib.redirect_stdout(StringIO()) as out, contextlib.redirect_stderr(StringIO()) as err:
         code = main([*arguments])
     said = err.getvalue()
@@ -189,8 +192,8 @@ def test_reading_harmed_journals_leaves_nothing_in_memory(
 
 
 def test_a_harmed_wal_costs_what_was_in_it_and_no_more(place: Path, config: Config) -> None:
-    """A damaged write-ahead log costs only what was in it, because its own checksums make a damaged part count as never
-    written."""
+    """If the write-ahead log is damaged, only rows that were in it are lost. The log has checksums of its own, so a
+    damaged part counts as never written."""
     place.parent.mkdir(exist_ok=True)
     write_journal(place, config, 1)
     journal = Journal(place, config.file.table.id, KEY, KEY.public)

@@ -1,5 +1,5 @@
-"""Checks of the pit's ledger under events that only a table's key could sign: whatever an event says, the account adds
-up."""
+"""Checks of the pit's ledger with changed events that are signed with a table's own key: whatever an event says, the
+pit's account still adds up."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SAMPLE, _PROOF = 150, 6_000
 
 
 def _events() -> list[dict[str, Any]]:
-    """Return the events that a table sends in the example scripts."""
+    """Return the events that a table sends when it plays the example scripts."""
     config = load(EXAMPLE_TABLE)
     played = [
         body for script in sorted(SCRIPTS.glob("*.script")) for body in ScriptTable(config).play(script.read_text())
@@ -37,14 +37,14 @@ def _events() -> list[dict[str, Any]]:
 
 
 def _signed(message: dict[str, Any], table: str, seq: int) -> bytes:
-    """Return the message with this place in the table's stream, signed by the table's key."""
+    """Return the message as event number `seq` of the table `table`, signed with the table's key."""
     place = {"id": f"{table}/{_EPOCH}/{seq}", "table": table, "epoch": _EPOCH, "seq": seq, "chain": f"{seq:064x}"}
     unsigned = {name: value for name, value in message.items() if name != "signature"} | place
     return canonical(unsigned | {"signature": base64.b64encode(_KEY.sign(canonical(unsigned))).decode()})
 
 
 def _abuse(folder: Path, seed: int, count: int) -> tuple[int, int]:
-    """Send the pit `count` changed events. Returns how many were committed, and how many alarms they raised."""
+    """Send the pit `count` changed events. Return how many of them it committed, and how many alarms they raised."""
     luck, events, table = random.Random(seed), _events(), "royal9-01"
     ledger = Ledger(folder / "ledger")
     ledger.set_terms(default().meters)

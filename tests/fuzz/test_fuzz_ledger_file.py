@@ -1,5 +1,5 @@
-"""Checks that a damaged ledger of a pit is found sound or is reported by every command that reads it, and never causes
-a traceback."""
+"""Checks that a damaged ledger file of a pit never causes a traceback: every command that reads it finds it sound or
+reports the damage."""
 
 from __future__ import annotations
 
@@ -81,8 +81,8 @@ def _watched() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _decidable(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let people decide on awards without a running pit. The command that would run a pit looks at its ledger once and
-    ends."""
+    """Let the tests decide on awards although no pit runs, and let the command that runs a pit end after it has read
+    the ledger once."""
 
     def look(pit: Pit) -> NoReturn:
         ledger = pit._ledger
@@ -98,8 +98,8 @@ def _decidable(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """Return the bytes of a sound ledger with adoptions, awards in every step, a telling (a step of an award that a
-    table reported and the ledger lacked), alarms, and a stream that was set aside."""
+    """Return the bytes of a sound ledger. It holds adopted tables, awards in every step, a step of an award that a
+    table reported and that the ledger lacked, alarms, and a table's stream of events that was set aside."""
     path = tmp_path_factory.mktemp("whole") / "ledger"
     path.write_bytes(gzip.decompress(_FORM_6.read_bytes()))
     with closing(Ledger(path)) as ledger:
@@ -110,7 +110,8 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 
 def _with_another_cell(luck: random.Random, whole: bytes, path: Path) -> bytes:
-    """Return the bytes of a sound file in which one value was changed to one that the pit never wrote."""
+    """Return the bytes of a ledger in which one value of one row was replaced by a value that the pit never wrote. The
+    file itself stays a sound SQLite file."""
     path.write_bytes(whole)
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
         tables = [name for (name,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY 1")]
@@ -130,7 +131,7 @@ def _with_another_cell(luck: random.Random, whole: bytes, path: Path) -> bytes:
 
 
 def _abuse(folder: Path, whole: bytes, seed: int, count: int) -> Counter[str]:
-    """Run the commands on `count` damaged ledgers, and return how often they ended in which way."""
+    """Run the commands that read a ledger on `count` damaged ledgers. Return how often they ended in each way."""
     luck, ends = random.Random(seed), Counter[str]()
     for number in range(count):
         path = folder / f"{seed}-{number}"
@@ -155,7 +156,8 @@ def _abuse(folder: Path, whole: bytes, seed: int, count: int) -> Counter[str]:
 
 
 def _decide(path: Path, request: str) -> tuple[int, str]:
-    """Make a decision at the pit's desk on this ledger. Returns an exit code and the refusal's text."""
+    """Make a decision about an award on this ledger, as people at the pit do. Return an exit code and the text of the
+    refusal."""
     decision = parse(request)
     assert isinstance(decision, Decision)
     try:

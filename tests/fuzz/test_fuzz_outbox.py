@@ -1,5 +1,5 @@
-"""Checks of a pit that is silent for weeks: every event is kept on the disk, memory does not grow, and all events are
-sent in order in the end."""
+"""Checks of a table whose pit is silent for weeks: every event is kept on the disk, memory does not grow, and at last
+all events are sent in order."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ async def _let_the_pit_speak(world: World) -> None:
 
 
 class _CountingPit:
-    """A pit that keeps no event except alarms, and only checks that each event is the next."""
+    """A stand-in for the pit that keeps only alarms, and checks that each event has the next number."""
 
     def __init__(self, world: World) -> None:
         self.speaks = False
@@ -102,7 +102,7 @@ class _CountingPit:
         world.broker.on_event = self._hear
 
     async def gets_on(self) -> None:
-        """Wait until the pit has taken one more event."""
+        """Wait until the pit has received one more event."""
         before = self.seq
         await eventually(lambda: self.seq > before)
 
@@ -116,7 +116,7 @@ class _CountingPit:
 
 
 async def _deal_a_shoe(world: World) -> None:
-    """Deal a whole shoe and open the next, without waiting for each commit to the journal."""
+    """Deal a whole shoe and open the next one, without waiting until each fact is committed to the journal."""
     asked = []
     for _ in range(_HANDS_A_SHOE):
         asked.append(asyncio.create_task(world.runtime.ask(LockWagers())))
@@ -129,7 +129,7 @@ async def _deal_a_shoe(world: World) -> None:
 
 
 def _held_in_memory() -> int:
-    """Return how many bytes Python still holds of all that was allocated since tracing began."""
+    """Return how many bytes, of those allocated since the tracing of memory began, Python still holds."""
     gc.collect()
     return tracemalloc.get_traced_memory()[0]
 
@@ -150,8 +150,8 @@ def _unlogged() -> Iterator[None]:
 
 
 async def _hold(folder: Path, limit: int) -> str:
-    """Keep the pit silent until the table stops, with as many events waiting as may wait. Then let the pit take them
-    all."""
+    """Keep the pit silent until the table stops because `limit` events wait, the most that may wait. Then let the pit
+    receive them all."""
     async with running(folder, pit={"most_unacknowledged": limit}) as world:
         pit = _CountingPit(world)
         await world.open_shoe()
@@ -189,8 +189,8 @@ async def _hold(folder: Path, limit: int) -> str:
 
 @pytest.mark.usefixtures("_unlogged")
 def test_hundreds_of_events_are_held_and_told(tmp_path: Path) -> None:
-    """Hundreds of events wait on the disk and are then sent in order. Memory growth shows only with far more events,
-    which `make proof` tries."""
+    """Hundreds of events wait on the disk and are then sent in order. Growth of memory would show only with many
+    thousand events, which `make proof` tries."""
     asyncio.run(_hold(tmp_path, 300))
 
 

@@ -1,5 +1,5 @@
-"""Checks of a running table with garbage on every wire at once: it stays alive, answers, keeps its journal sound, and
-does not grow."""
+"""Checks of a running table that receives garbage on all its connections at the same time: it goes on running and
+answering, its journal stays sound, and its memory does not grow."""
 
 from __future__ import annotations
 
@@ -73,7 +73,8 @@ async def _abuse_socket(path: Path, count: int) -> None:
 
 
 async def _abuse_topics(world: World, count: int) -> None:
-    """Publish `count` payloads, close to those of the pit and of bet recognition, on every topic."""
+    """Publish `count` payloads on every topic. They resemble messages of the pit and of bet recognition, but are
+    damaged."""
     epoch = world.journal.epoch.encode()
     topics = Topics(world.config.file.pit.root, world.config.file.table.id)
     hit = next(event for event in world.pit.ledger if event["type"] == "hit")
@@ -98,7 +99,7 @@ async def _abuse_topics(world: World, count: int) -> None:
 
 
 async def _abuse_everything(folder: Path, count: int) -> int:
-    """Send garbage on every wire of a table, and return how many events there are in the end."""
+    """Send garbage on every connection of a table. Return how many events the table has at the end."""
     async with _served(folder) as (world, path):
         await world.open_shoe()
         await world.do(*(PlaceWager(Wager(1, spot, cents), "Smith") for spot, cents in _WAGERS))
@@ -159,8 +160,8 @@ async def test_garbage_on_the_pits_topics_leaves_nothing_in_memory(
 
 
 async def test_more_connections_than_any_house_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The table answers one more connection and deals on while 200 other connections are silent, send half a request,
-    or never read their answers."""
+    """The table answers one more connection and goes on dealing although 200 other connections are silent, send half a
+    request, or never read their answers."""
     monkeypatch.setattr(callers, "MOST_OF_A_USER", 60)
     async with _served(tmp_path) as (world, path):
         with ExitStack() as crowd:

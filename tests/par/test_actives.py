@@ -1,4 +1,5 @@
-"""Checks of the active seats' best play at Baccarat Royal against every order of a few cards, dealt by the rules."""
+"""Checks of the best play that the par sheet computes for the two active seats of Baccarat Royal. The checks deal a few
+cards in every order by the rules."""
 
 from __future__ import annotations
 
@@ -44,7 +45,7 @@ def points(cards: Sequence[Card]) -> Points:
 
 
 def played(six: Sequence[Card], play: Play, game: BaccaratRoyal = GAME) -> TwoHands:
-    """Return the round that these six cards make when `play` decides every choice."""
+    """Return the round that these six cards make if `play` makes every choice."""
     plays: list[Card | Call] = []
     cards = iter(six)
     hands: dict[str, list[Card]] = {"player": [], "banker": []}
@@ -67,7 +68,8 @@ def played(six: Sequence[Card], play: Play, game: BaccaratRoyal = GAME) -> TwoHa
 
 
 def up(play: Play) -> tuple[int, int]:
-    """Return what Player and Banker gain in total over every order of the few cards."""
+    """Return what Player and Banker gain in total, in half stakes, if a few cards are dealt in every order and `play`
+    makes every choice."""
     each = [STAKE[played(six, play).outcome] for six in permutations(FEW, 6)]
     return sum(player for player, _ in each), sum(banker for _, banker in each)
 
@@ -78,7 +80,8 @@ def of_few() -> tuple[Round, Play, bool]:
 
 
 def told_apart_on(totals: Iterable[int]) -> tuple[Round, Play, bool]:
-    """Return the rounds and their best play, computed with the cards of a hand told apart on these totals."""
+    """Compute the rounds of a few cards, their best play, and whether that play is settled. On the totals in `totals`,
+    hands with the same total but different cards are counted apart."""
     winner = bet(BETS, "player")
     of = Round(kinds(sight(winner), GAME.naturals, frozenset(totals)), shoe(), GAME)
     player, banker = (of.values(winner, [Fraction(n) for n in net]) for net in ((2, -1, -2), (-2, -1, 2)))
@@ -127,8 +130,8 @@ def test_no_play_goes_beyond_the_bounds() -> None:
 
 
 def test_where_choices_stay_open_only_bounds_are_told() -> None:
-    """The par sheet gives only bounds where Banker may choose after a Player who stood too, because each side would
-    need to know what the other does."""
+    """The par sheet gives only bounds, and no exact figure, if Banker has a choice after Player, who also had one,
+    stood. In this case each side's best choice depends on the choice of the other side."""
     free = tuple(replace(row, player_stood="choose") for row in GAME.banker)
     found = solved(replace(GAME, banker=free), BETS, Counter(OPEN))
     assert found.play is None
@@ -139,8 +142,8 @@ def test_where_choices_stay_open_only_bounds_are_told() -> None:
 
 
 def test_a_gamblers_bet_that_pays_to_play_is_warned_of(capsys: pytest.CaptureFixture[str]) -> None:
-    """`check` warns of a bet on which the house loses. By the printed sheet Banker draws to 6 after a Player who stood,
-    which costs Banker more than Player's bet can bear at even money."""
+    """The command `check` warns of a bet on which the house loses. By the printed sheet Banker draws to 6 after Player
+    stood. This costs Banker so much that Player's bet, paid at even money, wins from the house."""
     table = Path(__file__).parents[2] / "config" / "tables" / "baccarat_royal.toml"
     assert main(["check", str(table)]) == 0
     told = capsys.readouterr().out

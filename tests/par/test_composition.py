@@ -1,4 +1,4 @@
-"""Checks of the odds of an open shoe, which follow from the cards that lay face up and from no other card."""
+"""Checks of the odds of an open shoe, which are computed only from the cards that lay face up."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ from tests.support.tables import MIDI, TABLES, cards
 
 
 def recorded() -> Recorded:
-    """Return a journal with an ace and a burned 2D, a round that was corrected, a void round, and a round in play."""
+    """Return a recorded journal that holds a first card (an ace), a burned 2D, a round that was corrected, a void
+    round, and a round in play."""
     table = Recorded().burned()
     table.lock().hand("KS 2D 9S 3D")
     table.lock().hand("8H 5C").void()

@@ -1,7 +1,8 @@
-"""Checks of Baccarat Royal and Lucky 9 by a second count: the simulated house deals random rounds from eight decks.
+"""Checks of the odds of Baccarat Royal and Lucky 9 by a second count: the simulated house deals random rounds from
+eight decks.
 
-The house deals by its own reading of the sheets and judges by its own evaluator. Where a seat is free to choose, the
-best play that the par sheet found decides.
+The house deals and judges by its own reading of the rule sheets. If a seat is free to choose, it makes the choice of
+the best play that the par sheet found.
 """
 
 from __future__ import annotations
@@ -50,7 +51,8 @@ Look = tuple[int, int, bool]
 
 
 def look(hand: Sequence[str]) -> Look:
-    """Return what the bets see of a hand: its number of cards, its total, and whether a ten or a face card is in it."""
+    """Return what bets look at in a hand: the number of its cards, its total, and whether it holds a ten or a face
+    card."""
     points = [POINTS[card] for card in hand]
     seen = len(points), sum(points) % 10, 0 in points
     if seen not in EXAMPLES:
@@ -59,14 +61,14 @@ def look(hand: Sequence[str]) -> Look:
 
 
 class Felt:
-    """A felt on which random cards are dealt from eight decks."""
+    """A simulated layout on which random cards are dealt from eight decks."""
 
     def __init__(self, random: Random, most: int) -> None:
         self._random, self._most = random, most
         self.dealt: dict[str, list[str]] = {}
 
     def shuffle(self) -> None:
-        """Shuffle the decks, and begin a round."""
+        """Shuffle all decks again, and begin a new round."""
         self._cards = iter(self._random.sample(SHOE, self._most))
         self.dealt = {}
 
@@ -76,14 +78,14 @@ class Felt:
         return card
 
     def reveal(self, *_: str) -> None:
-        """Do nothing, because the play decides every call and looks at nothing that it may not see."""
+        """Do nothing. The play decides every call from the cards that it may see, so no card needs to be turned up."""
 
 
 # Baccarat Royal.
 
 
 class RoyalFelt(Felt):
-    """A felt on which Player is seat 1 and Banker seat 2."""
+    """A simulated layout of Baccarat Royal on which seat 1 is Player and seat 2 is Banker."""
 
     def __init__(self, random: Random, play: baccarat_royal.Play) -> None:
         super().__init__(random, 6)
@@ -133,7 +135,7 @@ def test_baccarat_royal_comes_as_often_as_was_counted(printed: bool, hands: int,
 
 
 def _row(bet: Bet, hands: simulated.Hands, *, split: bool = False) -> int:
-    """Return the index of the bet's row that decides these hands; -1 where none does."""
+    """Return the index of the row of the bet that decides these hands, or -1 if no row does."""
     row = simulated.row_for(bet, hands, split=split)
     return -1 if row is None else bet.rows.index(row)
 
@@ -142,7 +144,7 @@ def _row(bet: Bet, hands: simulated.Hands, *, split: bool = False) -> int:
 
 
 class Lucky9Felt(Felt):
-    """A felt with one seat, seat 1, which always makes its best call."""
+    """A simulated layout of Lucky 9 with one seat, seat 1, which always makes its best call."""
 
     def __init__(self, random: Random, seat: lucky9.Seat) -> None:
         super().__init__(random, seat.most_cards)
@@ -171,7 +173,7 @@ class Lucky9Felt(Felt):
 @pytest.mark.proof
 @pytest.mark.parametrize("hands", [1_000_000], ids=["a million"])
 def test_lucky9_comes_as_often_as_was_counted(hands: int, figure: Callable[[str], None]) -> None:
-    """Each outcome of Lucky 9 comes as often as was counted, with one seat against the dealer."""
+    """In random rounds of Lucky 9 with one seat, each outcome comes as often as the par sheet says."""
     file = GAMES / "lucky9.toml"
     of, bets = subject(file), {bet.spot: bet for bet in convert(read(file)["bets"], list[Bet])}
     assert isinstance(of.play, Lucky9)

@@ -1,5 +1,6 @@
-"""Checks of progressive bets under the pit's terms: counted a second time from the first four cards, with a reserve
-that is played out hit by hit, and with a typing error in the terms that would give the casino's money away."""
+"""Checks of the cost of progressive bets with the pit's settings for its meters. The costs are counted a second time
+from the first four cards, and a reserve is simulated hit by hit. One check plants a typing error in the settings that
+would give the casino's money away."""
 
 from __future__ import annotations
 
@@ -113,8 +114,9 @@ def _bet_that_wins_once_in(rounds: int) -> tuple[Bet, Odds]:
 @pytest.mark.parametrize("most", [10_000, 30_000], ids=["begins at its seed", "begins higher"])
 @pytest.mark.parametrize("reserve", ["0:1", "1:100", "3:100", "8:100"])
 def test_a_reserve_played_hit_by_hit_leaves_the_house_what_was_reckoned(most: int, reserve: str) -> None:
-    """A reserve that is played out hit by hit costs the house no more than was computed. A hit comes once in 500 wagers
-    of $5, and a seed is $100. A reserve gets $0 to $200 for each hit on average."""
+    """A meter's reserve, simulated hit by hit, costs the house no more than the program computed. A hit comes once in
+    500 wagers of $5, and the meter starts again at $100. The reserve receives $0 to $200 on average between two hits.
+    """
     share = Fraction(*map(int, reserve.split(":")))
     terms, hits, chance = Terms(10_000, Fraction(1, 10), share, most), 4_000, Random(17)
     paid_cents, held = 0, Fraction(0)
@@ -137,8 +139,8 @@ def test_a_reserve_played_hit_by_hit_leaves_the_house_what_was_reckoned(most: in
 
 
 def test_a_casino_can_open_with_the_shipped_terms() -> None:
-    """The shipped terms leave the house a sensible edge. Published progressive bets keep some 5 to 30 per cent; sheet
-    000 at $5 leaves 5.3 before any meter grows by a cent."""
+    """The shipped settings of the meters leave the house a sensible edge. Published progressive bets keep some 5 to 30
+    per cent. Rule sheet 000 with a wager of $5 leaves 5.3 per cent before any meter grows by a cent."""
     kept = [run for path in ("tables/royal9.toml", "games/grand_fortune.toml") for run in runs(path)]
     assert [run.spot for run in kept] == ["royal9", "royal9", "grand_pairs", "fortune_7"]
     assert all(Fraction(4, 100) < run.edge < Fraction(30, 100) for run in kept)
@@ -168,8 +170,8 @@ def test_terms_that_give_money_away_are_a_mistake(was: str, slip: str, told: str
 
 
 def test_a_meter_that_begins_below_an_award_which_falls_more_often_is_a_warning(tmp_path: Path) -> None:
-    """A new meter that pays less than an award which comes more often gives a warning: four of a kind would pay less
-    than three. It is no mistake, because no cards win both."""
+    """The program warns if a new meter pays less than an award that comes more often: four of a kind would pay less
+    than three of a kind. This is only a warning and no mistake, because no cards win both."""
     four, three = (When(first_four=CardsAre(of_one_rank=(many,))) for many in (4, 3))
     rows = Row(four, award="four", meter="kinds", share=Fraction(1, 2)), Row(three, award="three", cents=5000)
     bet = Bet("kinds", price_cents=500, rows=rows)

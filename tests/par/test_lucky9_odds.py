@@ -1,4 +1,5 @@
-"""Checks of a seat's best play at Lucky 9 against every round of a few cards, played out with every possible call."""
+"""Checks of the best play that the par sheet computes for a seat at Lucky 9. The checks play every round of a few cards
+with every possible call."""
 
 from __future__ import annotations
 
@@ -43,10 +44,10 @@ FACE_DOWN = Card.parse("2S")
 
 @dataclass
 class Calls:
-    """A second way to compute what the bettor gains on one bet: every call at every turn, over every order of a few
-    cards.
+    """A second way to compute what a bettor gains on one bet of Lucky 9: try every call at every turn, over every order
+    of a few cards.
 
-    `pick` chooses one of the calls at a turn by what each comes to.
+    `pick` chooses one call at a turn from the average gains of all possible calls, for example the largest.
     """
 
     game: Lucky9
@@ -55,8 +56,8 @@ class Calls:
     pick: Callable[[Iterable[Fraction]], Fraction] = max
 
     def up(self, plays: Sequence[Play]) -> Fraction:
-        """Return what the bettor gains on average after these plays. The dealer's face-down card, the second play, is
-        not known yet."""
+        """Return what the bettor gains on average after these plays (cards and calls). The second card, which is the
+        dealer's face-down card, counts as unknown."""
         step = self.game.next_step(SEAT, plays)
         if isinstance(step, Choose):
             return self.pick(self.up([*plays, call]) for call in step.options)
@@ -77,7 +78,7 @@ class Calls:
         return sum((up(deciding(self.bet, seen)) for seen in self._decide(hands)), Fraction())
 
     def _decide(self, hands: tuple[Finished, ...]) -> tuple[Finished, ...]:
-        """Return those of the seat's hands that decide the bet."""
+        """Return those hands of the seat that decide the bet."""
         if self.bet.each_hand:
             return hands
         return hands[:1] if self.bet.after_split == "leftmost" else hands[-1:]
@@ -130,8 +131,8 @@ def test_the_best_play_is_worth_what_every_call_comes_to(few: str, hand: Bet) ->
 
 @dataclass
 class Played:
-    """The result of every order of a few cards, played out by the rules and by the best calls found: how often each end
-    came."""
+    """The results of dealing a few cards in every order, by the rules and with the best calls: how often each end of
+    the round came."""
 
     seat: Seat
     rows: dict[object, Fraction] = field(default_factory=lambda: defaultdict(Fraction))
@@ -173,8 +174,8 @@ class Played:
 
 @pytest.mark.parametrize("few", [EIGHTS, pytest.param(FEW, marks=pytest.mark.proof)])
 def test_every_end_of_a_few_cards_is_counted(few: str) -> None:
-    """Every end of a few cards is counted, as often as it comes. The bets are the hand, alone and split, and the tie
-    bet, which the leftmost hand decides."""
+    """The par sheet counts every end of a round of a few cards, as often as it comes. The bets are the wager on the
+    hand, with and without a split, and the tie bet, which the leftmost hand decides."""
     cards = Counter(map(Card.parse, few.split()))
     played = Played(Seat(GAME, HAND, cards))
     played.out(cards, [], Fraction(1))
@@ -213,8 +214,8 @@ def without_the_tie_bet(tmp_path_factory: pytest.TempPathFactory) -> Par:
 
 
 def test_a_shoe_is_as_long_as_its_seats_let_it(without_the_tie_bet: Par) -> None:
-    """A shoe gives fewer rounds the more seats play. Where every seat has a hand of its own, each hand takes its cards,
-    and so does the dealer."""
+    """A shoe gives fewer rounds if more seats play. At Lucky 9 every seat has a hand of its own, so each seat's hand
+    takes cards, and so does the dealer's."""
     one, two, *_, seven = without_the_tie_bet.hands
     assert [hands.seats for hands in (one, two, seven)] == [1, 2, 7]
     a_seat = two.cards_a_round - one.cards_a_round
@@ -232,8 +233,8 @@ def test_check_names_a_bet_that_is_not_counted(without_the_tie_bet: Par) -> None
 def test_a_hand_that_tells_a_king_from_a_ten_is_checked_and_its_odds_are_told_as_not_counted(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """`check` accepts a hand whose bet tells a king from a ten, and warns that its odds are not counted. Once `check`
-    ended with `par_not_counted`, as if the file could not be played."""
+    """The command `check` accepts a bet on a hand that distinguishes a king from a ten, and warns that its odds are not
+    counted. An earlier version ended with the error `par_not_counted`, as if the game file could not be used."""
     game = tomllib.loads(programs.example_game("lucky9").read_text("utf-8"))
     hand = next(bet for bet in game["bets"] if bet.get("each_hand"))
     hand["rows"].insert(0, {"when": {"winner": "own", "own": {"third": "K"}}, "pays": "2:1"})
@@ -263,8 +264,8 @@ def test_no_play_of_the_hand_takes_the_tie_bet_beyond_its_bounds() -> None:
 
 @pytest.mark.parametrize("pays", [pytest.param("1:1", marks=pytest.mark.proof), "97:101"])
 def test_what_a_split_is_worth_is_what_its_ends_bring(pays: str) -> None:
-    """A split's worth under the best play, computed backwards, equals what the ends of that play bring, counted
-    forwards."""
+    """The value of a split under the best play, computed backwards from the end, equals the average result of that
+    play, counted forwards."""
     hand = next(each for each in LUCKY9.bets if each.each_hand)
     hand = replace(hand, rows=(*hand.rows[:-1], replace(hand.rows[-1], pays=Fraction(pays.replace(":", "/")))))
     game = LUCKY9.play

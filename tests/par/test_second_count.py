@@ -1,8 +1,8 @@
-"""Checks of every bet of the punto banco houses by a second count: over every deal of one deck, and over random deals
-from eight.
+"""Checks of every bet of the punto banco games by a second count: over every deal of one deck, and over random deals
+from eight decks.
 
-The simulated house deals and decides, and shares nothing with the program. It is asked once for all deals that look
-alike to a bet, as a `View` says in its own words. Without that these counts would take too long.
+The simulated house deals and decides, and shares no code with the program. It is asked only once for all deals that
+look alike to a bet; a `View` says which deals look alike. Without that these counts would take too long.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ VIEWS: dict[str, View] = {
 
 
 class Count:
-    """The deals by one set of drawing rules. Deals that look alike are counted together, with one of them as the
-    example."""
+    """A count of the deals by one set of drawing rules. Deals that look alike to a bet are counted together, and one of
+    them is kept as their example."""
 
     def __init__(self, *views: View, says: rules.Drawing = rules.USUAL) -> None:
         self.says = says
@@ -79,7 +79,7 @@ class Count:
             counted[key] += ways
 
     def of(self, bet: Bet, seat: int, printed: Mapping[int, str]) -> list[int]:
-        """Return how many deals each row of the bet decides, and at the end how many deals lose."""
+        """Return how many deals each row of the bet decides. The last number is how many deals no row decides."""
         view = VIEWS.get(bet.spot, by_totals)
         found = [0] * (len(bet.rows) + 1)
         for key, ways in self.ways[view].items():
@@ -90,8 +90,8 @@ class Count:
 
 
 def every_bet(count: Count, decks: int) -> Iterator[tuple[str, list[int], list[int]]]:
-    """Yield each bet that the count can judge, of the houses with its drawing rules: the bet's name, its outcomes by
-    the count, and its outcomes by the par sheet."""
+    """Yield each bet, of the games with these drawing rules, that the count can judge. Each entry is a tuple: the bet's
+    name, its outcomes by this count, and its outcomes by the par sheet."""
     for house in HOUSES:
         of = subject(TABLES / f"{house}.toml")
         table = read(TABLES / f"{house}.toml")
@@ -123,8 +123,8 @@ def test_hands_dealt_at_random_from_eight_decks_come_as_often_as_was_counted(
 
 
 def farthest_off(hands: int, bets: Iterable[tuple[str, list[int], list[int]]]) -> str:
-    """Check that each outcome came as often as it was counted, within the error of a sample of `hands` rounds. Returns
-    the result in words."""
+    """Check that each outcome of each bet came as often as the par sheet says, within the error of a sample of `hands`
+    rounds. Return the largest difference as a text."""
     outcomes, farthest = 0, 0.0
     for name, dealt_, ways in bets:
         assert sum(dealt_) == hands

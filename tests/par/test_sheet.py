@@ -1,4 +1,5 @@
-"""Checks of the par sheets: the published edges, progressive bets by meter, and the cost of a change of rules."""
+"""Checks of the par sheets (the computed odds of a game): the published house edges, the progressive bets by the level
+of their meter, and the cost of a change of rules."""
 
 from __future__ import annotations
 
@@ -62,7 +63,8 @@ def test_the_published_edges(game: str, spot: str, published: str) -> None:
 
 
 def test_a_pair_of_eight_decks_is_as_published() -> None:
-    """A pair bet at 11 to 1 from eight decks keeps the published 10.361%. The shipped house deals pairs from six."""
+    """A pair bet at 11 to 1, dealt from eight decks, has the published house edge of 10.361%. The shipped game that has
+    pair bets is dealt from six decks."""
     of_eight = par(subject(GAMES / "pairs.toml"), fresh(8))
     for spot in ("player_pair", "banker_pair"):
         assert odds(of_eight, spot).hit_frequency == Fraction(31, 415)
@@ -76,7 +78,8 @@ def test_every_outcome_is_counted_once() -> None:
 
 
 def test_hands_and_shoes_are_as_long_as_is_published() -> None:
-    """A round from eight decks takes four, five or six cards as often as is published (4.94 cards on average)."""
+    """A round from eight decks takes four, five or six cards as often as published figures say, which is 4.94 cards on
+    average."""
     (hands,) = of_game("royal9").hands
     assert {cards: f"{float(often):.4f}" for cards, often in hands.by_cards.items()} == {
         4: "0.3789",
@@ -91,8 +94,8 @@ def test_hands_and_shoes_are_as_long_as_is_published() -> None:
 
 
 def test_a_progressive_is_counted_by_seat() -> None:
-    """A progressive bet has different odds at two kinds of seat. A seat whose own printed King and 9 are suited shares
-    no suited Royal 9 with the lower award."""
+    """A progressive bet has different odds at two kinds of seat. If the king and the nine printed at a seat have the
+    same suit, that Royal 9 wins the seat's own award instead of the lower award for suited cards."""
     sheet = par(subject(TABLES / "royal9.toml"))
     suited, other = (odds(sheet, "royal9", f"seat {number}") for number in (1, 7))
     assert suited.seats == ("seat 1", "seat 2", "seat 3", "seat 4")
@@ -189,8 +192,8 @@ def test_against_another_file_says_what_changes(tmp_path: Path, capsys: pytest.C
 
 @pytest.mark.proof
 def test_a_bet_is_as_it_was_however_many_cards_a_deal_has(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A bet on which a change of rules has no effect is reported as unchanged, although deals get longer: seat and
-    dealer take at most six cards without splits, and eleven with three splits."""
+    """A change of rules is reported to have no effect on a bet if the bet's odds stay the same, although rounds get
+    longer. Here seat and dealer take at most six cards without splits, and eleven with three splits."""
     without = tmp_path / "lucky9.toml"
     told = (GAMES / "lucky9.toml").read_text("utf-8").replace("most_splits = 3", "most_splits = 0")
     without.write_text(told, "utf-8")

@@ -1,5 +1,5 @@
-"""Checks of the bets of one round together, against counts that share no code with them: the published counts of each
-kind of round, with the bets written by hand; and limits added up by hand."""
+"""Checks of the odds of all bets of one round together. They are compared with counts that share no code with them: the
+published counts of each kind of round, with bets written by hand, and limits added up by hand."""
 
 from __future__ import annotations
 
@@ -135,8 +135,8 @@ HOUSES: dict[str, tuple[Limits, dict[str, Any]]] = {
 
 @pytest.mark.parametrize("name", HOUSES)
 def test_the_most_that_a_seat_and_the_bettor_behind_it_win(name: str) -> None:
-    """The most that a seat and its back bettor can win equals the maximum over every set of wagers that both can make
-    in a small house."""
+    """The program computes the most that a seat and the back bettor behind it can win. The amount equals the maximum
+    over every set of wagers that both can make at a small table."""
     limits, of_tie = HOUSES[name]
     bets = (a_bet("player", limits="circle"), a_bet("banker", limits="circle"), a_bet("tie", **of_tie), a_bet("six"))
     rows = [(0, None, 1, 0), (None, 0, 1, None), (0, 2, None, 1), (2, 2, 2, 2), (None, None, 1, 1)]
@@ -157,7 +157,8 @@ def test_the_most_that_a_seat_and_the_bettor_behind_it_win(name: str) -> None:
 
 
 def layouts(bets: Sequence[Bet], amounts: dict[str, int], *, back: bool) -> Iterator[tuple[Wager, ...]]:
-    """Yield every layout of one bettor's wagers, in steps of a hundred cents, with at most one spot of each group."""
+    """Yield every set of wagers that one bettor can make, in steps of a hundred cents, with at most one spot of each
+    group of bets."""
     for cents in product(
         *([0, each.price_cents] if each.price_cents else range(0, amounts[each.spot] + 1, 100) for each in bets)
     ):
@@ -179,8 +180,9 @@ def won(bets: Sequence[Bet], decided: Sequence[int | None], placed: Sequence[Wag
 @pytest.mark.parametrize("unequal", ["smaller_plays", "refused", "house_covers"])
 @pytest.mark.parametrize("tie", [8, 4])
 def test_two_unequal_stakes_cost_what_the_house_covers(unequal: Any, tie: int) -> None:
-    """The most that a round with unequal stakes can cost includes what the house covers. Five gamblers have $200 on
-    Tie, or $1,000 on the hand that wins, whose own stake stands against a least one."""
+    """If the two active seats stake unequal amounts and the house covers the difference, the most that a round can cost
+    includes that difference. Five gamblers bet $200 on Tie, or $1,000 on the hand of the winning seat. The winning seat
+    has the greatest stake, and the losing seat the least."""
     of = subject(GAMES / "baccarat_royal.toml")
     bets = tuple(
         replace(bet, unequal_stakes=unequal)
@@ -211,8 +213,8 @@ def test_where_every_seat_has_a_hand_nothing_is_counted_together() -> None:
 
 
 def test_the_figures_move_with_the_shoe_as_published() -> None:
-    """The edges of Player, Banker (at 5%) and Tie with six decks agree with the widely published figures, and the
-    rounds in a shoe change with the cut card's place."""
+    """With six decks, the house edges of Player, Banker (at 5% commission) and Tie agree with widely published figures.
+    The number of rounds in a shoe changes with the place of the cut card."""
     sheet = par(subject(GAMES / "royal9.toml"))
     edges = {each.decks: [100 * float(bet.edge({})) for bet in each.sheet.bets[:3]] for each in by_decks(sheet.subject)}
     assert edges[6] == pytest.approx([1.2374, 1.0558, 14.4382], abs=1e-4)

@@ -1,5 +1,5 @@
-"""A house for tests of the pit's page: a broker, a pit that has committed an evening's events, its tables' states, and
-the page."""
+"""A made-up casino for tests of the pit's page: a broker, a pit with the events of one evening, the states of its
+tables, and the page itself."""
 
 from __future__ import annotations
 
@@ -41,14 +41,15 @@ _OFFLINE = canonical({"online": False, "table": "royal9-03", "epoch": EPOCH, "bo
 
 
 def held_to(unit: str) -> list[str]:
-    """Return the command that runs Python under the system-call filter of this systemd unit."""
+    """Return the command that runs Python under the system-call filter of the systemd unit `unit`."""
     return programs.python("-m", "tests.support.unit_filter", str(_UNITS / f"{unit}.service"), sys.executable)
 
 
 class Scene:
-    """A house with three tables: one with a hit that waits, one that has stopped, and one that has gone away.
+    """A made-up casino with three tables: one with a hit that waits for a decision, one that has stopped with a fault,
+    and one that is offline.
 
-    Pit and page run under the system-call filters of their systemd units.
+    The pit and its page run under the system-call filters of their systemd units.
     """
 
     def __init__(self, folder: Path, ends: ExitStack) -> None:

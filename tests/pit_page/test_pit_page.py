@@ -150,7 +150,8 @@ def test_a_table_that_tells_an_impossible_number_is_passed_over() -> None:
 
 
 def test_of_what_anybody_can_say_little_is_kept() -> None:
-    """The page keeps only a small part of a published state. Once it kept ten thousand states of 250,000 bytes each."""
+    """The page keeps only the few fields that it shows of a table's published state. An earlier version kept whole
+    states: ten thousand of 250,000 bytes each."""
     subscriber = Subscriber("nowhere", 1, "pit/v1", None)
     long = {"online": True, "phase": "x" * 200_000, "links": {"shoe": True, "x" * 40_000: True}, "more": [[]] * 99}
     subscriber.link_message("pit/v1/t-1/state", json.dumps(long).encode(), True)
@@ -176,8 +177,8 @@ def test_the_board_asks_prometheus_alone() -> None:
 
 
 def test_a_sentence_of_the_alert_rules_stands_in_quotes_where_yaml_would_read_more_than_a_sentence() -> None:
-    """A sentence of the alert rules stands in quotes where YAML would read it as more than text. A colon once made a
-    key of a sentence's first half, and Prometheus did not start."""
+    """In the file of alert rules, a sentence that YAML would not read as plain text is written in quotation marks. A
+    colon once turned the first half of a sentence into a key, and Prometheus did not start."""
     values = re.findall(r"^ +(?:- )?[a-z]+: (.+)$", RULES.read_text("utf-8"), re.MULTILINE)
     plain = [value for value in values if value[0] not in "\"'{"]
     assert len(plain) > 40
@@ -193,8 +194,8 @@ def test_an_adopted_table_that_was_never_heard_is_told_as_away() -> None:
 
 @needs_promtool
 def test_the_alert_rules_wake_a_person_when_they_should() -> None:
-    """The alert rules fire when they should. The first alarm of a code once alerted nobody, because its series began
-    with 1, which is no increase."""
+    """Each alert rule fires when it should. In an earlier version the first alarm with a given code alerted nobody,
+    because its series began at 1, and Prometheus saw no increase."""
     words = ["promtool", "test", "rules", str(Path(__file__).with_name("rules_test.yml"))]
     run = subprocess.run(words, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stdout + run.stderr

@@ -1,5 +1,5 @@
-"""The command `python -m tests.power_loss FOLDER MOMENT LOSS DRAW`, which makes one state of a kept recording again,
-for a person to look at."""
+"""The command `python -m tests.power_loss FOLDER MOMENT LOSS DRAW`, which makes one state of the disk after a power cut
+again, from a kept recording, so that a person can look at the files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from tests.power_loss.disk import Loss
 
 
 def main(arguments: list[str]) -> int:
-    """Make the state and judge it, and print where its files are. Returns 0 where nothing is wrong with it."""
+    """Make the state of the disk that the arguments name, check it, and print where its files are. Return 0 if nothing
+    is wrong with the state."""
     folder, moment, loss, draw = arguments
     state = State(int(moment), next(known for known in get_args(Loss) if known == loss), int(draw))
     recording, scratch = Recording(Path(folder)), Path(folder, "left behind")

@@ -1,5 +1,5 @@
-"""A table that syncs nothing, and so loses rows in a power cut, for a test of the test: `python -m
-tests.power_loss.careless_table run ...`."""
+"""A table that never syncs its files, and so loses rows in a power cut. A test uses it to show that the checks of power
+loss notice such a table: `python -m tests.power_loss.careless_table run ...`."""
 
 from __future__ import annotations
 

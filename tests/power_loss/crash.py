@@ -1,5 +1,5 @@
-"""Every moment at which the power could fail, what it could leave on the disk, and whether the table can start from
-that."""
+"""The test of power cuts: every moment at which the power could fail, every state in which it could leave the disk, and
+the check that the table can start from that state."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ _INDEX_BYTES = 32768
 
 
 class State(NamedTuple):
-    """One possible state of the disk after a power cut just before note number `moment`. `draw` numbers the random
-    choices of what survives."""
+    """One state in which a power cut can leave the disk. The cut comes just before note number `moment` of the
+    recording. `draw` is the number of the random choice of which writes survive."""
 
     moment: int
     loss: Loss
@@ -40,7 +40,8 @@ class State(NamedTuple):
 
 
 class Recording:
-    """The recording of a table's run in `folder`. With `syncs` False its disk says that it has synced, and has not."""
+    """The recording of a table's run, kept in `folder`. If `syncs` is False, it is played back as if the disk only
+    claimed to sync and did not."""
 
     def __init__(self, folder: Path, syncs: bool = True) -> None:
         self.folder = folder
@@ -49,13 +50,13 @@ class Recording:
         self.syncs = syncs
 
     def disk(self) -> Disk:
-        """Return the disk as it was before the first note."""
+        """Return the disk as it was before the recording began."""
         return Disk(self.folder / FOLDER, self.syncs)
 
 
 class Moment(NamedTuple):
-    """A moment at which a power cut can leave something other than at the moment before. `note` is the number of the
-    note that follows the moment."""
+    """A moment of a recording at which a power cut can leave a state that was not possible the moment before. `note` is
+    the number of the note that follows the moment."""
 
     note: int
     at_stake: int  # changes that are not synced
@@ -64,7 +65,8 @@ class Moment(NamedTuple):
 
 
 def moments(recording: Recording) -> list[Moment]:
-    """Return every moment at which a power cut leaves something new, and the end of the recording."""
+    """Return every moment of the recording at which a power cut can leave a new state of the disk. The end of the
+    recording is always included."""
     disk, found = recording.disk(), []
     for index, note in enumerate(recording.notes):
         if disk.changes(note):
@@ -74,11 +76,12 @@ def moments(recording: Recording) -> list[Moment]:
 
 
 def states(found: Iterable[Moment], draws: int) -> Iterator[State]:
-    """Yield the states that a power cut can leave at these moments: with all writes, with only the synced ones, and
-    `draws` times with a random part of them.
+    """Yield the states in which a power cut at these moments can leave the disk: with all writes, with only the synced
+    writes, and `draws` times with a random part of the writes.
 
-    The state with only synced writes is the same until the next sync; so it is judged once, at the moment when most has
-    been told outside. A checkpoint, which writes over good data, is drawn four times as often.
+    The state with only the synced writes stays the same until the next sync. So it is checked once, just before that
+    sync, when the table has told the most to the outside. Moments in a checkpoint, which overwrites good data, get four
+    times as many random states.
     """
     for moment in found:
         yield State(moment.note, "kept")
@@ -93,8 +96,9 @@ def states(found: Iterable[Moment], draws: int) -> Iterator[State]:
 
 @dataclass
 class Found:
-    """The results of the examined states: how many there were of each kind, the digests of what they hold (many hold
-    the same), the most bytes that one of them lost of what the daemon had written, and the states that went wrong."""
+    """The results of the checked states of the disk: `kinds` counts the states of each kind, `contents` holds the
+    digests of their files (many states hold the same), `most_bytes_lost` is the most written bytes that one state lost,
+    and `wrong` holds the states that failed."""
 
     kinds: Counter[str] = field(default_factory=Counter)
     contents: set[bytes] = field(default_factory=set)
@@ -111,8 +115,8 @@ class Found:
 
 
 def examine(recording: Recording, those: Iterable[State], scratch: Path) -> Found:
-    """Make each of these states in the folder `scratch` and judge it. States with the same files and the same promises
-    are judged once."""
+    """Make each of these states of the disk in the folder `scratch`, and check it. If two states hold the same files
+    and must keep the same promises, only one of them is checked."""
     found, judged = Found(), set[tuple[bytes, Promised]]()
     disk, witness, done = recording.disk(), Witness(recording.truth), 0
     committed = committed_rows(recording, scratch)
@@ -137,13 +141,13 @@ def examine(recording: Recording, those: Iterable[State], scratch: Path) -> Foun
 
 
 def examine_share(folder: Path, those: Sequence[State], scratch: Path) -> Found:
-    """Examine these states of the recording in `folder`, called in a worker process."""
+    """Check these states of the recording in `folder`. A worker process calls this function."""
     return examine(Recording(folder), those, scratch)
 
 
 def left_behind(disk: Disk, state: State) -> tuple[dict[str, bytes], dict[str, bytes]]:
-    """Return the files that the state leaves, and what it leaves of the log's index in shared memory, which may be
-    anything or nothing."""
+    """Return two dictionaries of files: the files that the state leaves on the disk, and what it leaves of the
+    shared-memory index of the write-ahead log, which may be anything or nothing."""
     luck = random.Random(str(state))
     odds = luck.random()
     files = disk.after(state.loss, lambda: luck.random() < odds)
@@ -151,8 +155,8 @@ def left_behind(disk: Disk, state: State) -> tuple[dict[str, bytes], dict[str, b
 
 
 def committed_rows(recording: Recording, scratch: Path) -> set[int]:
-    """Return the row counts that the journal had after its commits, as the daemon itself would have read them back at
-    each sync."""
+    """Return the numbers of rows that the journal held after each of its commits, as the daemon itself would have read
+    them back at each sync."""
     rows, disk = {0}, Disk(recording.folder / FOLDER)
     for note in recording.notes:
         disk.do(note)
@@ -182,8 +186,8 @@ def _digest(files: dict[str, bytes]) -> bytes:
 
 
 def judge(folder: Path, truth: Truth, promised: Promised, committed: set[int]) -> str | None:
-    """Start from this folder as `tablectl run` does, and read it as `tablectl verify` does. Returns what is wrong, or
-    None."""
+    """Start a table from the files in `folder` as `tablectl run` does, and read the journal as `tablectl verify` does.
+    Return a text that says what is wrong, or None."""
     path = folder / JOURNAL
     try:
         if promised.boot:

@@ -1,9 +1,10 @@
-"""A model of a disk that can lose power: what its folder holds, and how much of that each power cut leaves.
+"""A model of a disk that can lose power. It knows what its folder holds, and how much of that survives a power cut at
+each moment.
 
-The model is no kinder than a file system may be. Until a file is synced, each write and truncation since its last sync
-survives or not by itself, and so does each sector of 512 bytes of a write. Syncing a file does not save its name, which
-takes a sync of the folder. A hole that a lost write leaves is zeros. What one rename does to two names survives or is
-lost as a whole.
+The model is as unkind as a real file system may be. Until a file is synced, each write and truncation since its last
+sync survives or is lost independently, and so does each sector of 512 bytes of a write. Syncing a file does not save
+its name; that takes a sync of the folder. A hole that a lost write leaves is filled with zeros. A rename changes two
+names, and both changes survive or both are lost.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class Write:
         content[self.offset : self.offset + len(self.data)] = self.data
 
     def sectors(self) -> Iterator[Write]:
-        """Yield the same write as one write for each sector of the disk."""
+        """Split the write at the disk's sector borders, and yield the parts as writes of their own."""
         start, end = self.offset, self.offset + len(self.data)
         while start < end:
             stop = min(end, start - start % SECTOR + SECTOR)
@@ -47,7 +48,7 @@ class Write:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A truncation of a file to a given size."""
+    """A truncation of a file to a given size, in bytes."""
 
     size: int
 
@@ -59,20 +60,20 @@ class Cut:
 
 @dataclass(eq=False, slots=True)
 class File:
-    """A file, whatever its name: its synced bytes, and the changes made to it since."""
+    """A file on the model of a disk, without its name: its synced bytes, and the changes made since the last sync."""
 
     synced: bytearray = field(default_factory=bytearray)
     pending: list[Write | Cut] = field(default_factory=list)
 
     def sync(self) -> None:
-        """Sync the file, so that no change made so far can be lost any more."""
+        """Sync the file. From now on no change made so far can be lost."""
         for change in self.pending:
             change.on(self.synced)
         self.pending.clear()
 
     def after(self, survives: Callable[[], bool], torn: bool) -> bytes:
-        """Return what the file holds when only some of its pending changes survive, or only some of their sectors
-        (`torn`)."""
+        """Return what the file holds after a power cut in which only some of its unsynced changes survive. `survives`
+        decides about each change or, if `torn` is True, about each sector of a change."""
         content = bytearray(self.synced)
         for change in self.pending:
             parts = change.sectors() if torn and isinstance(change, Write) else (change,)
@@ -86,10 +87,10 @@ _Names = dict[str, File | None]
 
 
 class Disk:
-    """The files of one folder, without those that SQLite creates again at every start. `do` takes each note of a
-    recording in turn.
+    """The model of a disk with the files of one folder. Files that SQLite creates again at every start are left out.
+    The method `do` must be called with each note of a recording, in order.
 
-    With `syncs` False the disk says that it has synced, and has not.
+    If `syncs` is False, the disk claims to sync its files but does not.
     """
 
     def __init__(self, folder: Path, syncs: bool = True) -> None:
@@ -101,7 +102,7 @@ class Disk:
         self._pending_names: list[_Names] = []
 
     def do(self, note: Note) -> None:
-        """Do to the files what the note says that the daemon did."""
+        """Change the files in the way in which the daemon changed them by this note of the recording."""
         handle = note.process, note.handle
         match note.kind:
             case "o":
@@ -119,7 +120,7 @@ class Disk:
                 self._handles.pop(handle, None)
 
     def changes(self, note: Note) -> bool:
-        """Tell whether the note would change what a power cut can leave behind."""
+        """Tell whether this note of the recording changes what a power cut can leave on the disk."""
         if note.kind == OPENED:
             path = Path(os.fsdecode(note.data))
             is_new = path.name not in self._names and bool(note.number & os.O_CREAT)
@@ -131,7 +132,8 @@ class Disk:
         return note.kind == RENAMED or (note.kind == UNLINKED and Path(os.fsdecode(note.data)).name in self._names)
 
     def at_stake(self, name: str | None = None) -> int:
-        """Return how many changes are not synced: of the file with this name, or of all files and their names."""
+        """Return how many changes are not synced yet. With `name`, count only that file's changes. Without it, count
+        the changes of all files and of their names."""
         if name is not None:
             return len(self._names[name].pending) if name in self._names else 0
         return len(self._pending_names) + sum(len(file.pending) for file in self._files())
@@ -142,8 +144,8 @@ class Disk:
         return sum(len(change.data) for change in changes if isinstance(change, Write))
 
     def after(self, loss: Loss, survives: Callable[[], bool]) -> dict[str, bytes]:
-        """Return the files, by name, that a power cut now would leave. `survives` is called for each change that may be
-        lost."""
+        """Return the files, by name, that a power cut at this moment would leave. `survives` is called for each change
+        that may be lost, and decides whether it survives."""
 
         def chance() -> bool:
             return loss == "kept" or (loss != "dropped" and survives())
@@ -186,6 +188,6 @@ class Disk:
 
 
 def _made_anew(name: str) -> bool:
-    """Tell whether a start creates this file again, so that its bytes may be lost: a lock, or SQLite's index of its
-    log."""
+    """Tell whether the table or SQLite creates this file again at a start, so that its bytes may be lost. Such a file
+    is a lock file or SQLite's index of its write-ahead log."""
     return name.endswith(("-shm", ".lock"))

@@ -1,9 +1,10 @@
-"""A table's run, recorded so that it can be cut at any moment: the real daemon under the recorder, with its dealer,
-supervisor, broker and pit.
+"""The recorded run of a table, for tests that cut the power at any moment of it. The real daemon runs under a recorder,
+with a dealer, a supervisor, a broker and a pit.
 
-The table begins its journal, deals, is killed inside a round and stopped cleanly between two. A supervisor closes the
-shoe, and the table archives it once the next is open. So the recording holds the first boot, commits of facts with and
-without events, recovery, checkpoints, rows that leave for an archive, and an ordinary end.
+The table begins its journal and deals. It is killed inside a round, and stopped cleanly between two rounds. A
+supervisor closes the shoe, and the table archives it once the next shoe is open. So the recording holds the first
+start, commits of facts with and without events, recovery after a kill, checkpoints, rows that move to an archive, and
+an ordinary end.
 """
 
 from __future__ import annotations
@@ -33,9 +34,11 @@ _HANDS_A_SHOE = 12
 
 
 class Life:
-    """Everything around the table, in `folder`. The recorder writes its notes to `folder/notes`.
+    """The table whose run is recorded, and everything around it, in `folder`. The recorder writes its notes to the file
+    `notes` in that folder.
 
-    `recorder` and `shim` are preloaded into the daemon; `program` runs instead of `tablectl`, if it is given.
+    The libraries `recorder` and `shim` are preloaded into the daemon. `program` is the command to run instead of
+    `tablectl`; if it is empty, `tablectl` runs.
     """
 
     def __init__(self, folder: Path, recorder: Path, shim: Path, program: Sequence[str]) -> None:
@@ -78,8 +81,8 @@ class Life:
         self._decks = shuffled_decks(5, _DECKS, 0)
 
     def live(self, hands: int) -> None:
-        """Run the table through its whole life, with about `hands` rounds. At the end the pit has acknowledged
-        everything, and the table is stopped."""
+        """Run the table from its first start to its end, with about `hands` rounds. At the end the pit has acknowledged
+        every event, and the table is stopped."""
         with self._ends:
             self._start()
             self._shoe.power_up()
@@ -94,10 +97,10 @@ class Life:
             assert self._pit.wrong == []
 
     def _shoe_of(self, hands: int, killed_once: bool, stopped_once: bool) -> None:
-        """Deal a shoe of `hands` rounds, which a supervisor then ends. On the way the daemon may be killed once and
-        stopped once; a stop empties the write-ahead log.
+        """Deal a shoe of `hands` rounds and let a supervisor end it. If `killed_once`, kill the daemon inside a round.
+        If `stopped_once`, stop it cleanly between two rounds, which empties the write-ahead log.
 
-        After a kill the log begins again at once; otherwise it does so when it is full.
+        After a kill the daemon begins the write-ahead log again at once. Otherwise it does so when the log is full.
         """
         deck = next(self._decks)
         self._open_shoe(deck)

@@ -1,4 +1,5 @@
-"""The notes of what a daemon did, as a list. The recorder (recorder.c) writes them."""
+"""The notes of what a daemon did to its files and told to others, read as a list. The recorder (recorder.c) writes
+them."""
 
 from __future__ import annotations
 
@@ -16,11 +17,11 @@ _HEADER = struct.Struct("<ciiqI")
 
 
 class Note(NamedTuple):
-    """One thing that the recorded daemon did.
+    """One thing that the recorded daemon did, such as writing to a file or lighting a lamp.
 
-    `number` depends on the kind: the flags of `OPENED`, the offset of `WROTE`, the size of `CUT`, and for `LIT` the
-    level of a pin, 1 or 0, whose BCM number is `handle`. `data` is a path (for `RENAMED` two, with a NUL between them)
-    or the bytes.
+    The meaning of `number` depends on the kind: the flags of `OPENED`, the offset of `WROTE`, the size of `CUT`. For
+    `LIT` it is the level of a pin, 1 or 0, and `handle` is the pin's BCM number. `data` is a path (two paths with a NUL
+    between them for `RENAMED`) or the bytes.
     """
 
     kind: str
@@ -41,7 +42,7 @@ def build_recorder(folder: Path) -> Path:
 
 
 def read_notes(path: Path) -> list[Note]:
-    """Return the notes in this file, in order."""
+    """Return the notes of a recording from the file at `path`, in the order in which they were written."""
     data, notes, place = path.read_bytes(), [], 0
     while place < len(data):
         kind, process, handle, number, size = _HEADER.unpack_from(data, place)

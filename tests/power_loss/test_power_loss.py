@@ -1,8 +1,9 @@
-"""Checks of power loss: at whatever instant the power fails, and whichever unsynced writes are lost, the journal opens,
-verifies, replays to a commit, and holds everything that the pit, the lamps or the control socket had told by then.
+"""Checks of power cuts. Whenever the power fails, and whichever unsynced writes are lost, the journal opens, verifies,
+and replays to the state after a commit. It holds everything that the pit, the lamps or the control socket had told
+before the cut.
 
-The states come from what a real daemon did to its files. A recording differs from run to run, as time and salts do. A
-failure names its recording, which pytest keeps, and the state in it, which is the same each time.
+The states of the disk come from what a real daemon did to its files. Each recording is different, because times and
+salts differ. A failure names its recording, which pytest keeps, and the state in it, which can be made again.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ _SHORT, _EVERY, _LONG = 8, 18, 144  # hands
 
 @pytest.fixture(scope="module")
 def recorder(shim: Path | None) -> Callable[..., Path]:
-    """Return a function that records a table's run in a folder: `recorder(folder, hands)`."""
+    """Return a function `recorder(folder, hands)` that records a table's run of `hands` rounds in a folder."""
     if shim is None:
         pytest.skip("no C compiler or no RPi.GPIO: what the daemon does cannot be recorded")
 
@@ -47,20 +48,20 @@ def recorder(shim: Path | None) -> Callable[..., Path]:
 
 @pytest.fixture(scope="module")
 def short(recorder: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder of a short recorded run."""
+    """Return the folder of a short recorded run, which all tests of this file share."""
     return made_once(tmp_path_factory, "power_loss", lambda folder: recorder(folder, _SHORT))
 
 
 @pytest.fixture
 def record(recorder: Callable[..., Path], tmp_path: Path) -> Callable[..., Path]:
-    """Return a function that records a table's run in this test's folder: `record(hands)`."""
+    """Return a function `record(hands)` that records a table's run of `hands` rounds in this test's folder."""
     return lambda *life: recorder(tmp_path, *life)
 
 
 @pytest.fixture
 def scratch() -> Iterator[Path]:
-    """Yield a folder for the states of a disk, in memory where that is possible, because each state is synced many
-    times."""
+    """Yield a folder in which states of a disk are made. It is in memory if possible, because the files of each state
+    are synced many times."""
     memory = Path("/dev/shm")
     with tempfile.TemporaryDirectory(dir=memory if os.access(memory, os.W_OK) else None) as folder:
         yield Path(folder) / "state"
@@ -76,7 +77,8 @@ def _assert_nothing_wrong(found: Found, folder: Path) -> None:
 
 
 def _sample(recording: Recording, size: int) -> list[State]:
-    """Return `size` random states. Half of them are of checkpoints and first boots, which are rare."""
+    """Return `size` random states of the disk from the recording. Half of them lie in checkpoints and first starts,
+    which are rare."""
     luck, all_moments = random.Random(_SEED), moments(recording)
     rare = list(states([moment for moment in all_moments if moment.checkpoint], 4))
     usual = list(states([moment for moment in all_moments if not moment.checkpoint], 4))
@@ -115,7 +117,7 @@ def test_a_power_cut_takes_nothing_that_was_told(short: Path, scratch: Path) -> 
 
 
 def _while_archiving(recording: Recording, size: int) -> list[State]:
-    """Return `size` random states from the moment at which the first archive was begun."""
+    """Return `size` random states of the disk that a power cut can leave after the table began its first archive."""
     names = [note.data if note.kind == OPENED else b"" for note in recording.notes]
     begun = next(place for place, name in enumerate(names) if name.endswith(b".archive.new"))
     since = list(states([moment for moment in moments(recording) if moment.note >= begun], 4))
@@ -143,7 +145,7 @@ def test_a_table_that_speaks_before_its_commit_is_found_out(short: Path, scratch
 
 
 def _words_before_writes(notes: Sequence[Note]) -> Iterator[Note]:
-    """Yield the same notes in a wrong order, in which the daemon's messages come before the writes and syncs that they
+    """Yield the notes of a recording in a wrong order: the daemon's messages come before the writes and syncs that they
     should follow."""
     held: list[Note] = []
     for note in notes:

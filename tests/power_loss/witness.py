@@ -1,9 +1,10 @@
-"""What the table told or showed while the daemon was recorded, which every later journal must hold at least.
+"""What the table told or showed while the daemon was recorded. After a power cut, the journal must hold at least the
+rows from which that was told.
 
-An event on its way to the broker promises its row. A state, an answer on the control socket and a lit lamp promise the
-first row after which the table looks like that, not before what the same thread promised already. A supervisor's
-answered act promises the fact in that supervisor's name. Lamps are read where a steady light has one meaning: outcome
-and guidance.
+An event on its way to the broker promises its own row. A published state, an answer on the control socket and a lit
+lamp promise the first row after which the table looks like that, but not a row before those that the same thread
+promised earlier. A supervisor's act that was answered promises the fact in that supervisor's name. Only lamps whose
+steady light has one meaning are read: the outcome lamps and the guidance lamps.
 """
 
 from __future__ import annotations
@@ -37,8 +38,8 @@ _OF_A_STATE = ("phase", "shoe", "round", "fault")
 
 @dataclass(frozen=True)
 class Truth:
-    """The journal that the recorded daemon left, read row by row. In each list `[n]` is the value after row n, `[0]`
-    before the first."""
+    """The journal that the recorded daemon left, read row by row. In the lists `heads` and `faces`, entry `[n]` is the
+    value after row n, and `[0]` is the value before the first row."""
 
     rules: TableRules
     table_id: str
@@ -80,7 +81,8 @@ def read_truth(folder: Path) -> Truth:
 
 @dataclass(frozen=True, slots=True)
 class Promised:
-    """The last row and boot that anybody outside the table knows of, and by what they became known."""
+    """The last journal row and the last start of the daemon that anybody outside the table knows of, and the message by
+    which the row became known (`by`)."""
 
     row: int = 0
     boot: int = 0
@@ -88,8 +90,9 @@ class Promised:
 
 
 class Witness:
-    """An observer who takes in each note in turn. `promised` is the last row and boot that the observer knows of. A
-    message that was never true fails an assertion."""
+    """An observer that reads the notes of a recording, one after another. `promised` is the last journal row and the
+    last start of the daemon that the observer has learned of. If the daemon sends a message that was never true, an
+    assertion fails."""
 
     def __init__(self, truth: Truth) -> None:
         self._truth = truth
@@ -107,7 +110,7 @@ class Witness:
         self.events: set[int] = set()
 
     def take(self, note: Note) -> None:
-        """Take in one more note of the recording."""
+        """Read one more note of the recording, and learn what the daemon told or showed by it."""
         channel = note.process, note.handle
         if note.kind == CLOSED:
             self._said.pop(channel, None)
@@ -131,12 +134,13 @@ class Witness:
             self._said[channel] = said
 
     def _hear(self, note: Note, thread: str) -> None:
-        """Note which thread speaks now. Its first message is not older than anything that was promised before."""
+        """Record which thread of the daemon speaks now. Its first message cannot be older than what was promised before
+        it."""
         self._thread = note.process, thread
         self._promised_by.setdefault(self._thread, self.promised.row)
 
     def _packets(self, said: bytes) -> bytes:
-        """Take in the complete MQTT packets in `said`, and return the rest."""
+        """Read the complete MQTT packets at the start of `said`, and return the bytes that remain."""
         while (size := _packet_size(said)) is not None and size <= len(said):
             packet, said = said[:size], said[size:]
             if packet[0] >> 4 == _PUBLISH:
@@ -180,8 +184,8 @@ _STEADY_LAMPS = ("player", "banker", "tie", "draw_player", "draw_banker")
 
 
 def _lit(face: Public) -> set[str]:
-    """Return the lamps that are lit steadily: the last outcome, and the hand that the next card goes to, or both hands
-    before and in a burn."""
+    """Return the names of the lamps that are lit steadily: the lamp of the last outcome, and the lamp of the hand that
+    gets the next card. Before and during a burn the lamps of both hands are lit."""
     lit = {face.outcome} if face.outcome else set()
     if face.phase in ("first_card_due", "burning"):
         return lit | {"draw_player", "draw_banker"}
@@ -197,8 +201,8 @@ def _state(face: Public) -> Hashable:
 
 
 def _packet_size(said: bytes) -> int | None:
-    """Return the whole size of the first packet, or None while it is not known. It stands after the first byte, in
-    seven bits of each further byte."""
+    """Return the whole size of the first MQTT packet in `said`, or None if too few bytes have come. The size stands
+    after the packet's first byte, seven bits in each byte."""
     size = 0
     for place, byte in enumerate(said[1:5]):
         size |= (byte & 0x7F) << 7 * place

@@ -1,5 +1,5 @@
-"""Checks of the words in which an act is requested, of what the second person is shown, and of which keys two people
-can pin."""
+"""Checks of the texts by which an act is requested, of what the second person is shown before agreeing, and of the
+public keys that two people can adopt."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Checks of what dealers and supervisors may do besides ending faults: an odd card, a correction, an early end, a lamp
-test."""
+"""Checks of the acts of dealers and supervisors that do not end a fault: to decide about a card drawn in error, to
+correct a round, to end a shoe early, to test the lamps."""
 
 from __future__ import annotations
 
@@ -184,8 +184,9 @@ def test_all_of_it_is_made_again_from_the_journal() -> None:
 
 
 def test_a_shoe_is_inspected_before_its_use_under_a_name_and_is_told_to_the_pit() -> None:
-    """A supervisor's inspection of a shoe becomes an event with serial, firmware and name, because New Jersey 69E-1.19
-    requires a record of it. The table refuses an inspection once wagers are locked."""
+    """When a supervisor inspects a shoe, the table sends an event with the serial number, the firmware's version and
+    the supervisor's name, because New Jersey 69E-1.19 requires a record of it. The table refuses an inspection once
+    wagers are locked."""
     table = TableUnderTest().do(InspectShoe("AE-22314", "4.17", "Smith"))
     (event,) = table.told()
     assert (event["type"], event["shoe"]) == ("shoe_inspected", None)

@@ -1,5 +1,5 @@
-"""Checks of an award whose amount its hit cannot have: the table raises an alarm and does not believe the award, which
-holds up no other award. People decide."""
+"""Checks of an award for which the pit names an impossible amount: the table raises an alarm and does not believe the
+award until people have decided. Other awards go on meanwhile."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ LEAST_CENTS, MOST_CENTS = 10, 20
 
 
 def see(table: TableUnderTest, **said: Any) -> str | None:
-    """Let the pit report a step of the award, with `said` in place of its usual fields. Returns the code of the
-    refusal, or None."""
+    """Let the pit report a step of an award to the table. `said` replaces fields of the usual report. Return the code
+    of the table's refusal, or None if the table took the step."""
     step = replace(FIRST, **said)
     return table.ask(SeeAward(step, LEAST_CENTS, MOST_CENTS))
 
@@ -39,8 +39,8 @@ def table() -> TableUnderTest:
 
 
 def disputed(table: TableUnderTest) -> TableUnderTest:
-    """Let the pit report an award of more than the hit can have, check that the table raises an alarm, and return the
-    table."""
+    """Let the pit report an award that is larger than the hit can have. Check that the table raises an alarm, and
+    return the table."""
     assert see(table, cents=21) is None
     details = {"award": "t.1", "hit": "t/e/7", "seat": 1, "cents": 21, "least_cents": 10, "most_cents": 20}
     assert told(table) == [("award_impossible", details)]
@@ -95,8 +95,8 @@ def test_what_follows_of_an_accepted_award_is_believed_at_that_amount_in_later_s
 
 
 def test_a_later_amount_that_can_be_ends_the_dispute(table: TableUnderTest) -> None:
-    """A later step of a possible amount ends the dispute, because a hit that shared the level was rejected or the pit
-    corrected its books."""
+    """A dispute about an award ends when the pit reports a later step with a possible amount. This happens if another
+    hit that shared the meter was rejected, or if the pit corrected its books."""
     disputed(table)
     assert see(table, seq=2, cents=20) is None
     assert table.ask(AcceptAward("t.1", 21, "Ann", "Bea")) == "no_disputed_award"

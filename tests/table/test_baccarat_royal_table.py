@@ -1,7 +1,7 @@
-"""Checks of Baccarat Royal at the table: which seats are active, what is asked and shown in which order, and who gets
-the money.
+"""Checks of Baccarat Royal at the table: which seats are active, in which order the table asks for choices and shows
+cards, and who gets the money.
 
-The drawing tables themselves are checked in tests/sheets. These tests check what the table does with them.
+The drawing tables themselves are checked in tests/sheets. These tests check how the table uses them.
 """
 
 from __future__ import annotations
@@ -253,7 +253,7 @@ QUIET = st.lists(CARDS, min_size=4, max_size=4).filter(lambda four: total(four[:
 @examples(20)
 @given(QUIET, QUIET, st.sampled_from(["", "unreadable", "unplugged", "too soon"]))
 def test_hole_cards_tell_nothing_before_players_call(these: list[Card], those: list[Card], mishap: str) -> None:
-    """Player's hole cards do not show before Player's call. The choice lamp is lit whether there is a choice or not, so
+    """Player's hole cards do not show before Player's call. The choice lamp is lit even if Player has no choice, so
     totals of 0–2, 3–6 and 7 all look the same."""
     tables = []
     for four in (these, those):
@@ -289,7 +289,7 @@ PLAYERS = st.lists(CARDS, min_size=2, max_size=2)
 def test_players_hole_cards_tell_nothing_until_he_reveals(
     bankers: list[Card], these: list[Card], those: list[Card], third: Card, hits: bool, banker_hits: bool
 ) -> None:  # fmt: skip
-    """Everything that can be seen is the same for two different hands of Player until Player reveals, whatever both
+    """Until Player reveals, two different hands of Player look exactly the same to an onlooker, whatever choices their
     totals allow."""
     allowed = (0, 1, 2, 3, 4, 5, 6) if hits else (3, 4, 5, 6, 7)
     if total(these) not in allowed or total(those) not in allowed:

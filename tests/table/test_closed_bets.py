@@ -1,8 +1,8 @@
-"""Checks of a bet that the house closes from a certain round of the shoe on, or in the shoe's last round.
+"""Checks of a bet that the house closes after a certain round of the shoe, or in the shoe's last round.
 
-Who gains if this is wrong: a bettor who keeps count of the cards, and waits for the rounds in which a side bet is worth
-more than its price. He puts his chips down an instant before the bet closes, leaves them there, and has somebody move
-the round at which the bet closes.
+If this is wrong, a bettor gains who counts the cards and waits for the rounds in which a side bet is worth more than
+its price. He puts his chips down just before the bet closes, leaves them there, and has somebody move the round at
+which the bet closes.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ ROUND = "4S TH 5D 9C"
 
 
 def closing(rules: TableRules, **words: dict[str, Any]) -> TableRules:
-    """Return the rules in which the bets named in `words` have these settings in addition."""
+    """Return the table's rules with changed bets. `words` maps a bet's spot to the settings that the bet gets, such as
+    the last round in which it is open."""
     return replace(rules, bets=tuple(replace(bet, **words.get(bet.spot, {})) for bet in rules.bets))
 
 
@@ -39,8 +40,8 @@ def opened(rules: TableRules) -> Watched:
 
 
 def lock(table: Watched) -> tuple[list[str], dict[str, str]]:
-    """Lock the wagers. Returns the spots that play, and the refused spots with their codes. A replay of the table's
-    journal must give the same table."""
+    """Lock the wagers. Return the spots whose wagers count, and a dictionary from each refused spot to the code of its
+    refusal. Check that a replay of the table's journal gives the same table."""
     table.do(LockWagers())
     event: dict[str, Any] = table.of_type("wagers_locked")[-1]
     assert table.replayed() == (table.table, None)
@@ -49,7 +50,7 @@ def lock(table: Watched) -> tuple[list[str], dict[str, str]]:
 
 
 def played(table: Watched, *spots: str) -> None:
-    """Play a round in which these spots, and no others, play."""
+    """Place a wager on each of these spots, check that exactly these wagers count, and play the round."""
     table.do(*(wager(f"2 {spot} 2000") for spot in spots))
     assert lock(table) == ([*spots], {})
     table.draw(ROUND)
@@ -70,8 +71,8 @@ def test_no_wager_is_taken_after_the_round_of_the_sign() -> None:
 
 
 def test_chips_that_lay_over_the_border_do_not_play_and_may_be_taken_away() -> None:
-    """Chips that lie on the tie do not play once the tie has closed. A simulated hand has used up the number of the
-    last round in which it was open."""
+    """Chips that still lie on Tie after the bet on Tie has closed do not count. Here the bet closes after round 2, and
+    round 2 was a simulated hand (a round without wagers)."""
     table = opened(TIE_TWICE)
     played(table, "tie")
     table.do(*wagers("2 tie 2000, 3 tie 2000, 3 player 2000"))
@@ -83,8 +84,8 @@ def test_chips_that_lay_over_the_border_do_not_play_and_may_be_taken_away() -> N
 
 
 def test_a_round_that_was_none_moves_the_border_back() -> None:
-    """A simulated hand that is undone gives its round number back, so that the tie is open again. The hand was round 2,
-    and began with a card drawn in error that nobody saw."""
+    """If a simulated hand (a round without wagers) is undone, its round number is used again, so the bet on Tie is open
+    again. Here the hand was round 2. It began with a card drawn in error that nobody saw."""
     table = opened(TIE_TWICE)
     played(table, "tie")
     table.draw("4S")
@@ -116,8 +117,8 @@ def test_a_wager_put_down_an_instant_before_the_cut_card_does_not_play_in_the_la
 
 
 def test_a_wager_that_was_locked_before_the_cut_card_plays() -> None:
-    """A wager on a bet that closes in the last round still plays if it was locked before the cut card, because nobody
-    could know then that the round would be the last."""
+    """A wager on a bet that closes in the shoe's last round counts if it was locked before the cut card came, because
+    nobody could know at that time that the round would be the last."""
     table = opened(NO_TIE_IN_FINAL).do(wager("2 tie 2000"))
     assert lock(table) == (["tie"], {})
     table.draw(f"CUT {ROUND}")
@@ -184,8 +185,8 @@ def test_a_chip_on_a_sensor_does_not_play_where_its_bet_is_closed() -> None:
 
 
 def test_a_chip_that_stays_on_a_sensor_of_a_closed_bet_does_not_stop_the_table() -> None:
-    """A chip left on the sensor of a closed bet does not stop the table. Bet recognition may not report that chip any
-    more, so the two would differ at every lock."""
+    """A chip left on the sensor of a closed bet does not stop the table. Bet recognition can no longer report a chip on
+    a closed bet, so sensor and bet recognition would disagree at every lock."""
     table = Watched(closing(ROYAL9_SEEN_TWICE, **NO_ROYAL)).open_shoe("AS 2D")
     table.do(*wagers("2 player 2000, 2 royal9 500"))
     table.wagers = {2}

@@ -1,5 +1,5 @@
-"""Checks of the commission that Banker's wins owe: who owes it, who must pay before going on, and that no restart and
-no new shoe forgets it."""
+"""Checks of the commission on winning Banker wagers: which seats owe it, when it must be paid before the game goes on,
+and that no restart and no new shoe loses it."""
 
 from __future__ import annotations
 
@@ -89,8 +89,8 @@ def test_a_player_who_leaves_pays_first() -> None:
 
 
 def test_a_seat_that_owes_cannot_be_told_empty_either() -> None:
-    """A list of occupied seats that leaves out a seat which owes commission is refused, because the player has to pay
-    in whichever way he is reported gone."""
+    """The table refuses a list of occupied seats that leaves out a seat which owes commission, because a player must
+    pay however his leaving is reported."""
     assert after(BANKER_WINS).ask(seats(3, 4)) == "commission_owed"
 
 
@@ -176,8 +176,8 @@ def test_a_correction_leaves_what_other_rounds_owe() -> None:
 
 
 def test_a_correction_after_it_was_collected_is_made_good_and_stops_nobody() -> None:
-    """A correction pays back commission that was collected for a win which the seats never had. In the end they have
-    paid what the right cards owe, which is nothing."""
+    """If commission was collected for wins that a correction takes away, the correction pays the commission back. In
+    the end the seats have paid what the corrected cards owe, which is nothing."""
     table = after(BANKER_WINS).do(collect(2), collect(3))
     table.do(CorrectRound(1, tuple(cards("4S 5D")), tuple(cards("TH 8C")), "Smith", "Jones"), CloseShoe("Smith"))
     table.do(*(collect(int(seat)) for seat in table.face.commission_owed))

@@ -1,5 +1,4 @@
-"""Checks of the doubts against a round's cards, which the table draws from times and counts when it cannot hear its
-shoe."""
+"""Checks of doubts: signs, found in times and counts, that a round's cards may not be those that the shoe reported."""
 
 from __future__ import annotations
 
@@ -22,7 +21,8 @@ PACE = replace(ROYAL9, fastest_card_ms=150, longest_lock_s=60)
 
 
 def timed(cards: str, *after_ms: int | None) -> list[Fact]:
-    """Return these cards as drawn, each so many milliseconds after the card before it, and the first after the lock."""
+    """Return the facts that these cards were drawn. Each number in `after_ms` is the time in ms from the card before to
+    this card. The first number counts from the lock of the wagers."""
     times = after_ms if len(after_ms) > 1 else after_ms * len(cards.split())
     return [CardDrawn(Card.parse(card), after_ms=ms) for card, ms in zip(cards.split(), times, strict=True)]
 
@@ -66,8 +66,8 @@ def test_a_round_faster_than_hands_stops_the_table_and_its_hit_is_in_doubt(last_
 
 
 def test_where_nobody_knows_a_time_the_round_is_in_no_doubt() -> None:
-    """A round with a card of unknown time gets no doubt. After a restart, or where the loop stood still and the kernel
-    kept the bytes, cards come all together."""
+    """A round gets no doubt about its speed if the time of one of its cards is unknown. After a restart, or if the
+    program stood still while the kernel kept the bytes, several cards arrive together."""
     for times in ((4000, 1, None, 1), (None, 1, 1, None), (None,) * 4):
         table = at().lock(1).believe(*timed(WINS, *times))
         assert (table.fault, hits(table)) == (None, [[]])
@@ -94,8 +94,9 @@ def test_the_shoes_last_round_stops_the_table_too() -> None:
 
 
 def test_what_waited_for_the_reveal_of_a_fast_round_waits_for_its_count() -> None:
-    """A report that waited for the reveal of a round which was too fast goes on waiting for the count. Otherwise a
-    second fault would replace the first, and nobody would count."""
+    """A round was dealt too fast, and a report of the shoe waited until its cards were turned up. The report must go on
+    waiting until a person has counted the cards. Otherwise a second fault would replace the first, and nobody would
+    count."""
     table = at(replace(MIDI, fastest_card_ms=150)).lock().believe(*timed(WINS, 70_000, 1, 1, 1))
     table.believe(ShoeResultReported(ShoeResult.BANKER, player_pair=False, banker_pair=False)).do(call("reveal"))
     assert table.fault == "round_too_fast"

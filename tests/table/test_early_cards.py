@@ -1,5 +1,4 @@
-"""Checks that once a card of the next round has left the shoe, nobody places a wager that the card can decide, and
-nobody changes seats."""
+"""Checks that nobody can wager on the next round, or change seats, after a card of that round has left the shoe."""
 
 from __future__ import annotations
 
@@ -47,8 +46,8 @@ def kept_by_the_shoe(table: TableUnderTest) -> None:
 
 
 def held_by_a_fault(table: TableUnderTest) -> None:
-    """Let the dealer mishandle a button of the shoe and draw a card, which the fault then holds. The chips count as
-    they lay at the draw."""
+    """Let the shoe report a mishandled button, which raises a fault, and then a card, which the fault holds. The chips
+    that count are those that lay when the card was drawn."""
     table.believe(BUTTON, CardDrawn(KS))
 
 
@@ -105,8 +104,8 @@ def test_the_next_round_takes_wagers_again() -> None:
 
 
 def test_a_missed_card_that_a_person_types_lets_no_wager_play() -> None:
-    """No wager plays on a round whose first card was missed and typed by a person, because nobody knows which chips lay
-    when that card left the shoe."""
+    """No wager counts in a round whose first card was missed and then typed by a person, because nobody knows which
+    chips lay on the table when that card left the shoe."""
     table = TableUnderTest(NEXT).open_shoe()
     table.wagers = {1}
     table.believe(StepFailed("KeyError in CardDrawn")).name("KS").clear()
@@ -139,8 +138,8 @@ def test_where_wagers_are_known_none_is_placed_changed_or_taken_back(rules: Tabl
 
 @pytest.mark.parametrize("rules", [BACCARAT_ROYAL, LUCKY9])
 def test_nobody_changes_who_sits_where_or_which_seats_are_active(rules: TableRules) -> None:
-    """The table refuses to change seats while a card of the next round is out. The card would go to a different hand,
-    so a person who has seen it must not choose the seat."""
+    """The table refuses to change seats after a card of the next round has left the shoe. A change would send the card
+    to a different hand, so a person who has seen the card could choose who gets it."""
     table = TableUnderTest(house(rules, drawn_in_error="next_card")).open_shoe().do(TakeSeats((2, 5, 6), "dealer"))
     table.draw("KS")
     moves: list[Request] = [TakeSeats((2, 5), "dealer"), LeaveSeat(6, "dealer")]
@@ -192,8 +191,8 @@ def test_the_lamps_invite_nobody_and_refuse_whoever_comes_late() -> None:
 
 
 def test_a_round_voided_with_a_card_over_keeps_that_card_out() -> None:
-    """A card that the finished round did not need belongs to the next round and counts as seen, so no wager of that
-    round may be placed."""
+    """A card that the finished round did not need belongs to the next round. It counts as seen, so no more wagers may
+    be placed on the next round."""
     table = TableUnderTest(NEXT).open_shoe().draw("4S TH 5D 9C KS").do(LockWagers())
     assert table.of_type("round")[-1]["player"]["cards"] == ["4S", "5D"]
     assert table.face.wagers_stand == ()

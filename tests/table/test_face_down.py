@@ -1,4 +1,4 @@
-"""Checks that nothing tells which cards lie face down: whatever cards were burned, all that can be seen is equal."""
+"""Checks that face-down cards stay secret: whichever cards were burned, an onlooker sees exactly the same."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ BURN, PLAYER, FIRST_CARD = Target.BURN, Target.PLAYER, Target.FIRST_CARD
 
 
 class Watched(TableUnderTest):
-    """A table under test with an onlooker, who notes after each fact everything that can be seen."""
+    """A table under test that records, after each fact, everything that an onlooker can see: the public state, the
+    lamps and the events."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -45,12 +46,14 @@ class Watched(TableUnderTest):
         return self
 
     def report(self, card: Card | None, missed: int = 0) -> Report:
-        """Return the shoe's next report, after `missed` lost ones. Its frame tells the card, as a real shoe's does."""
+        """Return the shoe's next report. Its number is `missed` higher than usual, as if that many reports had been
+        lost. Its frame names the card, as a real shoe's does."""
         self._seq = (self._seq + 1 + missed) % 10
         return Report(self._seq, f"05 {card}")
 
     def _without_the_chain(self) -> list[dict[str, Any]]:
-        """Return the events so far without their chain values, which are salted and so tell nothing."""
+        """Return the events so far without their chain values. The chain values contain a random salt, so they tell
+        nothing."""
         return [{name: said for name, said in event.items() if name != "chain"} for event in self.events]
 
 
@@ -80,8 +83,8 @@ WAYS: dict[str, Way] = {
 
 
 def _play(burned: list[Card], ways: list[str], stray: Card) -> Watched:
-    """Burn five cards in the given ways, play one round, burn the stray card inside the next round, and finish that
-    round."""
+    """Burn five cards, each in the way that `ways` names, and play one round. In the next round let the card `stray` be
+    burned, and finish the round."""
     table = Watched()
     table.do(NewShoe()).believe(CardDrawn(Card.parse("5D"), FIRST_CARD, 0, table.report(None)))
     for card, way in zip(burned, ways, strict=True):
@@ -105,8 +108,8 @@ def test_what_is_burned_cannot_be_told_from_anything_seen(ways: list[str], cards
 
 
 def test_what_a_fault_holds_hides_cards_but_for_those_of_the_burn_and_of_a_face_up_hand() -> None:
-    """Cards that a fault holds count as hidden, except for as many as the burn or a face-up round takes. The cards of
-    these tables come face up, those of Baccarat Royal, Lucky 9 and Midi face down."""
+    """Cards that a fault holds count as hidden, except for as many cards as the burn or a face-up round still takes. A
+    round of Baccarat Royal, Lucky 9 or Midi is dealt face down, so its cards count as hidden."""
     stopped = ShoeErrorRaised(ShoeError.CANNOT_READ)
 
     def hidden(table: TableUnderTest, cards: str) -> list[bool]:

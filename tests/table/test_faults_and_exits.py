@@ -1,5 +1,4 @@
-"""Checks of every fault: how the table gets into it, each act that ends it, and what then happens to the cards that
-waited."""
+"""Checks of every fault: how the table gets into it, which acts end it, and what happens to cards that waited."""
 
 from __future__ import annotations
 
@@ -83,7 +82,7 @@ def announced() -> TableUnderTest:
 
 
 def burning() -> TableUnderTest:
-    """Return a table on which three cards are to be burned."""
+    """Return a table whose first card is shown and which must burn three more cards."""
     return announced().draw("3H")
 
 
@@ -91,7 +90,7 @@ BEHIND = JournalFoundBehindPit(9, 4, chain_differs=False, at="2026-01-01T00:00:0
 
 
 def in_round() -> TableUnderTest:
-    """Return a table in a round: seats 2 and 5 bet Royal 9, Player has 4♠, and Banker has T♥."""
+    """Return a table in the middle of a round: seats 2 and 5 bet on Royal 9, Player has 4♠, and Banker has T♥."""
     return between().lock(2, 5).draw("4S TH")
 
 
@@ -100,7 +99,7 @@ def ended() -> TableUnderTest:
 
 
 def owing() -> TableUnderTest:
-    """Return a SugarHouse table whose shoe is over, and at which seat 2 owes the commission of a win on Banker."""
+    """Return a table of the SugarHouse game whose shoe is over. Seat 2 owes commission for a win on Banker."""
     table = TableUnderTest(SUGARHOUSE).open_shoe().do(PlaceWager(Wager(2, "banker", 2000), "dealer"))
     return table.lock().draw("CUT 4S TH 4D 9C")
 
@@ -114,26 +113,26 @@ def seated() -> TableUnderTest:
 
 
 def choosing() -> TableUnderTest:
-    """Return a table on which Player has 4 and may hit or stand, and Banker has 5."""
+    """Return a table at which Player's hand totals 4 and may hit or stand, while Banker has 5."""
     return seated().draw("2S 3H 2D 2C")
 
 
 def differing() -> TableUnderTest:
-    """Return a table that did not lock, because bet recognition saw Royal 9 wagers at seats 1 and 3, the sensors at 1
-    and 4."""
+    """Return a table that stopped when the dealer wanted to lock wagers. Bet recognition saw Royal 9 wagers at seats 1
+    and 3, but the sensors saw wagers at seats 1 and 4."""
     table = TableUnderTest(replace(house(), bet_recognition=True)).open_shoe()
     table.do(*(PlaceWager(Wager(seat, "royal9", 500), "recognition") for seat in (1, 3)))
     return table.lock(1, 4)
 
 
 def nobody_plays() -> TableUnderTest:
-    """Return a Baccarat Royal table at which a first card would lock the wagers, while no seat is active."""
+    """Return a Baccarat Royal table that locks wagers on the first card, but at which no seats are active."""
     return TableUnderTest(replace(BACCARAT_ROYAL, lock_on="first_card")).open_shoe()
 
 
 def too_fast(kept: str | None = None) -> TableUnderTest:
-    """Return a table after a round of four cards within 300 ms. With a `kept` card a simulated hand has begun after
-    that round."""
+    """Return a table that stopped because the four cards of a round came within 300 ms. If `kept` is a card, that card
+    has begun a simulated hand (a round without wagers) after the round."""
     table = TableUnderTest().open_shoe().lock()
     cards: list[Fact] = [CardDrawn(Card.parse(card), after_ms=100) for card in ["4S", "TH", "5D", "9C"]]
     if kept is not None:
@@ -142,8 +141,8 @@ def too_fast(kept: str | None = None) -> TableUnderTest:
 
 
 def after_gap(table: TableUnderTest) -> TableUnderTest:
-    """Let the shoe send its reports 1 and 3, so that report 2 (a card that lies only on the felt) is missed. Report 3
-    is Player's 5♦."""
+    """Let the shoe send its reports 1 and 3. Report 2 is lost, so its card lies on the felt and the table does not know
+    it. Report 3 is Player's 5♦."""
     return table.believe(ShoeStoodBy(seen(1)), CardDrawn(Card.parse("5D"), report=seen(3)))
 
 
@@ -750,8 +749,8 @@ def test_a_new_shoes_first_card_is_not_lost_with_the_old_shoes_cards() -> None:
 
 @pytest.mark.parametrize("came", [ERROR, CommitFailed("SQLITE_FULL"), ReplayDiffered(7), StepFailed("ValueError")])
 def test_with_no_shoe_to_end_a_fault_is_cleared_before_the_next_is_announced(came: Fact) -> None:
-    """A fault without a shoe must be cleared before a new shoe can be announced. A card that waits may be the new
-    shoe's first card, and is not thrown away with a shoe that does not exist."""
+    """If a fault stands while no shoe is open, it must be cleared before a new shoe can be announced. A card that waits
+    may be the new shoe's first card, so it must not be thrown away."""
     for table in (TableUnderTest(), ended()):
         table.believe(came).draw("3H")
         assert table.exits == ({"card", "clear"} if isinstance(came, StepFailed) else {"clear"})
@@ -825,8 +824,9 @@ def test_an_alarm_does_not_stop_the_table(fact: Fact, code: str, details: dict[s
 
 
 def test_what_runs_is_kept_and_each_change_of_it_is_an_alarm() -> None:
-    """The table keeps which program and configuration run, and each change raises an alarm. The first program on a
-    journal is no change. A new shoe keeps the note, because a replay begins at the shoe's opening."""
+    """The table remembers which program and configuration run, and raises an alarm at each change. The first program on
+    a journal raises none. The table still remembers them in a new shoe, because a replay may begin at the opening of a
+    shoe."""
     table = in_round()
     table.told()
     assert table.believe(ProgramMeasured("1", "aa", "bb")).told() == []

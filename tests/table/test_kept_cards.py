@@ -1,5 +1,6 @@
-"""Checks of cards that left the shoe early and are kept for the next round. They are dealt before other cards, and
-while one is left no hand lacks a card, even with an empty shoe. While they wait they lie face down."""
+"""Checks of cards that left the shoe too early and are kept for the next round. They are dealt before the cards in the
+shoe. A round can go on as long as one of them is left, even if the shoe is empty. While they wait they lie face down.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +44,7 @@ EACH_GAME = pytest.mark.parametrize("rules", FIVE_GAMES.values(), ids=FIVE_GAMES
 
 
 def seated(rules: TableRules) -> Watched:
-    """Return a table whose three burn cards are gone, with the seats and wagers that a round of its game needs."""
+    """Return a table after the burn of three cards, with the seats and wagers that a round of its game needs."""
     table = Watched(rules).open_shoe(BURN)
     if rules.game == BACCARAT_ROYAL.game:
         table.do(seats(2, 5), ChooseActives(Actives(player=2, banker=5), "dealer"))
@@ -53,8 +54,8 @@ def seated(rules: TableRules) -> Watched:
 
 
 def emptied(game: TableRules, kept: str) -> Watched:
-    """Return a table of one deck whose shoe is empty and whose last cards were kept one by one. The other cards went
-    out of play with a void round."""
+    """Return a table with one deck whose shoe is empty. Its last cards, `kept`, were kept one by one for the next
+    round. All other cards went out of play with a void round."""
     table = seated(house(game, decks=1, fewest_cards_to_open=1, drawn_in_error="next_card"))
     others = [str(card) for card in DECK if str(card) not in f"{BURN} {kept}".split()]
     table.lock().believe(ShoeErrorRaised(ShoeError.CANNOT_READ)).draw(" ".join(others)).void()
@@ -148,8 +149,8 @@ def test_an_odd_card_that_is_kept_is_one_of_the_six_that_a_hand_can_take() -> No
 
 
 def names_it(table: TableUnderTest, card: str) -> bool:
-    """Tell whether the card is named in anything that the table has sent or shows, except in its event `shoe_opened`,
-    where a seat's King and 9 are listed."""
+    """Tell whether the table names the card in anything that it sent or shows. The event `shoe_opened` is left out,
+    because it lists the king and the nine printed at each seat."""
     assert table.fault == "impossible_card"
     told = [event for event in table.events if event["type"] != "shoe_opened"]
     return f'"{card}"' in json.dumps([told, to_builtins(table.face)])
@@ -202,8 +203,8 @@ THIRD = Card.parse("7C")
     ids=["unreadable", "kept unreadable", "shoe error", "target", "impossible"],
 )
 def test_four_kept_cards_are_told_by_no_fault(rules: TableRules, told_apart: list[Fact]) -> None:
-    """No fault tells what four kept cards are, because nobody may know who takes a third card, or who wins, before the
-    round for which they are kept."""
+    """No fault tells anything about four kept cards. Before their round nobody may know who takes a third card, or who
+    wins."""
     tables = []
     for kept, fact in zip((BANKER_NEXT, PLAYER_NEXT, HAND_OVER), told_apart, strict=True):
         table = Watched(house(rules, decks=1, drawn_in_error="next_card")).open_shoe(BURN).draw(kept)
@@ -216,7 +217,8 @@ def test_four_kept_cards_are_told_by_no_fault(rules: TableRules, told_apart: lis
 @pytest.mark.parametrize("rules", [ROYAL9, MIDI], ids=["mini", "midi"])
 @pytest.mark.parametrize("says", [ShoeResult.TIE, ShoeResult.PLAYER])
 def test_the_shoes_result_of_four_kept_cards_waits_for_their_hand(rules: TableRules, says: ShoeResult) -> None:
-    """The shoe's result for four kept cards waits for their round, because it tells that they are a whole round."""
+    """If the shoe reports a result for four cards that are kept for the next round, the table holds the result until
+    that round, because the result tells that the four cards are a whole round."""
     table = Watched(house(rules, drawn_in_error="next_card")).open_shoe(BURN).draw(HAND_OVER)
     as_it_was = (list(table.events), table.face)
     table.believe(ShoeResultReported(says, False, False))

@@ -1,4 +1,4 @@
-"""Checks of what every lamp shows at prepared tables, and of how each pattern is lit over time."""
+"""Checks of what every lamp shows at a table in a given state, and of how each blinking pattern runs over time."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ STOPPED_BURNING = TableUnderTest().do(NewShoe()).draw("3H").believe(ERROR)
 
 
 def _royal(dealt: str, *calls: Call) -> TableUnderTest:
-    """Return a Baccarat Royal table in a round: seat 2 is Player against seat 5, whose hand gets the first two cards.
-    Seat 6 is occupied too."""
+    """Return a Baccarat Royal table in the middle of a round. Seat 2 is Player and seat 5 is Banker, whose hand gets
+    the first two cards. Seat 6 is occupied too."""
     table = TableUnderTest(BACCARAT_ROYAL)
     table.do(TakeSeats((2, 5, 6), "dealer"), ChooseActives(Actives(player=2, banker=5), "Smith"))
     table.open_shoe().lock().draw(dealt)
@@ -53,7 +53,7 @@ def _royal(dealt: str, *calls: Call) -> TableUnderTest:
 
 
 def _lucky9(dealt: str, *calls: Call) -> TableUnderTest:
-    """Return a Lucky 9 table in a round that seats 2 and 6 play."""
+    """Return a Lucky 9 table in the middle of a round in which seats 2 and 6 play."""
     table = TableUnderTest(LUCKY9).open_shoe()
     table.do(*(PlaceWager(Wager(seat, "hand", 500), "dealer") for seat in (2, 6)))
     table.lock().draw(dealt)
@@ -61,8 +61,8 @@ def _lucky9(dealt: str, *calls: Call) -> TableUnderTest:
 
 
 def _midi(dealt: str) -> TableUnderTest:
-    """Return a Midi table in a round. Seat 2 wagers most on Player and squeezes its cards. Nobody wagers on Banker,
-    whose cards the dealer turns up."""
+    """Return a Midi table in the middle of a round. Seat 2 has the largest wager on Player, so it turns up Player's
+    cards. Nobody wagers on Banker, so the dealer turns up Banker's cards."""
     table = TableUnderTest(MIDI).open_shoe()
     table.do(*(PlaceWager(Wager(seat, "player", cents), "dealer") for seat, cents in ((2, 5000), (6, 2000))))
     return table.lock().draw(dealt)

@@ -1,4 +1,5 @@
-"""Checks of what may happen in which phase, stated in a dealer's words. Each cell is tried on a table in that phase."""
+"""Checks of what may happen in which phase of the table. The expected answers are written in a dealer's words, and each
+is tried on a table in that phase."""
 
 from __future__ import annotations
 
@@ -162,7 +163,7 @@ PHASES: dict[str, Callable[[], TableUnderTest]] = {
 
 
 def _owing(dealt: str = "5S 8H KD TC") -> TableUnderTest:
-    """Return a SugarHouse table at which seat 2 won on Banker, and owes the commission."""
+    """Return a table of the SugarHouse game at which seat 2 won on Banker and owes the commission."""
     table = TableUnderTest(SUGARHOUSE).open_shoe().do(PlaceWager(Wager(2, "banker", 2000), "dealer"))
     return table.lock().draw(dealt)
 
@@ -300,7 +301,8 @@ def _untouched(in_phase: Callable[[], TableUnderTest]) -> TableUnderTest:
 
 
 def _happens(row: str, table: TableUnderTest) -> str | None:
-    """Let what the row names happen to the table. Returns the code of the refusal, or None."""
+    """Let the report or the act that `row` names happen to the table. Return the code of the refusal, or None if
+    nothing was refused."""
     happening = HAPPENINGS[row]
     if isinstance(happening, Request):
         return table.ask(happening)
@@ -347,8 +349,8 @@ def test_the_grid_is_the_whole_table() -> None:
 
 
 def _made(row: str) -> set[type[Fact]]:
-    """Return the facts that the row's act becomes at the tables where it is allowed. The step function must know each
-    of them."""
+    """Return the classes of the facts that the act named `row` really makes, at all tables where it is allowed. This
+    shows that the function `step` handles each of these facts."""
     made = set()
     for in_phase in (*TRIED_AT.get(row, PHASES).values(), *TRIED_AT_REST.values(), *TRIED_IN_FAULT.values()):
         table = in_phase()
@@ -360,8 +362,8 @@ def _made(row: str) -> set[type[Fact]]:
 
 
 def test_an_act_becomes_the_facts_that_its_entry_names() -> None:
-    """Each fact that an act's entry names is really made. An act that is refused in every cell would show nothing, so
-    it needs a table in `TRIED_AT` at which it is allowed."""
+    """The description of an act lists the facts that the act makes, and the act really makes each of them. If an act is
+    refused in every phase, the test needs an entry in `TRIED_AT`: a table at which the act is allowed."""
     made = {row: _made(row) for row, it in HAPPENINGS.items() if isinstance(it, Request)}
     assert {row: facts for row, facts in made.items() if not facts <= {*_ACTS[row].becomes}} == {}
     named = {fact for act in ACTS for fact in act.becomes}

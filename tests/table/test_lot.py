@@ -1,5 +1,5 @@
-"""Checks that the lot which draws Baccarat Royal's two active seats prefers no pair of seats, by exact count and in a
-large sample."""
+"""Checks that the lot which draws Baccarat Royal's two active seats is fair: no pair of seats is preferred. The checks
+count all lots, and draw a large sample."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _DRAWS = 8_400
 
 @pytest.mark.parametrize("seats", range(2, 15))
 def test_of_all_lots_each_pair_of_seats_has_exactly_as_many(seats: int) -> None:
-    """Each pair of seats gets the same number of lots: a pair has one lot of each n(n-1) successive lots, and the
-    number of lots is a multiple of n(n-1)."""
+    """Each ordered pair of n seats is drawn by the same number of lots. Of any n(n-1) successive lots each pair has
+    one, and the number of all lots is a multiple of n(n-1)."""
     pairs = seats * (seats - 1)
     assert LOTS % pairs == 0
     occupied = range(1, seats + 1)
@@ -29,8 +29,8 @@ def test_of_all_lots_each_pair_of_seats_has_exactly_as_many(seats: int) -> None:
 
 
 def _chi_square(draw: Callable[[], int], seats: int = 7) -> float:
-    """Return how far the counts of the drawn pairs are from equal, as chi-square. Its mean is n(n-1) - 1, which is 41
-    here."""
+    """Draw many pairs of seats, and return the chi-square of their counts, which says how far the counts are from
+    equal. Its mean for a fair lot is n(n-1) - 1, which is 41 for 7 seats."""
     pairs = seats * (seats - 1)
     counts = Counter(drawn_actives(range(1, seats + 1), draw()) for _ in range(_DRAWS))
     mean = _DRAWS / pairs
@@ -42,8 +42,8 @@ _ONE_IN_A_BILLION = 122.0
 
 
 def test_a_large_sample_of_the_operating_systems_chance_prefers_no_pair() -> None:
-    """A large sample from the operating system's random numbers prefers no pair of seats. The table draws in the same
-    way: `random.SystemRandom().randrange(LOTS)`."""
+    """A large sample of lots from the operating system's random numbers prefers no pair of seats. The table draws its
+    lots in the same way: `random.SystemRandom().randrange(LOTS)`."""
     assert _chi_square(lambda: random.SystemRandom().randrange(LOTS)) < _ONE_IN_A_BILLION
 
 

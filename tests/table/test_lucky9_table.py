@@ -1,4 +1,5 @@
-"""Checks of Lucky 9 at the table: each seat against the dealer, splits, what goes wrong in a round, and the money."""
+"""Checks of Lucky 9 at the table: each seat plays against the dealer, hands are split, rounds go wrong, and the money
+is settled."""
 
 from __future__ import annotations
 
@@ -184,8 +185,8 @@ def test_the_dealer_reveals_and_draws_even_if_every_hand_is_dead() -> None:
 def test_the_dealers_hole_card_tells_nothing_until_it_is_turned_up(
     this: Card, that: Card, does: str, more: Card
 ) -> None:
-    """Nothing tells the dealer's hole card until it is turned up. Whether the dealer will draw is not told either,
-    because only the up card can be seen."""
+    """The dealer's hole card stays secret until it is turned up. The table does not show either whether the dealer will
+    draw, because the hole card decides that."""
     tables = []
     for hole in (this, that):
         table = locked("2 hand 1000, 3 hand 1000, 3 tie 500, 3 lucky9_bonus 500")
@@ -258,8 +259,8 @@ def test_a_card_before_a_seats_choice_waits_and_is_a_hit_when_cleared() -> None:
 
 
 def test_a_card_before_the_choice_to_split_again_is_burned() -> None:
-    """A card that comes before a seat's choice to split again is burned, because after a split no hit can take the
-    card."""
+    """If a card comes before a seat has chosen whether to split again, the card is burned, because after a split the
+    hand may not take the card as a hit."""
     table = play(locked(), "4S 2C 4D 3C split 4H 5H")
     assert table.fault == "choice_due"
     left = table.face.cards_left
@@ -339,8 +340,8 @@ def test_with_fewer_cards_than_a_round_may_take_wagers_do_not_open() -> None:
 
 @pytest.mark.parametrize(("plays", "hands"), [("2S 2C", 1), ("4S 2C 4H 3C split", 2)])
 def test_cards_that_run_out_inside_a_round_return_every_wager(plays: str, hands: int) -> None:
-    """A round that runs out of cards is void and returns every wager. This can happen only where cards were lost, so
-    here all cards but those of the round count as gone."""
+    """A round that runs out of cards is void, and every wager is returned. A real shoe runs out only if cards were
+    lost. So the test counts all cards as gone except those of the round."""
     rules = house(LUCKY9, decks=1, fewest_cards_to_open=1)
     table = Watched(rules).open_shoe("2D 3H 4C")
     burned = [card for card in DECK if str(card) not in {"2D", "3H", "4C", *plays.split()}]
@@ -360,8 +361,8 @@ def test_cards_that_run_out_inside_a_round_return_every_wager(plays: str, hands:
 def correction(
     hands: str, dealer: str, by: str = "Smith", witness: str = "Jones", number: int = 1
 ) -> CorrectSeatsRound:
-    """Return the request for a correction. Each hand is written with its seat: `correction("3 8S KS, 3 8D QS", "2C 9C
-    TC")`."""
+    """Return a request to correct a round. Each hand is written after the number of its seat: `correction("3 8S KS, 3
+    8D QS", "2C 9C TC")`."""
     by_seat: dict[int, tuple[tuple[Card, ...], ...]] = {}
     for text in hands.split(","):
         seat, *words = text.split()
@@ -370,8 +371,8 @@ def correction(
 
 
 def dealt(bets: str = "2 hand 1000, 2 tie 500, 2 lucky9_bonus 500, 5 hand 700") -> Watched:
-    """Return a table after a round: seat 2 split its eights, seat 5 stood on 7, and the dealer had 2 and 9 and drew a
-    ten, which makes 1."""
+    """Return a table after a round in which seat 2 split its eights, seat 5 stood on 7, and the dealer drew a ten to 2
+    and 9, which makes 1."""
     return play(locked(bets), "8S 4S 2C 8D 3S 9C split KS QS stand reveal TC")
 
 
@@ -401,8 +402,8 @@ def test_a_correction_tells_the_whole_round_anew_and_settles_it_by_the_sheet() -
 
 
 def test_what_splits_and_hits_follows_from_the_hands() -> None:
-    """A correction derives splits and hits from the corrected hands: seat 2 had no pair, so it hit, and the wager on
-    its hand counts once instead of twice."""
+    """A correction derives from the corrected hands which seats split and which hit. Here seat 2 has no pair after the
+    correction, so it hit, and its wager counts once instead of twice."""
     table = dealt()
     table.do(correction("2 8S 7D KS, 5 4S 3S", "2C 9C TC"))
     (event,) = table.of_type("correction")
@@ -462,8 +463,8 @@ def test_where_no_wagers_are_known_a_correction_settles_nothing() -> None:
     ],
 )
 def test_a_correction_is_refused(asked: CorrectSeatsRound | CorrectRound, refused: str) -> None:
-    """The table refuses an impossible correction and changes nothing. The shoe here has one deck, and 2D, its first
-    card, is gone."""
+    """The table refuses a correction that cannot be right, and changes nothing. The shoe here has one deck, and 2D was
+    its first card."""
     table = locked("2 hand 1000, 5 hand 700", house(LUCKY9, decks=1, fewest_cards_to_open=6))
     play(table, "8S 4S 2C 8D 3S 9C split KS QS stand reveal TC")
     before = table.table
@@ -488,7 +489,8 @@ def test_a_round_of_two_hands_has_no_seats_hands() -> None:
 def test_money_is_conserved_and_every_card_is_accounted_for(
     shoe: list[Card], stakes: dict[int, int], wishes: list[str]
 ) -> None:
-    """Money and cards add up whatever calls the seats ask for, because the table allows only what the sheet allows."""
+    """Money and cards add up whatever calls the seats ask for, because the table allows only what the rule sheet
+    allows."""
     table = locked(", ".join(f"{seat} hand {dollars}00, {seat} tie 200" for seat, dollars in stakes.items()))
     drawn: list[str] = []
     coming, wish = iter(shoe), iter(wishes)
@@ -531,8 +533,8 @@ def test_money_is_conserved_and_every_card_is_accounted_for(
 
 
 def _assert_offer(table: TableUnderTest, name: str, wished: str, refused: str | None) -> None:
-    """Check that the table offered only legal calls: nobody hit a nine or after a split, and nobody split two cards
-    that are no pair."""
+    """Check that the table offered only legal calls. No seat could hit a nine or after a split, and no seat could split
+    two cards that are not a pair."""
     if refused is None and wished == "split":
         assert table.fault is None
     if refused is None and wished == "hit":
@@ -543,7 +545,7 @@ def _assert_offer(table: TableUnderTest, name: str, wished: str, refused: str | 
 
 
 def _assert_seat(event: dict[str, Any], seat: int, cents: int, mine: list[tuple[int, int | None, str, int]]) -> None:
-    """Compare what the seat got with the sheet's sentences, one after another."""
+    """Check that the seat won or lost what the rule sheet says, sentence by sentence."""
     dealer = event["dealer"]
     dealers_kind = _kind(dealer["cards"])
     hands = [each for each in event["hands"] if each["seat"] == seat]

@@ -1,7 +1,8 @@
-"""Checks that at Midi nothing tells a face-down card before it is turned up: no message, no lamp and no silence.
+"""Checks of Midi, at which players turn up the cards: before a face-down card is turned up, no message, no lamp and no
+missing message tells anything about it.
 
-Two shoes that differ only in cards that nobody has seen must look the same to a person who sees everything but the
-journal.
+Each test compares two shoes that differ only in cards that nobody has seen. They must look the same to a person who
+sees everything except the journal.
 """
 
 from __future__ import annotations
@@ -59,7 +60,8 @@ def midi(rules: Any = INPUT, bets: str = "2 player 2000, 5 banker 2500") -> Watc
 
 
 class Felt:
-    """The cards of a round on the felt, dealt by the sheet alone: who draws, and what has been turned up."""
+    """A model of a round of Midi on the felt, dealt by the rule sheet alone: which hand draws next, and which cards
+    have been turned up."""
 
     def __init__(self) -> None:
         self.player: list[Card] = []
@@ -71,8 +73,8 @@ class Felt:
         return len(self.player) + len(self.banker)
 
     def takes(self) -> str | None:
-        """Return which hand takes the next card, or None when the round is complete. Sheet 004 says "The first and
-        third cards are the Player Hand"; the drawing table decides the rest."""
+        """Return which hand takes the next card, or None if the round is complete. Sheet 004 says "The first and third
+        cards are the Player Hand". The drawing table decides the rest."""
         if self.dealt < 4:
             return "player" if self.dealt % 2 == 0 else "banker"
         player, banker = total(self.player[:2]), total(self.banker[:2])
@@ -92,7 +94,7 @@ class Felt:
         (self.player if side == "player" else self.banker).append(card)
 
     def face(self, hand_: str) -> tuple[str, ...]:
-        """Return the hand's cards as everybody may see them, with "--" for a card that lies face down."""
+        """Return the hand's cards as everybody may see them, with "--" for each card that lies face down."""
         lies = self.player if hand_ == "player" else self.banker
         if self.turned == 0:
             return ("--",) * len(lies)
@@ -142,7 +144,8 @@ AHEAD: st.SearchStrategy[Mishap] = st.sampled_from(("nothing", "missed", "unread
 
 
 class Asked(Watched):
-    """A watched table on which the onlooker also sees the refusals of requests."""
+    """A table whose visible state is recorded after each fact. An onlooker of this table also sees which requests are
+    refused."""
 
     def asked(self, *requests: Request) -> Self:
         for request in requests:
@@ -151,7 +154,8 @@ class Asked(Watched):
         return self
 
     def changes(self) -> list[str]:
-        """Return what could be seen, each time that it changed. A fact that changes nothing visible leaves no trace."""
+        """Return the list of the different states that an onlooker saw, in order. A fact that changes nothing visible
+        adds nothing."""
         return [shown for shown, _ in groupby(shown for _, shown in self.seen)]
 
 
@@ -159,8 +163,8 @@ ONE_DECK = house(INPUT, decks=1)
 
 
 def four_down(four: list[Card], mishaps: list[Mishap]) -> Asked:
-    """Return a table after the first four cards of a round, face down, each with a mishap. 2D, 3H and 4C were burned
-    before."""
+    """Return a table after the first four cards of a round came, face down. Each card came with a mishap, such as an
+    unreadable face. 2D, 3H and 4C were burned before."""
     table = Asked(ONE_DECK).open_shoe("2D 3H 4C").do(*wagers("2 player 2000, 5 banker 2500")).lock()
     table.believe(ShoeStoodBy(table.report(None)))
     for card, mishap in zip(four, mishaps, strict=True):
@@ -169,7 +173,7 @@ def four_down(four: list[Card], mishaps: list[Mishap]) -> Asked:
 
 
 def comes(table: Asked, card: Card, mishap: Mishap) -> None:
-    """Let the card come to the table with a mishap, such as an unreadable face, and let people put the mishap right."""
+    """Let the card come to the table with a mishap, such as an unreadable face, and let people repair the mishap."""
     match mishap:
         case "unreadable":
             table.believe(CardDrawn(None, report=table.report(card)))
@@ -199,8 +203,8 @@ def comes(table: Asked, card: Card, mishap: Mishap) -> None:
 @examples(20)
 @given(IN_ONE_DECK, IN_ONE_DECK, st.lists(st.sampled_from(MISHAPS), min_size=4, max_size=4, unique=True))
 def test_four_cards_face_down_tell_nothing(these: list[Card], those: list[Card], mishaps: list[Mishap]) -> None:
-    """Four face-down cards look the same until `reveal`, whether there is a natural, and whether Player or Banker
-    draws."""
+    """Until the dealer presses `reveal`, four face-down cards look the same to an onlooker, whether they hold a natural
+    or not, and whether Player or Banker will draw."""
     these, those = these[:4], those[:4]
     seen = [four_down(four, mishaps) for four in (these, those)]
     assert seen[0].face.reveal == ("player", "banker")
@@ -215,7 +219,7 @@ def test_four_cards_face_down_tell_nothing(these: list[Card], those: list[Card],
 def test_what_comes_ahead_of_reveal_waits_and_tells_nothing(
     these: list[Card], those: list[Card], count: int, result: bool, mishaps: list[Mishap]
 ) -> None:
-    """Cards that the dealer draws before pressing `reveal` wait, and only their number can be seen."""
+    """If the dealer draws cards before pressing `reveal`, the cards wait, and an onlooker sees only their number."""
 
     def play(seven: list[Card], ends: ShoeResult, pair: bool) -> Asked:
         table = four_down(seven[:4], ["nothing"] * 4)
@@ -237,8 +241,8 @@ def test_what_comes_ahead_of_reveal_waits_and_tells_nothing(
 def test_whether_the_shoe_says_that_the_hand_is_over_is_seen_by_nobody(
     these: list[Card], those: list[Card], count: int, how: str
 ) -> None:
-    """Nobody can see that the shoe has reported its result, because the shoe reports it exactly when the round is
-    complete by the sheet."""
+    """An onlooker cannot see that the shoe has reported its result. The shoe reports the result as soon as the round is
+    complete, so the report itself would tell whether a third card is due."""
     tables = []
     for seven in (these, those):
         table = Asked(ONE_DECK).open_shoe("2D 3H 4C")
@@ -266,8 +270,8 @@ def test_whether_the_shoe_says_that_the_hand_is_over_is_seen_by_nobody(
 @examples(20)
 @given(IN_ONE_DECK.filter(lambda four: total(four[:4:2]) <= 5 and total(four[1:4:2]) <= 7))
 def test_players_third_card_tells_nothing_before_it_is_turned_up(cards: list[Card]) -> None:
-    """Nobody is told who is next while Player's third card lies face down, because whether Banker draws depends on that
-    card."""
+    """While Player's third card lies face down, the table tells nobody which hand draws next, because that card decides
+    whether Banker draws."""
     tables = [four_down(cards[:4], ["nothing"] * 4).do(call("reveal")).drawn(third) for third in cards[4:6]]
     assert tables[0].seen == tables[1].seen
     assert (tables[0].face.reveal, tables[0].face.next_hand) == (("player",), None)
@@ -277,8 +281,8 @@ def test_players_third_card_tells_nothing_before_it_is_turned_up(cards: list[Car
 @examples(20)
 @given(FOUR, FOUR)
 def test_at_hand_end_who_draws_next_is_told_to_nobody(these: list[Card], those: list[Card]) -> None:
-    """At a table without a `reveal` button, the end of the round turns all cards up. While two rounds both go on,
-    nothing tells which hand draws next."""
+    """At a table without a `reveal` button, all cards are turned up when the round ends. As long as the round goes on,
+    the table does not tell which hand draws next."""
     tables = []
     for four in (these, those):
         table = midi(HAND_END)
@@ -325,7 +329,7 @@ def test_at_hand_end_what_goes_wrong_with_the_fifth_card_does_not_tell_whose_it_
 
 
 def _result(card: Card) -> tuple[ShoeResult, bool, bool]:
-    """Return a result of the shoe, with its two pairs, that depends on the card."""
+    """Return a result that the shoe could report, with its two flags for pairs. The result depends on the card."""
     return (ShoeResult.TIE if card.points else ShoeResult.PLAYER, card.points > 4, card.points % 2 == 0)
 
 
@@ -384,8 +388,8 @@ def test_until_cards_are_turned_up_nothing_that_may_happen_tells_them(
 
 
 def _is_up(table: Watched) -> bool:
-    """Tell whether a card of the round or a shoe's first card is in sight, or the round has ended. From then on the two
-    shoes may look different."""
+    """Tell whether a card of the round, or a shoe's first card, is visible, or the round has ended. From that moment
+    two shoes with different cards may look different."""
     laid_in_sight = {card for each in table.face.hands for card in each.cards} - {"--"}
     drawn_fifth = any(len(each.cards) == 3 for each in table.face.hands)  # whose it is can be seen on the felt
     return bool(table.of_type("round") or laid_in_sight or table.face.first_card or drawn_fifth)
@@ -458,8 +462,8 @@ def test_a_result_that_differs_is_told_after_reveal_with_both_opinions() -> None
 
 
 def test_where_the_shoe_puts_a_card_is_not_compared_aloud_while_cards_lie_face_down() -> None:
-    """A fault about the place of a card tells neither the shoe's opinion nor the rules' while four cards lie face down.
-    The game is the one in which the hand's end turns the cards up."""
+    """While four cards lie face down, a fault about the place of a card names neither the place that the shoe reported
+    nor the place by the rules. At this table cards are turned up only when the round ends."""
     table = midi(HAND_END).draw("4S 2H AD 2D").believe(CardDrawn(Card.parse("3C"), Target.BANKER, 3))
     assert (table.fault, table.details) == ("target_differs", {})
 
@@ -499,8 +503,8 @@ def test_reveal_is_refused_while_a_fault_stands() -> None:
 
 
 def test_an_overdrawn_card_that_the_shoe_keeps_is_never_this_hands() -> None:
-    """A card that the shoe keeps after an overdraw belongs to the next round, whatever this round still takes. The same
-    rule holds where the dealer turns up every card."""
+    """A card that the shoe keeps after an overdraw (one card too many) belongs to the next round, whether or not this
+    round still takes cards. The same rule holds if the dealer turns up every card."""
     mini = Watched(dealt(INPUT, "dealt")).open_shoe().do(wager("2 player 2000")).lock().draw("4S TH AD 2C")
     mini.believe(CardKept(Card.parse("3D")))
     assert mini.table.kept == (KnownCard(Card.parse("3D")),)

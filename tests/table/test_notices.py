@@ -1,5 +1,5 @@
-"""Checks of what comes to a table apart from its round: the pit's next key, another client under its name at the
-broker, and facts that raise no fault."""
+"""Checks of reports that do not concern the round in play: the pit's next key, another client that uses the table's
+name at the broker, and facts that raise no fault."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Checks of a pause between rounds: what is refused meanwhile, and that nobody gains by a card seen during it."""
+"""Checks of a pause between rounds: what the table refuses during the pause, and that nobody gains by a card seen
+during it."""
 
 from __future__ import annotations
 
@@ -35,7 +36,7 @@ def paused(rules: TableRules = ROYAL9) -> TableUnderTest:
 
 @pytest.mark.parametrize("rules", LOCKS_ON.values(), ids=LOCKS_ON)
 def test_a_card_seen_in_a_pause_plays_in_no_round(rules: TableRules) -> None:
-    """A card that is drawn during a pause is burned, so that a player who puts a chip down after seeing it gains
+    """A card that is drawn during a pause is burned. So a player who puts a chip down after seeing the card gains
     nothing."""
     table = paused(rules).draw("KS")
     table.wagers = {1}
@@ -69,8 +70,8 @@ def test_each_card_of_a_pause_stops_the_table_and_none_locks(rules: TableRules) 
 
 
 def test_the_shoes_opinions_of_a_card_burned_in_a_pause_stop_nothing() -> None:
-    """A card burned during a pause raises no fault by the shoe's opinions. An Angel Eye takes that card for the first
-    of its round, and reports a result for that round."""
+    """A card burned during a pause does not make the shoe's reports raise a fault. An Angel Eye (a card-reading shoe)
+    takes the card for the first one of its own round, and later reports a result for that round."""
     table = paused().to(Target.PLAYER, 1, "KS").clear().do(RESUME)
     table.believe(ShoeResultReported(ShoeResult.FORCE_QUIT, player_pair=False, banker_pair=False))
     table.do(LockWagers()).to(Target.PLAYER, 1, "2S")
@@ -99,8 +100,8 @@ def test_chips_lie_through_a_pause_as_they_lay() -> None:
 
 
 def test_a_card_that_was_out_before_the_pause_still_forbids_wagers_after_it() -> None:
-    """A card that was out before the pause still forbids wagers after it, because a person who saw the card may have
-    waited through the pause."""
+    """If a card of the next round left the shoe before the pause, wagers stay forbidden after the pause, because a
+    person who saw the card may have waited."""
     table = TableUnderTest(KNOWN).open_shoe().draw("KS").do(TellOddCard(OddCardFate.NEXT_CARD, "dealer"), PAUSE)
     assert table.face.wagers_stand == ()
     assert table.do(RESUME).ask(PlaceWager(Wager(1, "royal9", 500), "dealer")) == "card_out"
@@ -131,8 +132,8 @@ def test_a_pause_ends_with_the_shoe() -> None:
     ("rules", "nobody"), [(BACCARAT_ROYAL, "no_actives"), (LUCKY9, "no_seats")], ids=["royal", "lucky9"]
 )
 def test_what_forbids_the_dealers_lock_forbids_a_first_cards(rules: TableRules, nobody: str) -> None:
-    """Whatever forbids the dealer's lock forbids the lock by a first card too. No such table can be configured today,
-    but a later reason must forbid both."""
+    """If a rule forbids the dealer to lock the wagers, it also forbids that a first card locks them. Today's
+    configurations combine no such rule with a lock by the first card, but a later one might."""
     assert TableUnderTest(rules).open_shoe().ask(LockWagers()) == nobody
     table = TableUnderTest(replace(rules, lock_on="first_card")).open_shoe().believe(CardDrawn(Card.parse("KS")))
     assert (table.fault, table.face.round, table.of_type("wagers_locked")) == ("card_not_due", None, [])

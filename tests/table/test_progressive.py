@@ -1,7 +1,7 @@
-"""Checks of the life of a progressive wager at the table: a hit notes its meter's level, and goes from hit to pending,
+"""Checks of a progressive wager from the hit to its end: a hit records what its meter showed, and then becomes pending,
 verified, and paid or rejected.
 
-Each step is an event, and the seat's lamp stays lit until a person has handled the hit.
+The table sends an event for each step, and the seat's lamp stays lit until a person has handled the hit.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Checks that an ended shoe's cards (burned, dealt and remaining) are compared with what its decks hold, by rank and
-suit.
+"""Checks that the cards of an ended shoe (burned, dealt and remaining) are compared with the cards of its decks, by
+rank and suit.
 
-Who gains if this is wrong: a cheat who took a card out, put one in, or exchanged one. The test keeps the shoe's 416
-cards itself, as a pack of its own, and takes from it what is dealt.
+If this is wrong, a cheat gains who took a card out, put one in, or exchanged one. The test keeps its own list of the
+shoe's 416 cards, and removes from the list each card that is dealt.
 """
 
 from __future__ import annotations
@@ -69,7 +69,8 @@ def test_a_card_taken_one_put_in_and_one_exchanged_are_named() -> None:
 
 
 def test_a_card_that_nobody_could_name_is_missing_and_no_more() -> None:
-    """A shoe with one burned card that nobody could name is complete if exactly one card is missing, of any kind."""
+    """A shoe in which one burned card could not be named counts as complete if exactly one card is missing, of any rank
+    and suit."""
     table, rest = _shoe(1)
     shoe = table.table.shoe
     assert shoe is not None
@@ -82,6 +83,6 @@ def test_a_card_that_nobody_could_name_is_missing_and_no_more() -> None:
 
 
 def test_an_open_shoe_is_not_reconciled() -> None:
-    """The table refuses to reconcile an open shoe, because whoever heard which cards are missing would know which were
-    burned."""
+    """The table refuses to compare an open shoe's cards with its decks, because a person who learns which cards are
+    missing would know which cards were burned."""
     assert TableUnderTest().open_shoe().ask(ReconcileShoe((), "Smith")) == "shoe_open"

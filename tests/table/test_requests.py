@@ -1,5 +1,5 @@
-"""Checks of what a person's request becomes, with the ambient values (sensors, pit) that decided it, and of which
-requests need a supervisor."""
+"""Checks of how a person's request is decided, given the state of the sensors and of the pit, and of which requests
+need a supervisor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Checks of what the public state says of each seat after a round: whether its wagers, taken together, won."""
+"""Checks of the result that the public state shows for each seat after a round: whether all wagers of the seat together
+won."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ def locked(table: TableUnderTest, bets: str) -> TableUnderTest:
 
 
 def results_of(table: TableUnderTest) -> dict[str, str]:
-    """Return the result of each seat's wagers taken together, by seat."""
+    """Return a dictionary from each seat to the result of all its wagers together, such as "won"."""
     return {seat: told.result for seat, told in table.face.settled.items()}
 
 
@@ -75,8 +76,8 @@ def test_at_baccarat_royal_gamblers_have_results_beside_the_active_seats() -> No
 
 
 def test_the_hands_of_a_split_seat_are_taken_together() -> None:
-    """The two hands of a split seat count together: seat 2 splits fours, wins with 9 and loses with 6 against the
-    dealer's 8, which is even. Seat 5 has 8 like the dealer."""
+    """The two hands of a split seat count together. Here the dealer has 8, and seat 2 splits fours, wins with 9 and
+    loses with 6, so it is even. Seat 5 has 8, like the dealer."""
     table = locked(TableUnderTest(LUCKY9), "2 hand 1000, 5 hand 1000").draw("4S 3S KD 4C 5C 8D")
     table.do(call("split")).draw("5D 2H").do(call("stand"), call("reveal"))
     assert results_of(table) == {"2": "even", "5": "even"}

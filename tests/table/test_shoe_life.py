@@ -1,5 +1,5 @@
-"""Checks of the cut card's place in a shoe (sheet 000: 14 cards from the end), and of what people are told where it
-comes elsewhere."""
+"""Checks of the cut card's place in a shoe (14 cards from the end, by rule sheet 000), and of the alarm if it comes at
+another place."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ OTHERS = [str(card) for card in DECK if str(card) not in ["AS", "2D"]]
 
 
 def with_left(cards: int, tolerance: int) -> TableUnderTest:
-    """Return a table with one deck of which `cards` cards are left. The others went out of play in a void round."""
+    """Return a table with one deck and `cards` cards left. The other cards went out of play in a void round."""
     table = TableUnderTest(house(decks=1, cut_card_tolerance=tolerance)).open_shoe("AS 2D").lock()
     table.believe(ShoeErrorRaised(ShoeError.CANNOT_READ)).draw(" ".join(OTHERS[cards:])).void()
     assert (table.face.phase, table.face.cards_left) == ("wagers_open", cards)
@@ -50,8 +50,8 @@ def test_cards_that_wait_for_a_reveal_have_left_the_shoe_too() -> None:
 
 @pytest.mark.parametrize(("counts_first", "put_away"), [(False, 1), (True, 0)])
 def test_what_was_burned_is_told_by_count(counts_first: bool, put_away: int) -> None:
-    """The public state tells how many cards were burned. By sheet 000 the first card is worth 1 to 10, and so many more
-    cards are burned."""
+    """The public state says how many cards were burned. By rule sheet 000 the first card is worth 1 to 10, and as many
+    more cards are burned."""
     for worth, first in enumerate("A23456789TJQK", start=1):
         table = TableUnderTest(house(burn_counts_first_card=counts_first)).open_shoe(f"{first}S")
         assert table.face.left_at_cut_card is None
@@ -65,8 +65,8 @@ def test_what_was_burned_is_told_by_count(counts_first: bool, put_away: int) -> 
 
 @pytest.mark.parametrize(("counts", "hands_after"), [(True, 1), (False, 2)])
 def test_a_hand_voided_after_the_cut_card_counts_unless_the_house_deals_another(counts: bool, hands_after: int) -> None:
-    """A round voided after the cut card counts as one of the shoe's last rounds, unless the house deals another. By
-    sheet 000 the round in which the cut card comes is finished, and one more is dealt."""
+    """A round that becomes void after the cut card counts as one of the shoe's last rounds, unless the house deals
+    another in its place. By rule sheet 000 the round in which the cut card comes is finished, and one more is dealt."""
     table = TableUnderTest(house(voided_hand_counts=counts)).open_shoe("AS 2D").lock().draw("4S CUT TH").void()
     for _ in range(hands_after):
         assert table.face.phase == "wagers_open"
@@ -80,8 +80,8 @@ def test_a_hand_voided_after_the_cut_card_counts_unless_the_house_deals_another(
 def test_after_a_cut_card_outside_of_a_wagered_round_so_many_are_dealt(
     rules: TableRules, dealt: int, before: str
 ) -> None:
-    """A cut card that comes outside of a wagered round is followed by as many rounds as the house says. By sheet 000
-    the round in whose first card's place the cut card comes is the last."""
+    """If the cut card comes outside of a wagered round, as many more rounds are dealt as the house's rules say. By rule
+    sheet 000, if the cut card comes in place of a round's first card, that round is the last."""
     table = TableUnderTest(rules).open_shoe("AS 2D").draw(before)
     for left in range(dealt, 0, -1):
         assert (table.face.phase, table.face.final_round) == ("wagers_open", left == 1)

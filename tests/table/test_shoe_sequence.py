@@ -1,4 +1,5 @@
-"""Checks of the sequence digit in a shoe's reports: 0 to 9, then 0 or 1 again, and what a missing digit means."""
+"""Checks of the sequence digit in a shoe's reports. It counts from 0 to 9 and then goes on with 0 or 1; a digit that is
+left out means that a report was lost."""
 
 from __future__ import annotations
 
@@ -64,8 +65,8 @@ def counting(*seqs: int) -> list[ShoeStoodBy]:
 
 
 def test_a_shoe_that_went_on_with_0_does_so_again() -> None:
-    """A shoe that once went on from 9 to 0 raises a fault when it goes from 9 to 1, because otherwise a lost report
-    with digit 0 would not show."""
+    """If a shoe has once gone on from 9 to 0, a later step from 9 to 1 raises a fault. Otherwise nobody would notice
+    that the report with the digit 0 was lost."""
     table = TableUnderTest().believe(*counting(9, 0, 1, 2, 3, 4, 5)).open_shoe().believe(*counting(6, 7, 8, 9, 1))
     assert table.fault == "reports_missed"
 
@@ -85,7 +86,7 @@ def test_switched_on_again_the_shoe_numbers_from_anywhere() -> None:
 
 
 def counted(table: TableUnderTest) -> TableUnderTest:
-    """Let a supervisor count exactly as many cards as the table knows of, and return the table."""
+    """Let a supervisor enter a count of the cards that agrees with the table's own count, and return the table."""
     return table.do(CountCards(table.face.cards_left or 0, "Smith"))
 
 

@@ -1,5 +1,5 @@
-"""Checks of a shoe that went unheard for so long that its numbers prove nothing: the table goes on only after a
-person's count."""
+"""Checks of a shoe that was not heard for so long that its sequence numbers cannot show lost reports. The table goes on
+only after a person has counted the cards."""
 
 from __future__ import annotations
 

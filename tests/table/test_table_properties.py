@@ -1,5 +1,5 @@
-"""Properties that hold whatever comes: cards in any order, with any opinion, missed, unreadable or impossible; and any
-act."""
+"""Properties of the table that hold whatever happens: cards in any order, with any opinion of the shoe, missed,
+unreadable or impossible, and any act of a person."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class CheckedTable(TableUnderTest):
         lamps(self.face, Live(frozenset({1}), pit_fresh=True, shoe_up=True, pit_up=True, journal_ok=True))
 
     def _check_fault(self, before: Table, fact: Fact) -> None:
-        """Check that the fault latches, and that the table does nothing while it stands."""
+        """Check that a fault stays until a person ends it, and that the table does nothing while the fault stands."""
         if before.fault is None or isinstance(fact, ShoeOpened | RoundVoided | CardNamed | CardsCounted | FaultCleared):
             return
         assert self.table.fault == before.fault
@@ -99,8 +99,8 @@ class CheckedTable(TableUnderTest):
             assert (self.table.phase, self.table.shoe) == (before.phase, before.shoe)
 
     def _check_cards(self, before: Table, fact: Fact) -> None:
-        """Check that every card that left the shoe is gone from it, or waits with the fault, and that none is counted
-        twice."""
+        """Check that the table counts every card that left the shoe exactly once: as gone, or as waiting because of a
+        fault."""
         if isinstance(fact, ShoeOpened):
             self._came = sum(isinstance(carried, CardFact) for carried in fact.carried)
         named_a_missed_one = isinstance(fact, CardNamed) and waiting(self.table) == waiting(before)
@@ -120,7 +120,7 @@ class CheckedTable(TableUnderTest):
             assert gone + waiting(self.table) == self._came
 
     def _check_final_round(self, before: Table, rounds: list[dict[str, object]]) -> None:
-        """Check that after the cut card only the wagered round in play and one more are dealt."""
+        """Check that after the cut card came, only the wagered round in play and one more round are dealt."""
         if self.table.shoe is None or self.table.shoe.final_round is None:
             self._rounds_to_come = None
             return
@@ -132,7 +132,7 @@ class CheckedTable(TableUnderTest):
         assert self._rounds_to_come >= 0
 
     def check_numbers(self) -> None:
-        """Check that no round number is used twice, that nobody wagers after a shoe's last round, and that only one
+        """Check that no round number is used twice, that nobody wagers after a shoe's last round, and that at most one
         fault stands at a time."""
         ended = [(event["shoe"], event["round"]) for event in self.events if event["type"] in ("round", "void")]
         locked = [(event["shoe"], event["round"]) for event in self.of_type("wagers_locked")]
@@ -205,7 +205,7 @@ REQUESTS: st.SearchStrategy[Request] = st.one_of(
 
 
 def _a_card(table: CheckedTable, dice: Random) -> Card:
-    """Return a random card, most often one that can still be in the shoe."""
+    """Return a random card. Most of the returned cards can still be in the shoe."""
     shoe, decks = table.table.shoe, table.table.rules.shoe.decks
     there = [card for card, gone in zip(DECK, shoe.gone, strict=True) if gone < decks] if shoe else DECK
     return dice.choice(there if there and dice.random() < 0.95 else DECK)
@@ -223,7 +223,7 @@ def _act(exit_: str, card: Card, left: int) -> Request:
 
 
 def go_on(seed: int) -> Happening:
-    """Return a happening in which the people at the table act for some turns: they end a fault, announce a shoe, lock
+    """Return a test step in which the people at the table act for some turns: they end a fault, announce a shoe, lock
     wagers, or draw cards."""
 
     def happens(table: CheckedTable) -> None:

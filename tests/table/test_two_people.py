@@ -1,5 +1,5 @@
-"""Checks of which fault an act may end, and of how many people must ask for the act. Only the pure functions are tested
-here."""
+"""Checks of which acts may end which fault, and of which acts two people must ask for. Only the pure functions are
+tested here."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Checks of a void, which takes away what the cards had won: the table tells every award that was certain, and two
-people must agree."""
+"""Checks of a void, which takes away what a round's cards had already won. The void names every award that was certain,
+and two people must agree to it."""
 
 from __future__ import annotations
 
@@ -27,10 +27,11 @@ _MIDI_ROYAL9 = replace(ROYAL9, play=MIDI.play)
 
 
 def least_award(seat: int, seen: Sequence[str]) -> str | None:
-    """Return the least award that the seat wins whichever cards still come, counted over all of them; None where
-    perhaps no award is won.
+    """Return the smallest award that the seat wins over all cards that can still come. Return None if perhaps no award
+    is won.
 
-    By the sheet alone: cards 1 and 3 are Player's, 2 and 4 Banker's, and only the first two cards of a hand count.
+    The function uses the rule sheet alone: cards 1 and 3 are Player's, 2 and 4 Banker's, and only the first two cards
+    of a hand count.
     """
     worst = -1
     for rest in product(map(str, DECK), repeat=4 - len(seen)):
@@ -43,7 +44,7 @@ def least_award(seat: int, seen: Sequence[str]) -> str | None:
 
 
 def begun(*seen: str) -> TableUnderTest:
-    """Return a table in a round with these cards, in which every seat has a Royal 9 wager."""
+    """Return a table in a round in which these cards have come. Every seat has a Royal 9 wager."""
     return TableUnderTest().open_shoe("2D 3H 4C").lock(*SEATS).draw(" ".join(seen))
 
 
@@ -79,8 +80,8 @@ def test_a_round_in_which_nothing_is_won_yet_is_voided_by_one(seen: tuple[str, .
 
 
 def test_the_card_that_a_fault_holds_is_seen_too() -> None:
-    """A void counts the winning card that a fault holds as seen. The dealer pressed a button of the shoe and then drew
-    that card."""
+    """A void counts the winning card as seen even if a fault holds it. Here the dealer pressed a button of the shoe,
+    which raised the fault, and then drew that card."""
     table = begun("KS", "2D").believe(ShoeErrorRaised(ShoeError.BUTTON_MISHANDLED)).draw("9S")
     assert table.ask(VoidRound("Smith")) == "second_person_due"
     table.void()
@@ -90,8 +91,8 @@ def test_the_card_that_a_fault_holds_is_seen_too() -> None:
 
 @pytest.mark.parametrize("lost", [ShoeUnplugged(), ShoePoweredUp()])
 def test_where_cards_may_lie_unheard_nobody_voids_alone(lost: ShoeUnplugged | ShoePoweredUp) -> None:
-    """One person alone cannot void a round in which cards may have been dealt unheard. Example: somebody pulls the
-    cable, and the winning hand is dealt."""
+    """One person alone cannot void a round in which cards may have been dealt without a report. Example: somebody pulls
+    the shoe's cable out, and the winning hand is dealt."""
     table = begun("KS").believe(lost)
     assert table.ask(VoidRound("Smith")) == "second_person_due"
     table.void()
@@ -111,8 +112,8 @@ def test_a_simulated_hand_wins_nothing() -> None:
 
 
 def test_what_lies_face_down_is_not_told_and_nobody_voids_it_alone() -> None:
-    """A void at Midi with Royal 9 needs two people and names no face-down card, because the cards that lie face down
-    may have won."""
+    """A void at Midi with Royal 9 wagers needs two people, because the face-down cards may have won. The void names
+    none of these cards."""
     table = TableUnderTest(_MIDI_ROYAL9).open_shoe("2D 3H 4C").lock(1).draw("KS 2D 9S")
     assert table.ask(VoidRound("Smith")) == "second_person_due", "also where nothing is won: the need tells no card"
     other = TableUnderTest(_MIDI_ROYAL9).open_shoe("2D 3H 4C").lock(1).draw("4S 2D 7H")
@@ -123,8 +124,8 @@ def test_what_lies_face_down_is_not_told_and_nobody_voids_it_alone() -> None:
 
 
 def test_a_settlement_that_no_card_can_change_is_told() -> None:
-    """A void tells the settlement where the round was decided: Player's 9 beats whatever Banker can reach with the card
-    that a fault holds."""
+    """A void tells how the round would have been settled if no further card could change that. Here Player's 9 beats
+    whatever Banker can reach with the card that a fault holds."""
     table = TableUnderTest(SUGARHOUSE).open_shoe("2D 3H 4C")
     table.do(PlaceWager(Wager(2, "player", 2000), "dealer"), LockWagers()).draw("4S TH 5D")
     table.believe(ShoeErrorRaised(ShoeError.OVERDRAW), CardDrawn(Card.parse("2C"))).void()
@@ -144,8 +145,8 @@ _PAIR = Bet("pair", rows=(Row(When(player=HandIs(pair=True)), pays=Fraction(11))
 
 
 def test_a_settlement_with_too_many_ends_to_look_at_is_not_told() -> None:
-    """A void leaves the settlement out where too many ends are possible. Player's pair has won whatever comes, but two
-    third cards can come, and the table does not try some 2,700 ends."""
+    """A void does not tell how the round would have been settled if the round could end in too many ways. Here Player's
+    pair has won in any case, but two third cards can come, and the table does not try some 2,700 ends."""
     table = TableUnderTest(replace(SUGARHOUSE, bets=(*SUGARHOUSE.bets, _PAIR))).open_shoe("2D 3H 4C")
     table.do(*wagers("2 pair 2000"), LockWagers()).draw("2S TH 2D").void()
     assert table.of_type("void")[0]["would_settle"] is None

@@ -1,5 +1,5 @@
-"""Checks of wagers at the table: every limit exactly, just under and just over it; when chips may move; and what a
-refused wager is told.
+"""Checks of wagers at the table: wagers exactly at each limit, just below and just above it; when chips may be moved;
+and the code with which a wager is refused.
 
 The limits are those of the game files, written here in dollars as a dealer would post them.
 """
@@ -55,7 +55,7 @@ def opened(game: str) -> Watched:
 
 
 def lock(table: Watched) -> dict[str, Any]:
-    """Lock the wagers and return the event. Every Royal 9 chip lies on its sensor."""
+    """Lock the wagers and return the event. The sensors see every chip on Royal 9."""
     table.wagers = {each.seat for each in table.face.wagers if each.spot == "royal9"}
     table.do(LockWagers())
     event: dict[str, Any] = table.of_type("wagers_locked")[-1]
@@ -244,8 +244,8 @@ def test_wagers_of_a_seat_that_became_active_are_refused_at_the_lock() -> None:
 
 
 def test_a_wager_that_was_seen_for_another_round_is_refused() -> None:
-    """A wager that bet recognition saw for another round is refused. Such a message comes late, after the round before
-    was decided."""
+    """The table refuses a wager that bet recognition saw for another round. Such a message may come late, when its
+    round is already decided."""
     table = opened("sugarhouse")
     chips = replace(wager("2 player 2000"), seen_for=table.table.next_round)
     assert table.ask(replace(chips, seen_for=(0, 0))) == "wager_other_round"
@@ -403,7 +403,7 @@ def test_the_cards_that_run_out_return_every_wager() -> None:
 
 
 def burn_in_error(table: Watched, card: Card) -> None:
-    """Draw a card in error that nobody saw, and burn it."""
+    """Let the dealer draw a card in error that nobody sees, and burn the card."""
     table.believe(CardDrawn(card)).do(TellOddCard(OddCardFate.BURN, "dealer", "Smith"))
 
 
@@ -450,7 +450,8 @@ CHIPS = st.tuples(
 def test_no_cent_appears_or_is_lost(
     game: str, chips: list[tuple[int, bool, int, int]], six: list[Card], then: str
 ) -> None:
-    """Every cent on the layout is either staked or refused, each wager once, and a refused wager cannot lose."""
+    """Every cent on the layout is either staked or refused, each wager is counted once, and a refused wager cannot
+    lose."""
     table = opened(game)
     for seat, back, spot, cents in chips:
         table.ask(wager(f"{seat}{'b' if back else ''} {SPOTS[game][spot % len(SPOTS[game])]} {cents}"))

@@ -1,5 +1,5 @@
-"""Checks that the table hears of wins of the pit's meters, and that each lock names the pit's message that gave the
-meters shown."""
+"""Checks that the table records wins of progressive meters that the pit reports, and that each lock of wagers names the
+pit's message that gave the meters shown."""
 
 from __future__ import annotations
 
