@@ -251,7 +251,7 @@ function drawSeats() {
     if (now.says) here.title = Object.values(now.says).join(" / ");
     return here;
   }));
-  // On a small panel a seat with a wide award is twice as wide; more than three of them stand in two rows.
+  // On a panel and on an upright monitor a seat with a wide award is twice as wide; more than three stand in two rows.
   const wide = [...box.children].map((here) => (here.querySelector(".wide") ? 2 : 1));
   box.style.setProperty("--by-award", wide.map((part) => `minmax(0, ${part}fr)`).join(" "));
   box.classList.toggle("many-wide", wide.filter((part) => part > 1).length > 3);
@@ -430,7 +430,12 @@ function drawPlacard() {
 
 // Roads: six rows of ten units each, as many columns as there is room for, the newest at the right.
 
-const letter = (winner) => Object.values(known.placard.marks[winner])[0]; // in the page's first language
+const TINY = matchMedia("(min-aspect-ratio: 1/1) and (max-height: 565px)"); // marks of fifteen pixels
+function letter(winner) {
+  // In the page's first language. A Chinese sign has too many strokes for a tiny mark.
+  const [first, second] = Object.values(known.placard.marks[winner]);
+  return TINY.matches && first > "\u3000" ? second ?? first : first;
+}
 
 function road(id, marks, draw) {
   const where = $(id);
@@ -468,9 +473,9 @@ function drawCircle(where, [winner, ties]) {
   const numbered = winner && ties > 1; // without a ring then: the letter above the slash, the number below
   if (winner && !numbered) where.append(svg("circle", { cx: 5, cy: 5, r: 3.9, class: `ring-${winner}`, "stroke-width": 1.15 }));
   if (ties) where.append(svg("line", { x1: 0.4, y1: 9.6, x2: 9.6, y2: 0.4, class: "slash-tie", "stroke-width": 1.2 }));
-  const [x, y] = numbered ? [3.1, 5.2] : [5, 7.25];
+  const [x, y] = numbered ? [3.15, 5.6] : [5, 7.25];
   if (winner) where.append(svg("text", { x, y, "font-size": 6.3, class: `fill-${winner}`, stroke: "#fbf7ec", "stroke-width": ties ? 0.6 : 0, "paint-order": "stroke" }, letter(winner)));
-  if (ties > 1) where.append(svg("text", { x: 7.8, y: 9.9, "font-size": 6.3, class: "fill-tie", stroke: "#fbf7ec", "stroke-width": 0.6, "paint-order": "stroke" }, ties));
+  if (ties > 1) where.append(svg("text", { x: 8, y: 9.9, "font-size": 6.3, class: "fill-tie", stroke: "#fbf7ec", "stroke-width": 0.6, "paint-order": "stroke" }, ties));
 }
 
 // Red is whole, blue has a gap: whoever sees no colours tells them apart.
