@@ -25,7 +25,7 @@ from drivers.sim.pins import PinsPage
 EVENT, ACK = "floor/event", "floor/ack"
 LAMP = 9
 """The lamp's BCM number."""
-CARD, HAND = b"D" * 8, b"H" * 8
+CARD, ROUND = b"D" * 8, b"R" * 8
 """What a shoe says, as long as a card's report."""
 
 _FACT_BYTES, _MESSAGE_BYTES = 300, 1100  # about what a card's row and a round's event have
@@ -64,7 +64,7 @@ def _read(client: Client, db: sqlite3.Connection, folder: Path) -> None:
     number = 0
     while data := os.read(line, 64):
         number += 1
-        message = b"%d " % number + bytes(_MESSAGE_BYTES) if data == HAND else None
+        message = b"%d " % number + bytes(_MESSAGE_BYTES) if data == ROUND else None
         db.execute("INSERT INTO row VALUES (?, ?, ?)", (number, os.urandom(_FACT_BYTES), message))
         page.write(LAMP, number % 2)
         if message is not None:

@@ -38,7 +38,7 @@ from tests.bench import floor
 from tests.bench.house import House, cpu_ms, ready, until, written_bytes
 from tests.bench.report import Section, judged, spread
 from tests.bench.syncs import Syncs
-from tests.support.felt import Hand
+from tests.support.felt import FeltRound
 
 WAGERED_SEATS = (2, 5)
 ROUNDS_A_SHOE = 60
@@ -155,7 +155,7 @@ class BareTable:
             last = number == cards
             cpu = cpu_ms(self._process)
             before = self._lamps.now()
-            self._line.write(floor.HAND if last else floor.CARD)
+            self._line.write(floor.ROUND if last else floor.CARD)
             begun_ns = self._line.wrote_ns
             changed_ns = self._lamps.changed_ns(before, 1.0)
             assert changed_ns is not None, "the floor does not answer"
@@ -248,12 +248,12 @@ class PlayedTable:
         return deck
 
     def _deal(self, deck: Deck) -> int:
-        hand = Hand()
-        while hand.side is not None:
+        round_ = FeltRound()
+        while round_.side is not None:
             card = deck.draw()
-            side, _ = hand.take(card)
-            self._measure_card(card, lamp_changes=hand.side != side, last=hand.side is None)
-        return len(hand.cards)
+            side, _ = round_.take(card)
+            self._measure_card(card, lamp_changes=round_.side != side, last=round_.side is None)
+        return len(round_.cards)
 
     def _measure_card(self, card: str, lamp_changes: bool, last: bool) -> None:
         """Draw a card, and measure the daemon's CPU time and how long the table takes to store the card and to change a

@@ -362,7 +362,7 @@ class World:
         await self.do(LockWagers())
         await self.deal("KS 2D 9S 3D")
 
-    async def do_hands(self, count: int) -> None:
+    async def do_rounds(self, count: int) -> None:
         """Play `count` rounds in which nobody wagers."""
         for _ in range(count):
             await self.do(LockWagers())

@@ -39,7 +39,7 @@ from tests.daemon.test_journal import CONFIG, KEY, OTHER_KEY, RULES, TABLE, entr
 from tests.journals.old_journals import NAMES, copied
 from tests.support import samples
 from tests.support.archives import AtStep, archive_all, watch_files, watch_statements
-from tests.support.felt import Hand
+from tests.support.felt import FeltRound
 from tests.support.in_a_fork import exit_code
 
 ROOT = Path(__file__).parents[2]
@@ -589,8 +589,9 @@ def test_a_run_says_what_its_header_says() -> None:
     assert run.header()["head_after"] == "03" * 32
 
 
-def _real_shoes(shoes: int, hands: int) -> list[Entry]:
-    """Return the journal entries of `shoes` shoes with `hands` rounds each, as at a real table with two Royal 9 wagers.
+def _real_shoes(shoes: int, rounds: int) -> list[Entry]:
+    """Return the journal entries of `shoes` shoes with `rounds` rounds each, as at a real table with two Royal 9
+    wagers.
 
     The entries have the shoe's frames and results, times and sources.
     """
@@ -603,15 +604,15 @@ def _real_shoes(shoes: int, hands: int) -> list[Entry]:
         table.believe(table.card(Target.FIRST_CARD, 0, first))
         for place in range(1, rules.burn_count(first) + 1):
             table.believe(table.card(Target.BURN, place, deck.draw()))
-        for _ in range(hands):
-            hand = Hand()
+        for _ in range(rounds):
+            round_ = FeltRound()
             table.lock(*luck.sample(range(1, 8), 2))
-            while hand.side is not None:
+            while round_.side is not None:
                 card = deck.draw()
-                side, index = hand.take(card)
+                side, index = round_.take(card)
                 table.believe(table.card(Target(side), index, card))
             result = ShoeResult(table.of_type("round")[-1]["outcome"])
-            player_pair, banker_pair = (rules.is_pair(on) for on in (hand.player, hand.banker))
+            player_pair, banker_pair = (rules.is_pair(on) for on in (round_.player, round_.banker))
             table.believe(ShoeResultReported(result, player_pair, banker_pair, table.report(b"G\x90")))
             assert table.fault is None, table.table.fault
     return [
@@ -625,10 +626,10 @@ def _real_shoes(shoes: int, hands: int) -> list[Entry]:
 
 
 @pytest.mark.proof
-def test_what_a_hand_takes_in_the_journal_and_in_an_archive(tmp_path: Path, figure: Callable[[str], None]) -> None:
-    shoes, hands, hands_a_year = 5, 70, 530_000
+def test_what_a_round_takes_in_the_journal_and_in_an_archive(tmp_path: Path, figure: Callable[[str], None]) -> None:
+    shoes, rounds, rounds_a_year = 5, 70, 530_000
     with closing(opened(tmp_path / "j")) as journal:
-        journal.append(_real_shoes(shoes, hands))
+        journal.append(_real_shoes(shoes, rounds))
         journal.mark_acked(journal.head_seq)
         before = journal.used_bytes
         run = journal.next_to_archive(0, ALL)
@@ -637,12 +638,12 @@ def test_what_a_hand_takes_in_the_journal_and_in_an_archive(tmp_path: Path, figu
         archive = journal.write_archive(run)
         cpu_ms = 1000 * (time.thread_time() - begun_s) / (shoes - 1)
         journal.leave_to_archive(run, archive)
-        journalled = (before - journal.used_bytes) / (hands * (shoes - 1))
-    compressed = archive.stat().st_size / (hands * (shoes - 1))
+        journalled = (before - journal.used_bytes) / (rounds * (shoes - 1))
+    compressed = archive.stat().st_size / (rounds * (shoes - 1))
     figure(
-        f"a hand takes {journalled / 1000:.2f} kB in the journal and {compressed / 1000:.2f} kB in an archive, "
-        f"{journalled / compressed:.1f} times less; a year of {hands_a_year:,} hands "
-        f"{journalled * hands_a_year / 1e9:.2f} GB and {compressed * hands_a_year / 1e9:.2f} GB; "
-        f"a shoe of {hands} hands is copied in {cpu_ms:.0f} ms of a core"
+        f"a round takes {journalled / 1000:.2f} kB in the journal and {compressed / 1000:.2f} kB in an archive, "
+        f"{journalled / compressed:.1f} times less; a year of {rounds_a_year:,} rounds "
+        f"{journalled * rounds_a_year / 1e9:.2f} GB and {compressed * rounds_a_year / 1e9:.2f} GB; "
+        f"a shoe of {rounds} rounds is copied in {cpu_ms:.0f} ms of a core"
     )
     assert journalled > 4 * compressed

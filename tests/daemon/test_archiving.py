@@ -47,10 +47,10 @@ async def next_shoe(world: World) -> None:
     await world.deal("AS 2D")
 
 
-async def an_archived_shoe(world: World, hands: int = 0) -> None:
-    """Deal a shoe of `hands` rounds, open the next shoe, and wait until the first one is archived."""
+async def an_archived_shoe(world: World, rounds: int = 0) -> None:
+    """Deal a shoe of `rounds` rounds, open the next shoe, and wait until the first one is archived."""
     await world.open_shoe()
-    await world.do_hands(hands)
+    await world.do_rounds(rounds)
     await next_shoe(world)
     await eventually(lambda: first_row(world) == world.rows()[0].number)
 
@@ -74,18 +74,18 @@ def first_row(world: World) -> int:
 async def test_a_closed_shoe_that_the_pit_has_is_archived_and_the_table_goes_on(tmp_path: Path) -> None:
     async with table(tmp_path) as world:
         await world.open_shoe()
-        await world.do_hands(2)
+        await world.do_rounds(2)
         assert archives(tmp_path) == []
         await next_shoe(world)
         await eventually(lambda: first_row(world) == world.rows()[0].number)
         assert isinstance(world.rows()[0].fact, ShoeOpened)
-        await world.do_hands(2)
+        await world.do_rounds(2)
         await eventually(lambda: len(world.pit.ledger) == world.journal.head_seq)
     assert len(archives(tmp_path)) == 1
 
     async with table(tmp_path) as world:
         assert world.runtime.face.phase == "wagers_open", "a start needs no archive"
-        await world.do_hands(1)
+        await world.do_rounds(1)
         assert world.fault() is None
     good = verify(tmp_path / "table.journal")
     assert (good.archived_rows > 10, good.rows > 2 * good.archived_rows) == (True, True)
@@ -96,7 +96,7 @@ async def test_a_pit_that_lost_everything_is_sent_what_is_archived(tmp_path: Pat
         await world.open_shoe()
         await world.play_hit()
         for _ in range(5):
-            await world.do_hands(6)
+            await world.do_rounds(6)
             await next_shoe(world)
         await eventually(lambda: len(world.pit.ledger) == world.journal.head_seq)
         await eventually(lambda: first_row(world) == world.rows()[0].number)
@@ -116,7 +116,7 @@ async def test_a_pit_that_lost_everything_is_sent_what_is_archived(tmp_path: Pat
 
 async def test_the_pits_word_on_an_archived_event_is_judged(tmp_path: Path) -> None:
     async with table(tmp_path) as world:
-        await an_archived_shoe(world, hands=2)
+        await an_archived_shoe(world, rounds=2)
         chain = world.pit.ledger[2]["chain"]
         del world.pit.ledger[3:]
         world.broker.say(ack(world.journal.epoch, 3, chain))
@@ -128,23 +128,23 @@ async def test_the_pits_word_on_an_archived_event_is_judged(tmp_path: Path) -> N
 
 async def test_status_says_why_the_stream_waits_for_a_missing_archive(tmp_path: Path) -> None:
     async with table(tmp_path) as world:
-        await an_archived_shoe(world, hands=2)
+        await an_archived_shoe(world, rounds=2)
         (archive,) = archives(tmp_path)
         away = archive.rename(tmp_path / "away")
         world.pit.ledger.clear()
         world.broker.say(ack(world.journal.epoch, 0, "0" * 64))
         await eventually(lambda: str(archive) in world.status.pit.why)
-        await world.do_hands(1)  # the table deals on
+        await world.do_rounds(1)  # the table deals on
         away.rename(archive)
         await eventually(lambda: len(world.pit.ledger) == world.journal.head_seq)
         assert world.status.pit.why == ""
 
 
-async def test_nothing_is_archived_inside_a_hand(tmp_path: Path) -> None:
+async def test_nothing_is_archived_inside_a_round(tmp_path: Path) -> None:
     async with table(tmp_path) as world:
         world.pit.acks = False
         await world.open_shoe()
-        await world.do_hands(1)
+        await world.do_rounds(1)
         await next_shoe(world)
         await world.do(LockWagers())
         world.pit.acks = True
@@ -178,7 +178,7 @@ async def test_no_card_waits_for_a_copy(tmp_path: Path, slowly: tuple[threading.
         await world.open_shoe()
         await next_shoe(world)
         await eventually(begun.is_set)
-        await world.do_hands(2)
+        await world.do_rounds(2)
         assert first_row(world) == 1
         go_on.set()
         await eventually(lambda: first_row(world) == world.rows()[0].number)
@@ -214,7 +214,7 @@ async def test_an_archive_that_cannot_be_written_is_told_once_and_tried_again(tm
         await next_shoe(world)
         await eventually(lambda: world.status.journal.archive_error)
         await eventually(lambda: alarms(world))
-        await world.do_hands(2)
+        await world.do_rounds(2)
         (tmp_path / "table.journal.archive").unlink()
         await eventually(lambda: first_row(world) == world.rows()[0].number)
         await eventually(lambda: world.status.journal.archive_error is None)
@@ -230,7 +230,7 @@ async def test_a_journal_too_large_because_the_pit_is_silent_is_told_once(tmp_pa
         world.pit.acks = False
         world.pit.ledger.append({"seq": 0})  # it commits no more
         for _ in range(5):
-            await world.do_hands(7)
+            await world.do_rounds(7)
             await next_shoe(world)
         await eventually(lambda: world.journal.used_bytes > 150_000)
         await eventually(lambda: "journal_large" in told_of(world))
@@ -239,7 +239,7 @@ async def test_a_journal_too_large_because_the_pit_is_silent_is_told_once(tmp_pa
 
         world.pit.ledger.pop()
         world.pit.acks = True
-        await world.do_hands(1)
+        await world.do_rounds(1)
         await eventually(lambda: archives(tmp_path), "with the pit back it is short again")
         await eventually(lambda: world.journal.used_bytes < 150_000)
         assert told_of(world).count("journal_large") == 1

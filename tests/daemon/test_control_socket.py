@@ -123,7 +123,7 @@ async def _confirmed_by_key(world: World, monkeypatch: pytest.MonkeyPatch) -> No
 async def test_a_correction_waits_for_a_second_person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with served(tmp_path) as (world, path), connected(path) as line:
         await world.open_shoe()
-        await world.do_hands(1)
+        await world.do_rounds(1)
         correct: dict[str, object] = {"do": "correct", "round": 1, "player": "KS 9S", "banker": "2D 3D"}
         assert (await line.ask(**correct, by="Smith"))["code"] == "nothing_differs"
         assert (await line.ask(**correct | {"round": 10**20, "by": "Smith"}))["code"] == "no_such_round"
@@ -151,7 +151,7 @@ async def test_a_correction_waits_for_a_second_person(tmp_path: Path, monkeypatc
 async def test_a_key_that_was_turned_before_confirms_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with served(tmp_path) as (world, path), connected(path) as line:
         await world.open_shoe()
-        await world.do_hands(1)
+        await world.do_rounds(1)
         world.pins.pressed.add("key")
         await world.pins.sampled(20)
         waits = (await line.ask(do="correct", round=1, player="KS 9S", banker="2D 4D", by="Smith"))["waits"]
@@ -167,7 +167,7 @@ async def test_what_waits_holds_only_where_the_table_stood_and_only_so_long(
 ) -> None:
     async with served(tmp_path) as (world, path), connected(path) as line:
         await world.open_shoe()
-        await world.do_hands(1)
+        await world.do_rounds(1)
         correct: dict[str, object] = {"do": "correct", "round": 1, "player": "KS 9S", "by": "Smith"}
         first = (await line.ask(**correct, banker="2D 4D"))["waits"]
         second = (await line.ask(**correct, banker="2D 5D"))["waits"]
@@ -232,7 +232,7 @@ async def test_what_an_act_would_do_is_shown_and_a_yes_asked_for(
 
         await world.open_shoe()
         await world.do(PlaceWager(Wager(2, "player", 2000), "dealer"), PlaceWager(Wager(3, "tie", 500), "dealer"))
-        await world.do_hands(1)
+        await world.do_rounds(1)
         correct = ("correct", "1", "--player", "4S 2S 9S", "--banker", "2D 4D")
         code, told = await said(*correct)
         assert (code, told[:7]) == (
@@ -399,7 +399,7 @@ async def test_a_watcher_that_leaves_or_never_reads_is_no_burden(tmp_path: Path)
                 await leaving.send(b'{"do": "watch"}\n')
                 await leaving.answer()
             await world.open_shoe()
-            await world.do_hands(5)
+            await world.do_rounds(5)
             async with connected(path) as line:
                 assert (await line.ask(do="status"))["status"]["face"]["round"] == 5
 

@@ -84,22 +84,22 @@ def _royal9(folder: Path) -> Path:
     people have compared.
     """
     table = Recorded(levels={"player_personal": 250_000}).believe(PitKeyPinned(PIT.public.hex(), "Ann Lee")).burned()
-    table.lock(1).hand("KS 2D 9S 3D")
+    table.lock(1).round("KS 2D 9S 3D")
     table.believe(ShoeResultReported(ShoeResult.PLAYER, False, False, table.report(b"G\x90")))
     table.do(CorrectRound(1, tuple(cards("KS 9S")), tuple(cards("2D 4D")), "Smith", "Jones"))
-    table.lock().hand("8H 5C").void()
-    table.lock(2).hand("2H 4C 3C AH 6S JH")
+    table.lock().round("8H 5C").void()
+    table.lock(2).round("2H 4C 3C AH 6S JH")
     table.new_shoe_by_supervisor()
     table.believe(table.card(Target.FIRST_CARD, 0, "AD"), table.card(Target.BURN, 1, "3C"))
-    table.lock().hand("2S 3S 4H 4S").lock().hand("7D 7C")
+    table.lock().round("2S 3S 4H 4S").lock().round("7D 7C")
     return table.journalled(folder)
 
 
 def _sugarhouse() -> Recorded:
     """Return a table that has played a round with wagers on many spots, one round before it and one after it."""
-    table = Recorded(SUGARHOUSE).believe(PitKeyPinned(PIT.public.hex(), "Ann Lee")).burned().lock().hand("6H 7C KD TC")
-    table.do(*wagers("2 banker 2000, 3 player 1500, 3 tie 500, 2 dragon_banker 1000")).lock().hand("2S 9D KS TD")
-    return table.do(*wagers("5 player 2500")).lock().hand("3S 8C QH JD")
+    table = Recorded(SUGARHOUSE).believe(PitKeyPinned(PIT.public.hex(), "Ann Lee")).burned().lock().round("6H 7C KD TC")
+    table.do(*wagers("2 banker 2000, 3 player 1500, 3 tie 500, 2 dragon_banker 1000")).lock().round("2S 9D KS TD")
+    return table.do(*wagers("5 player 2500")).lock().round("3S 8C QH JD")
 
 
 def beetek(folder: Path) -> Path:
@@ -182,7 +182,7 @@ def test_it_shows_this_round_and_no_other(which: str, royal9: Path) -> None:
 
 def test_a_card_that_nobody_saw_stays_closed(tmp_path: Path) -> None:
     """The evidence of a Midi round that was voided before its cards were turned up reveals none of those cards."""
-    table = Recorded(MIDI).believe(PitKeyPinned(PIT.public.hex(), "Ann Lee")).burned().lock().hand("8H 5C").void()
+    table = Recorded(MIDI).believe(PitKeyPinned(PIT.public.hex(), "Ann Lee")).burned().lock().round("8H 5C").void()
     held = evidence(_signed(table.journalled(tmp_path)), "1/1")
     assert refusal(held) is None
     rows = re.sub(
@@ -218,11 +218,11 @@ def test_a_shoe_whose_first_row_tells_a_card_keeps_it_closed_and_is_told_without
 
     The shoe's first card came before anybody announced the shoe, and the row that opened the shoe took that card over.
     """
-    table = Recorded().burned().lock(1).hand("KS 2D 9S 3D")
+    table = Recorded().burned().lock(1).round("KS 2D 9S 3D")
     table.believe(ShoeResultReported(ShoeResult.PLAYER, False, False, table.report(b"G\x90")))
     table.believe(table.card(Target.FIRST_CARD, 0, "AD"))
     table.new_shoe_by_supervisor()
-    table.believe(table.card(Target.BURN, 1, "3C")).lock().hand("8H 5C KC 2S")
+    table.believe(table.card(Target.BURN, 1, "3C")).lock().round("8H 5C KC 2S")
     held = evidence(_signed(table.journalled(tmp_path), cosigned=False), "2/1")
     told = VERIFY.judge(held)
     closed = "How a shoe whose first row stays closed is drawn and paid is not known here"
@@ -541,13 +541,13 @@ def _disputed(folder: Path, pit: SigningKey) -> Path:
     key = load_or_make_key(Path(config.file.journal.signing_key))
     table = Recorded().believe(PitKeyPinned(pit.public.hex(), "Ann Lee")).burned()
     for _ in range(2):
-        table.lock().hand("7D 2C 2H 6S")
+        table.lock().round("7D 2C 2H 6S")
         table.believe(ShoeResultReported(ShoeResult.PLAYER, False, False, table.report(b"G\x90")))
         table.new_shoe_by_supervisor()
         table.believe(table.card(Target.FIRST_CARD, 0, "AD"), table.card(Target.BURN, 1, "3C"))
     for suit in "SHDCSHDCSHD":
-        table.lock().hand(f"8{suit} 2{suit} K{suit} 5{suit}")
-    table.lock().hand("KS 2D 9S 3D")
+        table.lock().round(f"8{suit} 2{suit} K{suit} 5{suit}")
+    table.lock().round("KS 2D 9S 3D")
     with closing(Journal(Path(config.file.journal.path), table.rules.table, key, key.public)) as journal:
         journal.append(table.entries)
         note = journal.checkpoint()

@@ -34,7 +34,7 @@ async def told(reader: asyncio.StreamReader, part: str) -> Any:
 async def test_the_feed_tells_the_rules_the_rounds_and_the_status(tmp_path: Path) -> None:
     async with served(tmp_path) as (world, control):
         await world.open_shoe()
-        await world.do_hands(1)
+        await world.do_rounds(1)
         assert [stat.S_IMODE(path.stat().st_mode) for path in (feed_of(control), control)] == [0o666, 0o660]
         reader, writer = await asyncio.open_unix_connection(feed_of(control))
         placard = await told(reader, "placard")
@@ -46,7 +46,7 @@ async def test_the_feed_tells_the_rules_the_rounds_and_the_status(tmp_path: Path
         assert await asyncio.to_thread(shoe_rounds, tmp_path / "table.toml") == convert(
             rounds["hands"], tuple[PublicRound, ...]
         )
-        await world.do_hands(1)
+        await world.do_rounds(1)
         assert [hand["number"] for hand in (await told(reader, "rounds"))["hands"]] == [1, 2]
         writer.close()
 
@@ -55,11 +55,11 @@ async def test_the_feed_tells_the_last_checkpoint_as_the_table_signed_it(tmp_pat
     async with served(tmp_path) as (world, control):
         await world.open_shoe()
         reader, writer = await asyncio.open_unix_connection(feed_of(control))
-        await world.do_hands(1)
+        await world.do_rounds(1)
         note = read_frame(await told(reader, "checkpoint"))
         assert note is not None
         assert note.signed_by(note.text.split("\n")[0], KEY.public)
-        await world.do_hands(1)
+        await world.do_rounds(1)
         later = read_frame(await told(reader, "checkpoint"))
         assert later is not None
         assert later.text != note.text

@@ -32,7 +32,7 @@ def page_of(journal: Path) -> str:
 
 
 def test_a_page_needs_nothing_but_itself_and_tells_every_step(tmp_path: Path) -> None:
-    table = Recorded().burned().lock().hand(" ".join(DEALT))
+    table = Recorded().burned().lock().round(" ".join(DEALT))
     journal = table.journalled(tmp_path)
     page = page_of(journal)
     assert not re.search(r"(src|href)=|url\(|@import|<script", page)
@@ -51,7 +51,7 @@ def test_a_page_needs_nothing_but_itself_and_tells_every_step(tmp_path: Path) ->
 
 
 def test_a_page_that_cannot_be_written_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    journal = Recorded().burned().lock().hand(" ".join(DEALT)).journalled(tmp_path)
+    journal = Recorded().burned().lock().round(" ".join(DEALT)).journalled(tmp_path)
     assert main(["replay", str(journal), "1/1", "--html", str(tmp_path / "none" / "hand.html")]) == 1
     assert capsys.readouterr().err.startswith("page_unwritable: ")
 
@@ -70,7 +70,7 @@ def _frames(journal: Path) -> list[str]:
 
 
 def test_face_down_cards_are_told_once_they_were_revealed(tmp_path: Path) -> None:
-    table = Recorded(SUGARHOUSE_MIDI).burned().lock().hand(" ".join(DEALT)).do(call("reveal"))
+    table = Recorded(SUGARHOUSE_MIDI).burned().lock().round(" ".join(DEALT)).do(call("reveal"))
     record = page_of(table.journalled(tmp_path))
     assert all(f"card {card}," in record for card in DEALT)
 
@@ -78,7 +78,7 @@ def test_face_down_cards_are_told_once_they_were_revealed(tmp_path: Path) -> Non
 @pytest.mark.parametrize("dealt", range(1, 5))
 def test_cards_that_nobody_turned_up_stay_unknown(tmp_path: Path, dealt: int) -> None:
     """If a round is voided while cards lie face down, its record has neither those cards nor their frames."""
-    table = Recorded(SUGARHOUSE_MIDI).burned().lock().hand(" ".join(DEALT[:dealt])).void()
+    table = Recorded(SUGARHOUSE_MIDI).burned().lock().round(" ".join(DEALT[:dealt])).void()
     journal = table.journalled(tmp_path)
     page = page_of(journal)
     for frame in _frames(journal):
@@ -88,21 +88,21 @@ def test_cards_that_nobody_turned_up_stay_unknown(tmp_path: Path, dealt: int) ->
 
 
 def test_a_card_that_was_burned_is_in_no_record(tmp_path: Path) -> None:
-    journal = Recorded().burned().lock().hand(" ".join(DEALT)).journalled(tmp_path)
+    journal = Recorded().burned().lock().round(" ".join(DEALT)).journalled(tmp_path)
     page = page_of(journal)
     assert "card 2D" not in page
     for frame in _frames(journal)[:2]:  # the shoe's first card, and the burned one
         assert frame not in page.replace(" ", "")
 
 
-def test_a_void_hand_that_lay_face_up_is_told_with_its_frames(tmp_path: Path) -> None:
-    page = page_of(Recorded().burned().lock().hand("9H 2C").void().journalled(tmp_path))
+def test_a_void_round_that_lay_face_up_is_told_with_its_frames(tmp_path: Path) -> None:
+    page = page_of(Recorded().burned().lock().round("9H 2C").void().journalled(tmp_path))
     assert "card 9H," in page
     assert "nobody saw" not in page
 
 
-def test_a_correction_stands_after_the_hand(tmp_path: Path) -> None:
-    table = Recorded().burned().lock().hand(" ".join(DEALT))
+def test_a_correction_stands_after_the_round(tmp_path: Path) -> None:
+    table = Recorded().burned().lock().round(" ".join(DEALT))
     table.do(CorrectRound(1, tuple(cards("9H KS")), tuple(cards("2C 4D")), "Smith", "Jones"))
     page = page_of(table.journalled(tmp_path))
     assert page.index("Corrected afterwards") < page.index("RoundCorrected(")

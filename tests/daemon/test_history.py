@@ -30,7 +30,7 @@ from drivers.sim.shoe.angel_eye import card_byte, frame
 from drivers.sim.shoe.beetek import card_line
 from tests.documents.blocks import ROOT
 from tests.documents.face_page import SCHEMA
-from tests.support.felt import Hand
+from tests.support.felt import FeltRound
 from tests.support.five_games import call, wagers
 from tests.support.tables import LUCKY9, SUGARHOUSE, TableUnderTest, cards
 
@@ -66,16 +66,16 @@ class Recorded(TableUnderTest):
         self.open_shoe("")
         return self.believe(self.card(Target.FIRST_CARD, 0, "AS"), self.card(Target.BURN, 1, "2D"))
 
-    def hand(self, text: str) -> Self:
+    def round(self, text: str) -> Self:
         """Deal these cards of a round after the wagers were locked. The shoe's own drawing rules say to which hand each
         card goes."""
-        hand = Hand()
+        round_ = FeltRound()
         for card in text.split():
-            side, index = hand.take(card)
+            side, index = round_.take(card)
             self.believe(self.card(Target(side), index, card))
         return self
 
-    def hand_on(self, text: str) -> Self:
+    def rest_of_round(self, text: str) -> Self:
         """Deal the last three of a natural's four cards: to Banker, Player and Banker."""
         places = ((Target.BANKER, 1), (Target.PLAYER, 2), (Target.BANKER, 2))
         return self.believe(
@@ -119,13 +119,13 @@ def three_rounds(tmp_path: Path) -> Path:
     After that round come a correction, a void round, a new shoe and a round that has not ended.
     """
     table = Recorded(levels={"player_personal": 250_000}).burned()
-    table.lock(1).hand("KS 2D 9S 3D")
+    table.lock(1).round("KS 2D 9S 3D")
     table.believe(ShoeResultReported(ShoeResult.PLAYER, False, False, table.report(b"G\x90")))
     table.do(CorrectRound(1, tuple(cards("KS 9S")), tuple(cards("2D 4D")), "Smith", "Jones"))
-    table.lock().hand("8H 5C").void()
+    table.lock().round("8H 5C").void()
     table.new_shoe_by_supervisor()
     table.believe(table.card(Target.FIRST_CARD, 0, "AD"), table.card(Target.BURN, 1, "3C"))
-    table.lock().hand("2S 3S 4H 4S").lock().hand("7D 7C")
+    table.lock().round("2S 3S 4H 4S").lock().round("7D 7C")
     return table.journalled(tmp_path)
 
 
@@ -150,7 +150,7 @@ def test_every_round_is_listed_with_its_correction_and_the_void_ones(
 
 
 def test_a_journal_without_a_round_lists_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert said(capsys, "rounds", Recorded().burned().lock().hand("7D 7C").journalled(tmp_path)) == []
+    assert said(capsys, "rounds", Recorded().burned().lock().round("7D 7C").journalled(tmp_path)) == []
 
 
 # One round, step by step.
@@ -207,14 +207,14 @@ def test_a_round_is_told_from_its_lock_to_its_outcome(three_rounds: Path, capsys
 def test_each_step_shows_the_hands_and_whose_card_is_next(
     tmp_path: Path, dealt: str, winner: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = Recorded().burned().lock().hand(dealt).journalled(tmp_path)
+    path = Recorded().burned().lock().round(dealt).journalled(tmp_path)
     expected: list[str] = []
-    hand = Hand()
+    round_ = FeltRound()
     for card in dealt.split():
-        hand.take(card)
-        laid = {"player": hand.player, "banker": hand.banker}
+        round_.take(card)
+        laid = {"player": round_.player, "banker": round_.banker}
         expected += [f"    {name} {' '.join(on)} = {rules.total(on)}" for name, on in laid.items() if on]
-        expected.append(f"    then: next card to {hand.side}" if hand.side else "    then: wagers open")
+        expected.append(f"    then: next card to {round_.side}" if round_.side else "    then: wagers open")
 
     lines = said(capsys, "replay", path, "1/1")
     first = next(place for place, line in enumerate(lines) if "CardDrawn" in line)
@@ -233,7 +233,7 @@ def test_a_round_of_the_next_shoe_is_that_shoes(three_rounds: Path, capsys: pyte
     assert all(" shoe 2 round 1 " in line for line in lines if line.startswith("    event"))
 
 
-def test_a_void_hand_is_told_to_its_end(three_rounds: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_void_round_is_told_to_its_end(three_rounds: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lines = said(capsys, "replay", three_rounds, "1/2")
     assert lines[-6:-3] == ["    player 8H = 8", "    banker 5C = 5", "    then: next card to player"]
     assert lines[-3].endswith("RoundVoided(by Smith)")
@@ -252,7 +252,7 @@ def test_a_corrected_round_is_told_as_it_was_dealt(three_rounds: Path, capsys: p
 
 
 def test_a_card_that_a_supervisor_named_has_no_frame(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    table = Recorded().burned().lock().hand("KS 2D")
+    table = Recorded().burned().lock().round("KS 2D")
     table.believe(table.card(Target.PLAYER, 2, "??")).name("9S").believe(table.card(Target.BANKER, 2, "3D"))
     lines = said(capsys, "replay", table.journalled(tmp_path), "1/1")
     assert lines[-17:-6] == [
@@ -274,7 +274,7 @@ def test_a_step_that_failed_is_told_and_its_frame_is_not_accused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     table = Recorded().burned().lock()
-    table.fail_on(table.card(Target.PLAYER, 1, "8C")).name("8C").clear().hand_on("2C TC 3C")
+    table.fail_on(table.card(Target.PLAYER, 1, "8C")).name("8C").clear().rest_of_round("2C TC 3C")
     lines = said(capsys, "replay", table.journalled(tmp_path), "1/1")
     assert [line for line in lines if "card 8C, target" in line] == [
         "row 5  1970-01-01T00:00:05.000Z  CardDrawn(card 8C, target player, index 1), whose step failed"
@@ -284,7 +284,7 @@ def test_a_step_that_failed_is_told_and_its_frame_is_not_accused(
 
 def test_a_frame_that_tells_another_card_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     table = Recorded().burned().lock()
-    table.believe(table.card(Target.PLAYER, 1, "8H", frame_tells="8S")).hand_on("5C KC 2C")
+    table.believe(table.card(Target.PLAYER, 1, "8H", frame_tells="8S")).rest_of_round("5C KC 2C")
     lines = said(capsys, "replay", table.journalled(tmp_path), "1/1")
     frames = [line for line in lines if line.startswith("    frame ")]
     assert frames[0] == "    frame 05324481b8033443, WHICH READS CardDrawn(card 8S, target player, index 1) TODAY"
@@ -304,7 +304,7 @@ def test_a_frame_that_tells_another_place_or_nothing_is_told(
         "place": (frame("2", b"D\x91\xc8").hex(), "CardDrawn(card 8H, target banker, index 1)"),
         "check": (card.report.frame[:-2] + "00", "BadBytes(reason shape, count 8)"),
     }[tells]
-    table.believe(replace(card, report=replace(card.report, frame=other))).hand_on("5C KC 2C")
+    table.believe(replace(card, report=replace(card.report, frame=other))).rest_of_round("5C KC 2C")
     frames = [line for line in said(capsys, "replay", table.journalled(tmp_path), "1/1") if "    frame " in line]
     assert frames[0] == f"    frame {other}, WHICH READS {reads} TODAY"
     assert [line.endswith(", which reads the same today") for line in frames] == [False, True, True, True]
@@ -322,7 +322,7 @@ def test_a_frame_that_tells_another_place_or_nothing_is_told(
 def test_a_frame_is_read_as_the_shoe_that_the_row_names(
     tmp_path: Path, via: str, agrees: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    table = Recorded().burned().lock().hand("9C TD TC 5D")
+    table = Recorded().burned().lock().round("9C TD TC 5D")
     table.entries[:] = [replace(entry, via=via) for entry in table.entries]
     lines = said(capsys, "replay", table.journalled(tmp_path), "1/1")
     frames = [line for line in lines if "    frame " in line]
@@ -362,7 +362,7 @@ def test_a_beetek_round_keeps_the_hole_card_down_until_it_is_turned_up(
 
 def test_what_became_of_the_wagers_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The record shows how the wagers were settled: Banker pays even money and owes 5% of the win, and Player loses."""
-    table = Recorded(SUGARHOUSE).burned().do(*wagers("2 banker 2000, 3 player 1500")).lock().hand("2S 9D KS TD")
+    table = Recorded(SUGARHOUSE).burned().do(*wagers("2 banker 2000, 3 player 1500")).lock().round("2S 9D KS TD")
     lines = said(capsys, "replay", table.journalled(tmp_path), "1/1")
     assert lines[-3:] == [
         "      seat 2         banker            $20.00  won, wins $20.00, commission $1.00",

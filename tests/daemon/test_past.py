@@ -50,7 +50,7 @@ async def test_the_events_are_told_from_where_the_asker_is(tmp_path: Path) -> No
     async with served(tmp_path) as (world, control):
         assert stat.S_IMODE(past_of(control).stat().st_mode) == 0o666
         await world.open_shoe()
-        await world.do_hands(3)
+        await world.do_rounds(3)
         events = journalled(world)
         said = await told_after(control, b"0\n")
         kinds = ("shoe_opened", "round", "fault", "alarm", "hit")
@@ -77,7 +77,7 @@ async def test_what_is_no_number_is_answered_with_nothing(
 async def test_a_closed_hand_is_told_on_the_control_socket_and_one_in_play_is_not(tmp_path: Path) -> None:
     async with served(tmp_path) as (world, control):
         await world.open_shoe()
-        await world.do_hands(2)
+        await world.do_rounds(2)
         hand = (await asked(control, {"do": "replay", "round": "1/2"}))["hand"]
         rows = {row.number: row for row in world.rows()}
         assert hand["round"] == "1/2"
@@ -92,7 +92,7 @@ async def test_a_closed_hand_is_told_on_the_control_socket_and_one_in_play_is_no
 async def test_the_rounds_of_a_day_are_told_from_its_beginning(tmp_path: Path) -> None:
     async with served(tmp_path) as (world, control):
         await world.open_shoe()
-        await world.do_hands(3)
+        await world.do_rounds(3)
         first, second, third = (event for event in journalled(world) if event["type"] == "round")
         said = await told_after(control, f"0 {second['at']}\n".encode())
         from_there = [each["seq"] for each in (first, second, third) if each["at"] >= second["at"]]
@@ -105,7 +105,7 @@ async def test_the_rounds_of_a_day_are_told_from_its_beginning(tmp_path: Path) -
 async def test_a_clock_that_was_wrong_for_a_while_hides_no_round_before(tmp_path: Path) -> None:
     async with served(tmp_path) as (world, _):
         await world.open_shoe()
-        await world.do_hands(3)
+        await world.do_rounds(3)
         journal = Path(world.config.file.journal.path)
     with closing(sqlite3.connect(journal)) as db, db:
         (second,) = (

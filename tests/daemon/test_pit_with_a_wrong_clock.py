@@ -111,7 +111,7 @@ async def test_the_events_of_a_table_reach_a_pit_whose_clock_was_set_back(
     async with clocks.table(tmp_path) as world:
         clocks.pit_is_set(-behind_ms)
         for _ in range(2):
-            await world.do_hands(1)
+            await world.do_rounds(1)
             await eventually(clocks.at_rest)
         clocks.say_again()
         await world.pins.sampled(5)

@@ -689,7 +689,7 @@ async def test_the_pits_word_on_an_altered_event_is_a_fault_of_the_journal_and_n
     path = Path(table_config(tmp_path).file.journal.path)
     async with running(tmp_path) as world:
         await world.open_shoe()
-        await world.do_hands(2)
+        await world.do_rounds(2)
         await eventually(lambda: world.journal.acked_seq == world.journal.head_seq)
         with tampering(path) as db:
             db.execute("UPDATE message SET body = x'00' WHERE seq = 2")
@@ -706,5 +706,5 @@ async def test_the_pits_word_on_an_altered_event_is_a_fault_of_the_journal_and_n
         world.broker.say(ack(world.journal.epoch, 2, world.pit.ledger[1]["chain"]))
         await world.do(ClearFault("Smith"))
         world.broker.say(ack(world.journal.epoch, 2, world.pit.ledger[1]["chain"]))
-        await world.do_hands(1)
+        await world.do_rounds(1)
         assert world.fault() is None, "a person knows"

@@ -122,7 +122,7 @@ def test_to_a_pit_that_does_not_cosign_the_table_shows_nothing(tmp_path: Path) -
         async with running(tmp_path) as world:
             witness = HeldWitness(world)
             await world.open_shoe()
-            await world.do_hands(2)
+            await world.do_rounds(2)
             await world.do(CloseShoe("Smith"))
             await eventually(lambda: world.journal.last_note("signed"))
             await _beats(3)
@@ -138,7 +138,7 @@ def test_to_a_pit_that_does_not_cosign_the_table_shows_nothing(tmp_path: Path) -
 def test_a_checkpoint_is_shown_at_a_shoes_end_and_its_cosignature_is_in_the_evidence(tmp_path: Path) -> None:
     async def play() -> tuple[Path, int]:
         async with _witnessed(tmp_path) as (world, witness):
-            await world.do_hands(1)
+            await world.do_rounds(1)
             await eventually(lambda: world.journal.last_note("signed"))
             await _beats(3)
             assert not witness.shown, "a round alone is not worth a thousand bytes"
@@ -165,7 +165,7 @@ def test_after_fifteen_rounds_one_is_shown_from_the_last_that_was_cosigned(tmp_p
 
     async def play() -> None:
         async with _witnessed(tmp_path) as (world, witness):
-            await world.do_hands(1)
+            await world.do_rounds(1)
             await eventually(lambda: world.journal.last_note("signed"))
             note = world.journal.last_note("signed")
             assert note is not None
@@ -257,12 +257,12 @@ def test_what_a_spoiled_proof_did_not_join_is_shown_once_more(tmp_path: Path) ->
 
     async def play() -> None:
         async with _witnessed(tmp_path) as (world, witness):
-            await world.do_hands(1)
+            await world.do_rounds(1)
             await world.do(CloseShoe("Smith"))
             await eventually(lambda: world.journal.last_note("cosigned"))
             witness.answers = False
             await world.open_shoe()
-            await world.do_hands(1)
+            await world.do_rounds(1)
             await world.do(CloseShoe("Smith"))
             await eventually(lambda: len(witness.shown) == 2)
             for _ in range(3):
@@ -296,7 +296,7 @@ def test_a_journal_put_back_from_a_copy_is_told_to_people(tmp_path: Path) -> Non
 
     async def play() -> Note:
         async with _witnessed(tmp_path) as (world, witness):
-            await world.do_hands(1)
+            await world.do_rounds(1)
             await world.do(CloseShoe("Smith"))
             await eventually(lambda: world.journal.last_note("cosigned"))
             assert witness.note is not None

@@ -29,28 +29,28 @@ from drivers.sim import rules
 from drivers.sim.line import PtyLine
 from drivers.sim.pins import SimulatedPins
 from tests.fire.schedule import UNHEARD, Strike, Victim
-from tests.support.felt import Hand
+from tests.support.felt import FeltRound
 from tests.support.second_person import agree
 from tests.support.waiting import PATIENCE_S
 
-_HANDS_A_SHOE = 30
+_ROUNDS_A_SHOE = 30
 _DECKS = 8
 _POLL_S = 0.002
 _HANDED_OVER_S = 0.05
 _PRESS_AGAIN_S = 0.3
 _LET_GO_S = 0.03  # a press that follows sooner would be the same press
-_WINNING = 0.2  # of the hands have a King and a 9 where they win
-_VOIDED = 0.03  # of the hands are voided though nothing is wrong
+_WINNING = 0.2  # of the rounds have a King and a 9 where they win
+_VOIDED = 0.03  # of the rounds are voided though nothing is wrong
 _ANOTHER_ROUND_OF_WAGERS = 0.4
 _PATIENT = 0.5  # of the players wait a while where there is no pit to bet a progressive with
 _PLAYERS_WAIT_S = 3.0
 _NOBODYS_SEAT = 99
-_FEWEST_CARDS = 60  # in the shoe, for a hand and those that go unheard
+_FEWEST_CARDS = 60  # in the shoe, for a round and those that go unheard
 _LONGER_THAN_KEPT_S = 9.0  # a freeze of which the table must take the shoe for unheard
 
 
 @dataclass
-class Dealt(Hand):
+class Dealt(FeltRound):
     """A round as the simulated dealer has dealt it. `sure` is True if nothing kept the table from receiving all of its
     cards."""
 
@@ -85,20 +85,20 @@ class SecondDealer:
         self._gone: Strike | None = None  # by which the table does not hear its shoe now
         self._seats: list[int] = []
         self._cards: list[str] = []
-        self._hands_left = 0  # of this shoe
+        self._rounds_left = 0  # of this shoe
         self._drawn = 0  # cards of this shoe
-        self._shown: dict[str, list[str]] = {}  # the cards of this hand seen on the table's face before a strike
+        self._shown: dict[str, list[str]] = {}  # the cards of this round seen on the table's face before a strike
         self.dealt: list[Dealt] = []
         self.struck: Counter[Victim] = Counter()
         self.kept = 0  # cards shown before a kill and still there after it
 
-    def deal(self, hands: int) -> None:
-        """Deal `hands` more rounds at the table."""
-        for _ in range(hands):
-            if self._hands_left == 0:
+    def deal(self, rounds: int) -> None:
+        """Deal `rounds` more rounds at the table."""
+        for _ in range(rounds):
+            if self._rounds_left == 0:
                 self._open_shoe()
-            self._hand(self._strikes.get(len(self.dealt)))
-            self._hands_left -= 1
+            self._deal_round(self._strikes.get(len(self.dealt)))
+            self._rounds_left -= 1
 
     def change_disk(self, copy: Path | None = None, restore: Path | None = None) -> None:
         """Kill the table's daemon between two rounds and start it again. Meanwhile copy the table's journal to `copy`,
@@ -115,7 +115,7 @@ class SecondDealer:
                     journal.write_bytes(kept.read_bytes())
         if restore is not None:
             self._table.journal.with_name(self._table.journal.name + "-shm").unlink(missing_ok=True)
-            self._hands_left = 0
+            self._rounds_left = 0
         self._come_back()
 
     def status(self) -> dict[str, Any]:
@@ -138,12 +138,12 @@ class SecondDealer:
         """Pull the shoe's serial cable and leave it unplugged."""
         self._line.unplug()
 
-    # A hand.
+    # A round.
 
     def _open_shoe(self) -> None:
         self._cards = [rank + suit for rank in rules.RANKS for suit in rules.SUITS] * _DECKS
         self._rng.shuffle(self._cards)
-        self._hands_left, self._drawn = _HANDS_A_SHOE, 0
+        self._rounds_left, self._drawn = _ROUNDS_A_SHOE, 0
         self._await(self._is_heard)
         self._await(lambda: self._is_mended(None))
         for seat in sorted({hit["seat"] for hit in self.status()["face"]["hits"]}):
@@ -156,27 +156,27 @@ class SecondDealer:
             self._draw(card)
         self._until(lambda face: face["phase"] == "wagers_open")
 
-    def _hand(self, strike: Strike | None) -> None:
+    def _deal_round(self, strike: Strike | None) -> None:
         self._let_wager()
-        hand = self._lock(strike)
-        self.dealt.append(hand)
-        hand.voided = strike is None and self._rng.random() < _VOIDED
+        round_ = self._lock(strike)
+        self.dealt.append(round_)
+        round_.voided = strike is None and self._rng.random() < _VOIDED
         cards, drawn = self._next_cards(), 0
-        while hand.side is not None and not (hand.voided and drawn == 2):
-            if not hand.sure and strike is not None and drawn < strike.place:
-                self._await_shown(hand)
+        while round_.side is not None and not (round_.voided and drawn == 2):
+            if not round_.sure and strike is not None and drawn < strike.place:
+                self._await_shown(round_)
             card = next(cards)
-            hand.take(card)
+            round_.take(card)
             self._draw(card)
             drawn += 1
             if strike is not None and strike.place == drawn:
                 self._suffer(strike)
-        if strike is not None and strike.place > drawn:  # the hand was over before that card
+        if strike is not None and strike.place > drawn:  # the round was over before that card
             self._suffer(strike)
-        self._see_it_over(hand)
+        self._see_it_over(round_)
         self._shown = {}
         if len(self._cards) < _FEWEST_CARDS:
-            self._hands_left = 1  # this was the last
+            self._rounds_left = 1  # this was the last
 
     def _draw(self, card: str) -> None:
         self._shoe.deal(card)
@@ -187,11 +187,11 @@ class SecondDealer:
         """The number of cards left in the shoe, as a person who opens the shoe would count them."""
         return 52 * _DECKS - self._drawn
 
-    def _await_shown(self, hand: Dealt) -> None:
+    def _await_shown(self, round_: Dealt) -> None:
         """Wait until the table's status shows all the cards of the round that have been dealt so far."""
         if self._table.runs:
-            self._await(lambda: self._cards_shown() == {"player": hand.player, "banker": hand.banker})
-            self._shown = {"player": [*hand.player], "banker": [*hand.banker]}
+            self._await(lambda: self._cards_shown() == {"player": round_.player, "banker": round_.banker})
+            self._shown = {"player": [*round_.player], "banker": [*round_.banker]}
 
     def _cards_shown(self) -> dict[str, list[str]]:
         shown: dict[str, list[str]] = {hand["hand"]: hand["cards"] for hand in self.status()["face"]["hands"]}
@@ -260,10 +260,10 @@ class SecondDealer:
             return card
         return self._cards.pop()
 
-    def _see_it_over(self, hand: Dealt) -> None:
+    def _see_it_over(self, round_: Dealt) -> None:
         """Wait until the table shows that the dealt round is over. If the table did not receive all of it, have the
         supervisor void it."""
-        if hand.sure and not hand.voided:
+        if round_.sure and not round_.voided:
             self._until(lambda face: face["phase"] == "wagers_open" and face["fault"] is None)
             return
         if self._gone is not None:
@@ -271,25 +271,25 @@ class SecondDealer:
         if not self._table.runs:
             self._come_back()
         self._await(self._is_heard)
-        self._await(lambda: self._is_mended(hand))
-        if hand.side is not None:
+        self._await(lambda: self._is_mended(round_))
+        if round_.side is not None:
             if isinstance(self._shoe, FarShoe):
                 self._shoe.force_quit()
             self._await(self._is_heard)
 
-    def _is_mended(self, hand: Dealt | None) -> bool:
+    def _is_mended(self, round_: Dealt | None) -> bool:
         """Tell whether the table is ready for the next round. If it is not, let the supervisor void the unfinished
-        round, count the cards, or clear the fault. `hand` is the round that was dealt last, or None before a new shoe.
+        round, count the cards, or clear the fault. `round_` is the one that was dealt last, or None before a new shoe.
         """
         face = self.status()["face"]
         in_round = face["phase"] in ("wagers_locked", "round_in_play")
-        if not in_round and (face["fault"] is None or (hand is None and _unheard(face))):
+        if not in_round and (face["fault"] is None or (round_ is None and _unheard(face))):
             return True  # a new shoe needs no count of the old one
         if _unheard(face) and face["cards_left"] == self._left:
             self._is_counted()  # all of it was heard: it goes on
         elif in_round:
-            if self._by_two("void") and hand is not None:
-                hand.voided = True
+            if self._by_two("void") and round_ is not None:
+                round_.voided = True
         elif _unheard(face):
             self._supervise("count", left=self._left)
         else:
@@ -334,11 +334,11 @@ class SecondDealer:
     def _hear_again(self, strike: Strike) -> None:
         """Deal the rounds that the table is meant to miss, and then let it receive the shoe's reports again. No wagers
         were locked for those rounds, so the table's events must not report them."""
-        for _ in range(strike.unheard_hands):
-            hand = Hand()
-            while hand.side is not None:
+        for _ in range(strike.unheard_rounds):
+            round_ = FeltRound()
+            while round_.side is not None:
                 card = self._cards.pop()
-                hand.take(card)
+                round_.take(card)
                 self._draw(card)
         time.sleep(strike.down_s)
         self._gone = None
@@ -363,7 +363,7 @@ class SecondDealer:
         if self.status()["face"]["phase"] not in ("no_shoe", "shoe_ended"):
             self._await(lambda: self.status()["face"]["fault"] is not None)
             if self.status()["face"]["cards_left"] == self._left:
-                self._is_counted()  # the hand goes on
+                self._is_counted()  # the round goes on
 
     def _process_answers(self) -> bool:
         assert self._table.runs, f"the table ended by itself:\n{self._table.log_tail()}"

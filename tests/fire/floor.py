@@ -49,7 +49,7 @@ LISTENED_TO = ("+/state", "+/ack", "+/award", "meters")
 """What the listener hears: not the events, or a hit would never be without a listener. Those are in the journals."""
 
 _LISTENER = "listener"
-_SHARED = ("suited_royal", "any_royal")  # these pay from a meter here, so that hits of one hand share a level
+_SHARED = ("suited_royal", "any_royal")  # these pay from a meter here, so that hits of one round share a level
 _SETTLE_S = 120.0  # without an event: the award steps' backlog is told one by one
 _LOOK_EVERY_S = 0.1
 _LAST_LINES = 15  # of a log, where something is wrong

@@ -359,11 +359,11 @@ class House:
             told: list[dict[str, Any]] = [
                 parse_object(bytes(body)) for (body,) in db.execute("SELECT body FROM event ORDER BY number")
             ]
-        hands, refused = 0, 0
+        rounds, refused = 0, 0
         last: object = "no lock"
         for event in told:
             at_s = datetime.fromisoformat(str(event["at"])).timestamp()
-            hands += event["type"] == "round" and lost_s < at_s < again_s
+            rounds += event["type"] == "round" and lost_s < at_s < again_s
             if event["type"] != "wagers_locked" or not event["progressive"]:
                 continue
             last = event["progressive"][0]["refusal"]
@@ -373,7 +373,7 @@ class House:
             elif at_s < lost_s + _STALE_AFTER_S - _METERS_EVERY_S:
                 assert last is None, f"a pit that was there: {event}"
         assert last is None, "the progressive wager is taken again"
-        return hands, refused
+        return rounds, refused
 
     def primary(self) -> str | None:
         """Return the machine whose PostgreSQL accepts writes, or None if no machine's does."""
@@ -458,10 +458,10 @@ def play(
             _cut_the_primary_off(house, network, say)
         programs.stop(house.people)
         house.await_(lambda: house.pit_status().unacknowledged == 0, "an acknowledgement of the last event")
-        hands, refused = house.dealt_without(lost_s, led_s, again_s)
-        say(f"without a pit the table dealt {hands} hands; the progressive wager was refused at {refused} locks")
+        rounds, refused = house.dealt_without(lost_s, led_s, again_s)
+        say(f"without a pit the table dealt {rounds} rounds; the progressive wager was refused at {refused} locks")
         say(house.judged())
-        return without_s, hands, refused
+        return without_s, rounds, refused
 
 
 def _cut_the_primary_off(house: House, network: Network, say: Callable[[str], None]) -> None:

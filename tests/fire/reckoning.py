@@ -25,7 +25,7 @@ from tests.support import sheets
 from tests.support.contract import check_event
 
 Event = dict[str, Any]
-Hand = tuple[str, int, int]
+Round = tuple[str, int, int]
 Terms = Mapping[str, tuple[int, Fraction, Fraction, int]]
 """Seed in cents, share, share into the reserve, the most to begin again with."""
 
@@ -49,7 +49,7 @@ class Won:
     the part of that money that still belongs to the house.
     """
 
-    hand: Hand
+    round: Round
     cents: int
     added_cents: int
     from_reserve: int
@@ -67,24 +67,24 @@ class Reckoning:
     def __init__(self, terms: Terms) -> None:
         self._terms = terms
         self.levels = {name: Level(Fraction(seed)) for name, (seed, *_) in terms.items()}
-        self._shown: dict[Hand, dict[str, int]] = {}
-        self._locked_ms: dict[Hand, float] = {}
-        self._won: dict[tuple[Hand, str], Won] = {}
-        self._meter_of: dict[str, tuple[Hand, str]] = {}
+        self._shown: dict[Round, dict[str, int]] = {}
+        self._locked_ms: dict[Round, float] = {}
+        self._won: dict[tuple[Round, str], Won] = {}
+        self._meter_of: dict[str, tuple[Round, str]] = {}
         self.cents: dict[str, int] = {}
         self._decided: set[str] = set()
 
     def take(self, event: Event) -> None:
         """Apply one event of a table to the computed meters and awards."""
-        hand = (str(event["table"]), event["shoe"], event["round"])
+        round_ = (str(event["table"]), event["shoe"], event["round"])
         match event["type"]:
             case "wagers_locked":
-                assert hand not in self._shown, f"{hand} is locked twice"
-                self._shown[hand] = told["word"]["meters"] if (told := event.get("told")) else {}
+                assert round_ not in self._shown, f"{round_} is locked twice"
+                self._shown[round_] = told["word"]["meters"] if (told := event.get("told")) else {}
                 if told:
                     at_ms = 1000 * datetime.fromisoformat(told["word"]["at"]).timestamp() + told["ago_ms"]
-                    before = [ms for of, ms in self._locked_ms.items() if of[0] == hand[0]]
-                    self._locked_ms[hand] = max([round(at_ms), *before])
+                    before = [ms for of, ms in self._locked_ms.items() if of[0] == round_[0]]
+                    self._locked_ms[round_] = max([round(at_ms), *before])
                 (royal9,) = event["progressive"]
                 for name, level in self.levels.items():
                     _, share, reserve, _ = self._terms[name]
@@ -94,7 +94,7 @@ class Reckoning:
             case "hit" if event["progressive"] is None:
                 self.cents[event["id"]] = event["fixed"]["cents"]
             case "hit":
-                self._hit(hand, event["progressive"]["meter"], event["id"])
+                self._hit(round_, event["progressive"]["meter"], event["id"])
 
     def decide(self, hit: str, step: str) -> None:
         """Apply people's decision on the award of this hit to the computed meters and awards. `step` is the award's new
@@ -102,8 +102,8 @@ class Reckoning:
         self._decided.add(hit)
         if hit not in self._meter_of or step == "verified":
             return
-        hand, meter = self._meter_of[hit]
-        won, level = self._won[hand, meter], self.levels[meter]
+        round_, meter = self._meter_of[hit]
+        won, level = self._won[round_, meter], self.levels[meter]
         if step == "paid":
             won.paid.add(hit)
             return
@@ -128,36 +128,36 @@ class Reckoning:
                 self._decided.discard(sharer)
             self.cents[sharer] = cents
 
-    def _hit(self, hand: Hand, meter: str, hit: str) -> None:
+    def _hit(self, round_: Round, meter: str, hit: str) -> None:
         level = self.levels[meter]
-        if (hand, meter) not in self._won:
+        if (round_, meter) not in self._won:
             seed, _, _, most = self._terms[meter]
             cents, from_reserve = floor(level.cents), min(floor(level.reserve), most)
-            added = max(0, self._shown[hand].get(meter, 0) - cents)
-            won = Won(hand, cents, added, from_reserve, max(0, seed - from_reserve), in_it_cents=added)
+            added = max(0, self._shown[round_].get(meter, 0) - cents)
+            won = Won(round_, cents, added, from_reserve, max(0, seed - from_reserve), in_it_cents=added)
             level.cents += won.from_reserve + won.from_house - cents
             level.reserve -= from_reserve
             level.won.append(won)
-            self._won[hand, meter] = won
-        won = self._won[hand, meter]
+            self._won[round_, meter] = won
+        won = self._won[round_, meter]
         won.hits.append(hit)
-        self._meter_of[hit] = hand, meter
+        self._meter_of[hit] = round_, meter
         self._share(won.cents + won.added_cents, won.hits)
-        if hand in self._locked_ms:
-            self._put_in_order(meter, self._locked_ms[hand])
+        if round_ in self._locked_ms:
+            self._put_in_order(meter, self._locked_ms[round_])
 
     def _put_in_order(self, meter: str, since_ms: float) -> None:
         """Sort the wins of a meter by the time when their rounds locked wagers: the round that locked first gets the
         first win. Only rounds that locked at `since_ms` or later, and on whose awards nobody has decided, change
         places."""
         open_ = [won for won in self.levels[meter].won if not self._decided.intersection(won.hits)]
-        free = [won for won in open_ if self._locked_ms.get(won.hand, -1) >= since_ms]
-        of_hands = sorted(((won.hand, won.hits) for won in free), key=lambda each: self._locked_ms[each[0]])
-        for won, (hand, hits) in zip(free, of_hands, strict=True):
-            if won.hand != hand:
-                won.hand, won.hits = hand, hits
-                won.added_cents = won.in_it_cents = max(0, self._shown[hand].get(meter, 0) - won.cents)
-                self._won[hand, meter] = won
+        free = [won for won in open_ if self._locked_ms.get(won.round, -1) >= since_ms]
+        of_rounds = sorted(((won.round, won.hits) for won in free), key=lambda each: self._locked_ms[each[0]])
+        for won, (round_, hits) in zip(free, of_rounds, strict=True):
+            if won.round != round_:
+                won.round, won.hits = round_, hits
+                won.added_cents = won.in_it_cents = max(0, self._shown[round_].get(meter, 0) - won.cents)
+                self._won[round_, meter] = won
                 self._share(won.cents + won.added_cents, hits)
 
 
@@ -233,12 +233,12 @@ def felt_findings(table: str, sent: Sequence[bytes], dealt: Sequence[Dealt]) -> 
     report every round once, in order, with its cards. They must report a void only if the round was voided."""
     events = [json.loads(body) for body in sent]
     ended = [event for event in events if event["type"] in ("round", "void")]
-    if [(event["shoe"], event["round"]) for event in ended] != [(hand.shoe, hand.round) for hand in dealt]:
-        yield f"{table}: the hands of the stream are not the hands that were dealt"
-    for event, hand in zip(ended, dealt, strict=False):
+    if [(event["shoe"], event["round"]) for event in ended] != [(round_.shoe, round_.round) for round_ in dealt]:
+        yield f"{table}: the rounds of the stream are not the rounds that were dealt"
+    for event, round_ in zip(ended, dealt, strict=False):
         told = None if event["type"] == "void" else (event["player"]["cards"], event["banker"]["cards"])
-        if told != (None if hand.voided else (hand.player, hand.banker)):
-            yield f"{table}: {hand} is told as {told}"
+        if told != (None if round_.voided else (round_.player, round_.banker)):
+            yield f"{table}: {round_} is told as {told}"
 
 
 def hit_findings(
@@ -254,14 +254,14 @@ def hit_findings(
             locked[event["shoe"], event["round"]] = event["progressive"][0]["seats"]
         if event["type"] == "hit":
             told[event["shoe"], event["round"]][event["seat"]] = event["tier"]
-    for hand in dealt:
-        place = hand.shoe, hand.round
-        tiers = {seat: sheets.royal9_tier(seat, printed, hand.player, hand.banker) for seat in locked[place]}
-        won = {} if hand.voided else {seat: tier for seat, tier in tiers.items() if tier is not None}
+    for round_ in dealt:
+        place = round_.shoe, round_.round
+        tiers = {seat: sheets.royal9_tier(seat, printed, round_.player, round_.banker) for seat in locked[place]}
+        won = {} if round_.voided else {seat: tier for seat, tier in tiers.items() if tier is not None}
         if told.pop(place, {}) != won:
-            yield f"{table}: {hand} won {won}, and the stream tells otherwise"
+            yield f"{table}: {round_} won {won}, and the stream tells otherwise"
     if told:
-        yield f"{table}: hits of hands that were never dealt: {dict(told)}"
+        yield f"{table}: hits of rounds that were never dealt: {dict(told)}"
 
 
 def award_findings(table: str, sent: Sequence[bytes], books: Books) -> Iterator[str]:

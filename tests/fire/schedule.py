@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Victim = Literal["daemon", "broker", "pit", "absence", "cable", "freeze"]
-"""Who is killed; or how a table does not hear its shoe: its daemon is gone for hands, its cable is out for as long, or
+"""Who is killed; or how a table does not hear its shoe: its daemon is gone for rounds, its cable is out for as long, or
 its daemon is frozen, with its cable pulled meanwhile or not."""
 
 UNHEARD: tuple[Victim, ...] = ("absence", "cable", "freeze")
@@ -23,7 +23,7 @@ _AT_THE_LOCK = 0
 _MOST_CARDS = 6
 _ANY_MOMENT_S = 0.03  # from a card to the pit's acknowledgement of what it ended takes some ms
 _LONGEST_DOWN_S = 1.5
-_MOST_HANDS_UNHEARD = 4
+_MOST_ROUNDS_UNHEARD = 4
 _SURELY_LOST_S, _LONGEST_FREEZE_S = 10.0, 30.0  # the kernel keeps what comes for 8.5 s, or 4.3 s
 _LONG_FREEZES = 0.1  # of all; a short one is over in a second or two
 
@@ -36,31 +36,31 @@ class Strike:
 
     A broker or pit is started again after `down_s` seconds. A daemon is started again immediately or, with `deals_on`,
     after the rest of the round was dealt without it. If the table stops receiving its shoe's reports, the rest of the
-    round is dealt, and then `unheard_hands` more rounds for which no wagers are locked. After those the shoe sends
+    round is dealt, and then `unheard_rounds` more rounds for which no wagers are locked. After those the shoe sends
     nothing for `down_s` seconds.
     """
 
     table: int
-    hand: int
+    round: int
     place: int
     victim: Victim
     after_s: float
     down_s: float
     deals_on: bool
-    unheard_hands: int = 0
+    unheard_rounds: int = 0
     replugs: bool = False
 
 
-def strikes(seed: int, tables: int, hands: int, kills: Mapping[Victim, int]) -> tuple[Strike, ...]:
+def strikes(seed: int, tables: int, rounds: int, kills: Mapping[Victim, int]) -> tuple[Strike, ...]:
     """Draw the planned strikes (kills and interruptions) of a stress test. `kills` says how many there are for each
     victim. They are spread at random over the rounds of all tables, at most one in each round."""
     rng = random.Random(f"{seed} strikes")
     victims: list[Victim] = [victim for victim, count in kills.items() for _ in range(count)]
-    places = rng.sample([(table, hand) for table in range(tables) for hand in range(hands)], len(victims))
-    return tuple(_strike(rng, victim, table, hand) for victim, (table, hand) in zip(victims, places, strict=True))
+    places = rng.sample([(table, round_) for table in range(tables) for round_ in range(rounds)], len(victims))
+    return tuple(_strike(rng, victim, table, round_) for victim, (table, round_) in zip(victims, places, strict=True))
 
 
-def _strike(rng: random.Random, victim: Victim, table: int, hand: int) -> Strike:
+def _strike(rng: random.Random, victim: Victim, table: int, round_: int) -> Strike:
     unheard = victim in UNHEARD
     replugs = victim == "freeze" and rng.random() < 0.5
     down_s = rng.uniform(0, _LONGEST_DOWN_S)
@@ -68,13 +68,13 @@ def _strike(rng: random.Random, victim: Victim, table: int, hand: int) -> Strike
         down_s = rng.uniform(_SURELY_LOST_S, _LONGEST_FREEZE_S)
     return Strike(
         table=table,
-        hand=hand,
+        round=round_,
         place=rng.randint(_AT_THE_LOCK, _MOST_CARDS),
         victim=victim,
         after_s=rng.uniform(0, _ANY_MOMENT_S),
         down_s=down_s,
         deals_on=unheard or rng.random() < 0.3,
-        unheard_hands=rng.randint(0, _MOST_HANDS_UNHEARD) if unheard and (victim != "freeze" or replugs) else 0,
+        unheard_rounds=rng.randint(0, _MOST_ROUNDS_UNHEARD) if unheard and (victim != "freeze" or replugs) else 0,
         replugs=replugs,
     )
 
@@ -82,7 +82,7 @@ def _strike(rng: random.Random, victim: Victim, table: int, hand: int) -> Strike
 def of_table(table: int, all_strikes: Sequence[Strike]) -> dict[int, Strike]:
     """Return the strikes that are planned at table number `table`: a dictionary from the number of the round to the
     strike."""
-    return {strike.hand: strike for strike in all_strikes if strike.table == table}
+    return {strike.round: strike for strike in all_strikes if strike.table == table}
 
 
 Direction = Literal["to_broker", "from_broker"]

@@ -36,8 +36,8 @@ TERMS: Written = {"grand": (250_000, "1:7", "1:11", 300_000), "fortune": (25_000
 """None of what a wager gives is whole cents."""
 MACHINES = ("one", "two")
 
-_HAND_EVERY_S = 8.0
-_MOST_WAITING = 20  # events, until another hand is dealt
+_ROUND_EVERY_S = 8.0
+_MOST_WAITING = 20  # events, until another round is dealt
 _NO_PIT_S = 5.0  # without a word of a pit, a table tries the other broker
 _DIAL_AGAIN_S = 1.0
 _STATE_EVERY_S = 2.0
@@ -93,7 +93,7 @@ class SwarmTable(LightWire):
         self._hits: dict[str, bytes] = {}
         self._step = 0  # the number of the last step that it took
         self._pit_heard_s = 0.0
-        self._deal_at_s = time.monotonic() + luck.uniform(0, _HAND_EVERY_S)
+        self._deal_at_s = time.monotonic() + luck.uniform(0, _ROUND_EVERY_S)
         self._state_at_s = 0.0
 
     @property
@@ -118,7 +118,7 @@ class SwarmTable(LightWire):
                 return
             self._pit_heard_s = time.monotonic()
         if self.deals and now_s >= self._deal_at_s and self.delivery.unacknowledged < _MOST_WAITING:
-            self._deal_at_s = now_s + _HAND_EVERY_S
+            self._deal_at_s = now_s + _ROUND_EVERY_S
             self._deal()
         self.keep()
         if now_s >= self._state_at_s:

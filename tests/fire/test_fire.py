@@ -39,7 +39,7 @@ _DO = (
     "Compare the amount|Read the amounts anew|Find out why the table's events|The table was cut off|Look at the film of"
 )
 _PIT_SAYS = re.compile(rf"pit: .*|fire-\d\d \d+ [a-z_]+|({'|'.join(_MAY_TELL)}): .*|  what to do: ({_DO}),? .*")
-_LAST_HANDS = 3  # are dealt between the younger of the copies and its return
+_LAST_ROUNDS = 3  # are dealt between the younger of the copies and its return
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Size:
     """
 
     tables: int
-    hands: int
+    rounds: int
     kills: Mapping[Victim, int]
     events: int
     resent: int
@@ -65,7 +65,7 @@ class Size:
 
 SAMPLE = Size(
     tables=2,
-    hands=26,
+    rounds=26,
     kills={"daemon": 1, "broker": 1, "pit": 1, "absence": 1, "cable": 1, "freeze": 1},
     events=110,
     resent=20,
@@ -79,7 +79,7 @@ _EACH_CUT_SOON = 283  # by this seed the links' first connections suffer every k
 
 PROOF = Size(
     tables=4,
-    hands=600,
+    rounds=600,
     kills={"daemon": 40, "broker": 38, "pit": 38, "absence": 40, "cable": 30, "freeze": 30},
     events=7_000,
     resent=1_000,
@@ -125,7 +125,7 @@ class Evening:
         self._folder = floor.folder
         self._over = threading.Event()  # also where one table failed
         self._steps = 0  # of the tables' deliveries, each a step of the model that may be of many events
-        schedule = strikes(seed, size.tables, size.hands, size.kills)
+        schedule = strikes(seed, size.tables, size.rounds, size.kills)
         self._dealers = [
             SecondDealer(table, seed, of_table(place, schedule), self._hurt) for place, table in enumerate(floor.tables)
         ]
@@ -165,9 +165,9 @@ class Evening:
 
     def _deal(self, place: int) -> None:
         """Deal all the rounds of table number `place`, and copy its journal after half of them."""
-        dealer, hands = self._dealers[place], self._size.hands
-        for hand in range(hands):
-            if hand == hands // 2:
+        dealer, rounds = self._dealers[place], self._size.rounds
+        for number in range(rounds):
+            if number == rounds // 2:
                 dealer.change_disk(copy=self._copy(place))
             if not self._over.is_set():
                 dealer.deal(1)
@@ -227,9 +227,10 @@ class Evening:
         assert events >= size.events
         assert floor.decided >= size.decided, f"only {floor.decided} awards were decided"
         assert floor.audits == kills["pit"], f"{floor.audits} audits of {kills['pit']} kills"
-        hands = [hand for dealer in self._dealers for hand in dealer.dealt]
-        kept, asked = sum(dealer.kept for dealer in self._dealers), sum(hand.voided and hand.sure for hand in hands)
-        struck = sum(hand.voided and not hand.sure for hand in hands)
+        rounds = [round_ for dealer in self._dealers for round_ in dealer.dealt]
+        kept = sum(dealer.kept for dealer in self._dealers)
+        asked = sum(round_.voided and round_.sure for round_ in rounds)
+        struck = sum(round_.voided and not round_.sure for round_ in rounds)
         assert kept >= size.kept, f"only {kept} cards were shown before a kill"
         suffered = Counter(kind for link in floor.links for kind, _ in link.suffered.elements())
         delays = suffered.pop("delay", 0)
@@ -245,11 +246,11 @@ class Evening:
         assert floor.heard.keys() == {topic.rpartition("/")[2] for topic in LISTENED_TO}, floor.heard
         where = ", ".join(f"{count} times {place}" for place, count in fallen.items())
         figure(
-            f"{events} events of {len(hands)} hands at {size.tables} tables; "
+            f"{events} events of {len(rounds)} rounds at {size.tables} tables; "
             f"{kills.total()} kills and absences ({', '.join(f'{count} {name}' for name, count in kills.items())}); "
             f"{suffered.total()} cuts ({', '.join(f'{count} {kind}' for kind, count in sorted(suffered.items()))}), "
             f"{delays} delays; a table's link was cut {where}; "
-            f"{asked} hands voided as drawn and {struck} that a kill of the daemon broke, each of {kept} cards shown "
+            f"{asked} rounds voided as drawn and {struck} that a kill of the daemon broke, each of {kept} cards shown "
             f"before a kill is there after it; {resent} events sent again; {floor.decided} awards decided, {disputed} "
             "disputed and accepted by two people, "
             f"{floor.audits} audits of a killed pit; "
@@ -272,7 +273,7 @@ class Evening:
         for place, dealer in enumerate(self._dealers):
             if dealer in deals_on:
                 dealer.change_disk(copy=self._copy(place))
-                dealer.deal(_LAST_HANDS)
+                dealer.deal(_LAST_ROUNDS)
         self._floor.settle(self._accept)
         before = self._ledger_rows()
         committed = heads(self._floor.ledger, "SELECT table_id, max(seq) FROM event GROUP BY table_id")

@@ -41,11 +41,11 @@ def test_the_leaders_machine_stops_nothing_is_lost_and_only_the_progressive_wage
     said: list[str] = []
     network = None if address is None else Network(*NAMES, HERE, network=address)
     with tempfile.TemporaryDirectory(prefix="ha-demo-") as folder, network or nullcontext():
-        without_s, hands, refused = play(Path(folder), 10.0, said.append, network)
+        without_s, rounds, refused = play(Path(folder), 10.0, said.append, network)
     assert said[-1].endswith("0 lost, 0 doubled, and the account balances")
-    assert min(hands, refused) > 0, said
+    assert min(rounds, refused) > 0, said
     figure(
-        f"the leader's machine of three lost: {without_s:.1f} s without acknowledgements, {hands} hands dealt"
+        f"the leader's machine of three lost: {without_s:.1f} s without acknowledgements, {rounds} rounds dealt"
         f" meanwhile, {refused} locks without the progressive wager, which was taken before and after; {said[-1]}"
     )
 

@@ -22,10 +22,10 @@ def test_a_seed_repeats_its_strikes() -> None:
     assert strikes(1, 2, 50, _KILLS) != strikes(2, 2, 50, _KILLS)
 
 
-def test_there_are_as_many_strikes_as_were_asked_for_and_one_a_hand_at_most() -> None:
+def test_there_are_as_many_strikes_as_were_asked_for_and_one_a_round_at_most() -> None:
     drawn = strikes(1, 2, 50, _KILLS)
     assert {victim: sum(strike.victim == victim for strike in drawn) for victim in _KILLS} == _KILLS
-    assert len({(strike.table, strike.hand) for strike in drawn}) == len(drawn)
+    assert len({(strike.table, strike.round) for strike in drawn}) == len(drawn)
 
 
 def test_a_seed_repeats_what_befalls_a_connection() -> None:

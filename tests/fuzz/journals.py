@@ -24,11 +24,11 @@ from controller.table.states import Table
 from controller.table.step import step
 from tests.daemon.daemon_world import KEY
 
-_HANDS = ("KS 2D 9S 3D", "9S 7H KD TC", "4S 4H KD TC 2C 3C")
+_ROUNDS = ("KS 2D 9S 3D", "9S 7H KD TC", "4S 4H KD TC 2C 3C")
 
 
-def write_journal(path: Path, config: Config, hands: int) -> None:
-    """Write the journal of a shoe with `hands` rounds, a fault and a void. Close the journal, so that its file holds
+def write_journal(path: Path, config: Config, rounds: int) -> None:
+    """Write the journal of a shoe with `rounds` rounds, a fault and a void. Close the journal, so that its file holds
     all rows."""
     journal = Journal(path, config.file.table.id, KEY, KEY.public)
     table, at_ms = Table(config.rules), 1_750_000_000_000
@@ -49,9 +49,9 @@ def write_journal(path: Path, config: Config, hands: int) -> None:
 
     ask(NewShoe("Smith"))
     deal("AS 2D")
-    for number in range(hands):
+    for number in range(rounds):
         ask(LockWagers())
-        deal(_HANDS[number % len(_HANDS)])
+        deal(_ROUNDS[number % len(_ROUNDS)])
     believe(CommitFailed("disk full"))
     ask(ClearFault("Smith"))
     ask(LockWagers())

@@ -169,9 +169,9 @@ def bench_table_files(tmp_path: Path, broker: Broker, shim: Path | None, disk: D
     return files
 
 
-def _cards(hand: Event) -> str:
+def _cards(event: Event) -> str:
     """Return the cards of a finished round as text: first Player's cards, then Banker's."""
-    return " - ".join(" ".join(hand[side]["cards"]) for side in ("player", "banker"))
+    return " - ".join(" ".join(event[side]["cards"]) for side in ("player", "banker"))
 
 
 def _drawn(table: Table, after_row: int) -> list[str]:
@@ -206,7 +206,7 @@ def test_a_disk_that_refuses_stops_the_table_and_loses_nothing(
     eventually(lambda: len(pit.rounds) == 3)
     assert pit.types[told:] == ["round", "hit", "fault", "fault_cleared", "wagers_locked", "round"], "each once"
     assert [hit["seat"] for hit in pit.hits] == [1]
-    assert [_cards(hand) for hand in pit.rounds] == ["9C TC - TD 5D", "KS 9S - 2D 3C", "9C TC - TD 5D"]
+    assert [_cards(event) for event in pit.rounds] == ["9C TC - TD 5D", "KS 9S - 2D 3C", "9C TC - TD 5D"]
     assert _drawn(table, len(facts)) == ["KS", "2D", "9S", "3C", "9C", "TD", "TC", "5D"]
     assert table.verify().messages == len(pit.events)
 
@@ -253,7 +253,7 @@ def test_a_table_killed_while_its_disk_refuses_starts_once_it_works_and_misses_w
     table.count()
     eventually(lambda: [hit["seat"] for hit in pit.hits] == [1])
     assert pit.types[told:] == ["fault", "fault_cleared", "round", "hit"], "each once"
-    assert [_cards(hand) for hand in pit.rounds] == ["KS 9S - 2D 3C"]
+    assert [_cards(event) for event in pit.rounds] == ["KS 9S - 2D 3C"]
     assert table.verify().messages == len(pit.events)
 
 

@@ -24,7 +24,7 @@ from tests.support.waiting import eventually
 
 _ON_ITS_WAY_BYTES = 130_000  # a window of events is sent or read at one moment, and at another not
 _KEPT_BYTES = 100  # of each event: an entry in a dict takes more, and an event has some 600; Python itself takes some
-_HANDS_A_SHOE = 7  # of the same four cards, of which a shoe has eight each
+_ROUNDS_A_SHOE = 7  # of the same four cards, of which a shoe has eight each
 _EVENTS_A_SHOE = 20  # at most; they may be committed at once
 
 
@@ -46,7 +46,7 @@ def _alarms(events: list[dict[str, Any]]) -> list[str]:
     return [event["code"] for event in events if event["type"] in ("alarm", "fault")]
 
 
-async def test_the_table_warns_and_then_stops_between_hands_and_loses_nothing(tmp_path: Path) -> None:
+async def test_the_table_warns_and_then_stops_between_rounds_and_loses_nothing(tmp_path: Path) -> None:
     async with running(tmp_path, pit={"most_unacknowledged": 100}) as world:
         world.pit.acks = False
         await world.open_shoe()
@@ -54,19 +54,19 @@ async def test_the_table_warns_and_then_stops_between_hands_and_loses_nothing(tm
         assert world.fault() is None, "a warning stops nothing"
         await _deal_until(world, lambda: world.fault() is not None)
         assert world.fault() == "outbox_full"
-        assert world.runtime.face.phase == "wagers_open", "no hand was cut short"
+        assert world.runtime.face.phase == "wagers_open", "no round was cut short"
         waiting = world.journal.head_seq
         assert 100 <= waiting <= 102
 
         answer = await world.runtime.ask(LockWagers())
-        assert answer.refused is not None, "no hand begins"
+        assert answer.refused is not None, "no round begins"
         await world.do(ClearFault("Smith"))
         await eventually(lambda: world.fault() == "outbox_full", "it is full still")
         assert world.status.pit.unacknowledged == world.journal.head_seq > waiting
 
         await _let_the_pit_speak(world)
         await world.do(ClearFault("Smith"))
-        await world.do_hands(1)
+        await world.do_rounds(1)
         assert world.fault() is None
         await eventually(lambda: len(world.pit.ledger) == world.journal.head_seq)
         assert [event["seq"] for event in world.pit.ledger] == list(range(1, world.journal.head_seq + 1))
@@ -75,11 +75,11 @@ async def test_the_table_warns_and_then_stops_between_hands_and_loses_nothing(tm
 
 async def _deal_until(world: World, holds: Callable[[], bool]) -> None:
     while not holds():
-        if (world.runtime.face.round or 0) >= _HANDS_A_SHOE:
+        if (world.runtime.face.round or 0) >= _ROUNDS_A_SHOE:
             await world.do(NewShoe("Smith"))
             await world.deal("AS 2D")
         else:
-            await world.do_hands(1)
+            await world.do_rounds(1)
         await world.settle()  # what the commit itself led to
 
 
@@ -118,7 +118,7 @@ class _CountingPit:
 async def _deal_a_shoe(world: World) -> None:
     """Deal a whole shoe and open the next one, without waiting until each fact is committed to the journal."""
     asked = []
-    for _ in range(_HANDS_A_SHOE):
+    for _ in range(_ROUNDS_A_SHOE):
         asked.append(asyncio.create_task(world.runtime.ask(LockWagers())))
         await asyncio.sleep(0)
         world.shoe.deal("KS 2D 9S 3D")
@@ -169,7 +169,7 @@ async def _hold(folder: Path, limit: int) -> str:
         await _deal_until(world, lambda: world.fault() is not None)
         assert world.fault() == "outbox_full"
         held = world.journal.head_seq
-        assert limit < held <= limit + 2, "the last hand is told whole, and the fault"
+        assert limit < held <= limit + 2, "the last round is told whole, and the fault"
         assert world.status.pit.unacknowledged == held
         pit.speaks = True
         while pit.seq < held:

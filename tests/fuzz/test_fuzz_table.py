@@ -176,5 +176,5 @@ async def test_more_connections_than_any_house_has(tmp_path: Path, monkeypatch: 
             (answer,) = await _ask(path, b'{"do": "status"}\n')
             assert json.loads(answer)["ok"]
             await world.open_shoe()
-            await world.do_hands(2)
+            await world.do_rounds(2)
             assert world.runtime.face.round == 2

@@ -10,8 +10,8 @@ from pathlib import Path
 
 _PATIENCE_S = 120
 
-A_HAND = """
-def test_a_hand(table, shoe, dealer, pins, pit, eventually):
+A_ROUND = """
+def test_a_round(table, shoe, dealer, pins, pit, eventually):
     pins.press("new_shoe", until=lambda: table.phase == "first_card_due")
     shoe.deal("2C KC KC")
     eventually(lambda: table.phase == "wagers_open")
@@ -56,7 +56,7 @@ def told_elsewhere(folder: Path, options: list[list[str]], **environment: str) -
     Use this only for calls that end before any test runs, because modules that one call imports stay imported for the
     next.
     """
-    (folder / "test_other.py").write_text(A_HAND, "utf-8")
+    (folder / "test_other.py").write_text(A_ROUND, "utf-8")
     inherited = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST_")}
     run = subprocess.run(
         [sys.executable, "-c", _EACH, json.dumps(options)],

@@ -24,11 +24,11 @@ from controller.bench.header import Pins
 from controller.bench.waiting import Eventually
 from drivers.sim import rules
 from drivers.sim.deck import shuffled_decks
-from tests.support.felt import Hand
+from tests.support.felt import FeltRound
 from tests.support.second_person import agree
 
 DECKS = 8
-_HANDS_A_SHOE = 30  # then a supervisor ends it early, before the cut card
+_ROUNDS_A_SHOE = 30  # then a supervisor ends it early, before the cut card
 _SEATS = range(1, 8)
 _MOST_UNHEARD = 30  # before one more mischief: several rounds of the shoe's numbers
 _ANY_MOMENT_S = 0.02  # from a byte on the wire to its commit takes a few ms
@@ -91,9 +91,9 @@ class Evening:
         self._kills_to_go = kills
         self._shoe_number = 0
         self._drawn = 0  # cards drawn from this shoe
-        self._felt: list[str] = []  # the cards of this burn or hand, in the order they were drawn
+        self._felt: list[str] = []  # the cards of this burn or round, in the order they were drawn
         self._absent = False  # the daemon was, and nobody has counted the cards since
-        self.played: list[Hand] = []
+        self.played: list[FeltRound] = []
         self.happened: Counter[str] = Counter()
 
     def deal(self) -> None:
@@ -102,9 +102,9 @@ class Evening:
         self._await_all_heard()
         while self._kills_to_go > 0:
             self._open_shoe()
-            for number in range(1, _HANDS_A_SHOE + 1):
+            for number in range(1, _ROUNDS_A_SHOE + 1):
                 if self._kills_to_go > 0:
-                    self._hand(number)
+                    self._deal_round(number)
 
     # The dealer.
 
@@ -129,20 +129,20 @@ class Evening:
                 return
             self.happened["a burn was begun anew"] += 1
 
-    def _hand(self, number: int) -> None:
+    def _deal_round(self, number: int) -> None:
         seats = sorted(self._rng.sample(_SEATS, self._rng.randint(0, 3)))
-        hand = Hand(self._shoe_number, number, seats)
+        round_ = FeltRound(self._shoe_number, number, seats)
         self._pins.uncover(*_SEATS)
         self._pins.cover(*seats)
         self._eventually(lambda: self._table.status().sensors == tuple(seats))
         self._lock()
         self._felt = []
-        while not hand.voided and hand.side is not None:
-            hand.take(self._draw())
-            if not self._stays_down(hand.side is not None):
-                self._set_right(hand)
-        hand.cards_left = 52 * DECKS - self._drawn
-        self.played.append(hand)
+        while not round_.voided and round_.side is not None:
+            round_.take(self._draw())
+            if not self._stays_down(round_.side is not None):
+                self._set_right(round_)
+        round_.cards_left = 52 * DECKS - self._drawn
+        self.played.append(round_)
 
     def _lock(self) -> None:
         if self._chance(0.25):
@@ -245,15 +245,15 @@ class Evening:
             return 1 + rules.burn_count(face.first_card or "") - (face.burn_left or 0)
         return 0 if face.phase == "first_card_due" else len(self._felt)
 
-    def _set_right(self, hand: Hand) -> None:
+    def _set_right(self, round_: FeltRound) -> None:
         """Check that the table shows every card of the round so far. If the table has stopped at a fault, first name
         the missing cards to it, or void the round."""
         if self._fault() is not None:
             if self._rng.random() < 0.3:
-                self._void(hand)
+                self._void(round_)
                 return
             self._name_and_count()
-        assert hand.shown(self._table.hands) == len(self._felt)
+        assert round_.shown(self._table.hands) == len(self._felt)
 
     def _shown(self) -> int:
         return sum(map(len, self._table.hands.values()))
@@ -281,15 +281,15 @@ class Evening:
             self._have_done("count", lambda: self._table.fault is None, left=52 * DECKS - self._drawn)
             self.happened["the cards were counted"] += 1
 
-    def _void(self, hand: Hand) -> None:
+    def _void(self, round_: FeltRound) -> None:
         if self._table.phase != "wagers_open":  # else all of it was heard, and it is over
             self._have_done("void", lambda: self._table.phase == "wagers_open")
-            hand.voided = True
+            round_.voided = True
         self._count()
-        if not hand.voided:
+        if not round_.voided:
             return
-        self.happened["a hand was voided"] += 1
-        if hand.side is not None and isinstance(self._shoe, FarShoe):  # a BeeTek plays no game of its own
+        self.happened["a round was voided"] += 1
+        if round_.side is not None and isinstance(self._shoe, FarShoe):  # a BeeTek plays no game of its own
             self._shoe.force_quit()
             self._await_all_heard()
 

@@ -16,14 +16,14 @@ from controller.daemon.clock import since_boot_ms
 from tests.hil.bench import Bench
 from tests.support.errors import raising
 
-_TWO_HANDS = "KC 2D 9D 3C KD 4C 9H 5D"  # naturals: with their results ten reports
+_TWO_ROUNDS = "KC 2D 9D 3C KD 4C 9H 5D"  # naturals: with their results ten reports
 _WINS = "KS 2D 9S 3C"  # for seats 1, 4 and 7
 _BURNED, _DECKS = 3, 8
 _BEETEK_AT_LENGTH = [
     pytest.param(marks=pytest.mark.table(), id="angel_eye"),
     pytest.param(marks=[pytest.mark.table(shoe={"driver": "beetek"}), pytest.mark.proof], id="beetek"),
 ]
-"""A BeeTek goes unheard between hands in `test_hil_both_shoes.py` too, and after a lock in `test_hil_shoes_end.py`."""
+"""A BeeTek goes unheard between rounds in `test_hil_both_shoes.py` too, and after a lock in `test_hil_shoes_end.py`."""
 
 
 @contextmanager
@@ -45,11 +45,11 @@ def left_after(cards: int) -> int:
 
 
 @pytest.mark.parametrize((), _BEETEK_AT_LENGTH)
-def test_wagers_locked_before_a_kill_do_not_play_in_a_hand_that_was_not_dealt_to_them(at: Bench) -> None:
+def test_wagers_locked_before_a_kill_do_not_play_in_a_round_that_was_not_dealt_to_them(at: Bench) -> None:
     at.dealer.open_shoe()
     at.dealer.lock(1, 2, 3)
     at.table.kill()
-    at.shoe.deal(_TWO_HANDS)
+    at.shoe.deal(_TWO_ROUNDS)
     at.table.start()
     at.eventually(lambda: at.table.status().shoe.up)
     at.shoe.deal(_WINS)
@@ -71,14 +71,14 @@ def test_wagers_locked_before_a_kill_do_not_play_in_a_hand_that_was_not_dealt_to
 
 
 @pytest.mark.parametrize((), _BEETEK_AT_LENGTH)
-def test_a_cable_out_between_hands_hides_no_card(at: Bench) -> None:
+def test_a_cable_out_between_rounds_hides_no_card(at: Bench) -> None:
     at.dealer.open_shoe()
     at.dealer.play("9C TD TC 5D")
     at.shoe.unplug()
     at.eventually(lambda: not at.table.status().shoe.up)
     at.eventually(lambda: at.pins.lamp("fault") == "slow_blink")
     assert at.table.fault is None  # before it is back
-    at.shoe.deal(_TWO_HANDS)
+    at.shoe.deal(_TWO_ROUNDS)
     at.shoe.plug()
     at.eventually(lambda: at.table.fault == "shoe_unheard")
     details = at.table.stop_told.details
@@ -99,7 +99,7 @@ def test_a_cable_pulled_and_plugged_while_the_program_was_frozen_hides_no_card(a
     at.dealer.lock(1, 2, 3)
     with frozen(at.table):
         at.shoe.unplug()
-        at.shoe.deal(_TWO_HANDS)
+        at.shoe.deal(_TWO_ROUNDS)
         at.shoe.plug()
     at.eventually(lambda: at.table.fault == "shoe_unheard")
     at.by_two("void")

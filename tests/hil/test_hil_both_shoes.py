@@ -21,7 +21,7 @@ from drivers.sim import rules
 from tests.hil.bench import Bench
 from tests.hil.transports import TRANSPORTS
 from tests.support.errors import raising
-from tests.support.felt import Hand
+from tests.support.felt import FeltRound
 
 BRANDS = ("angel_eye", "beetek")
 OPENED = 8 * 52 - 3  # cards left where the first card is a two
@@ -73,7 +73,7 @@ def _said(event: Event) -> dict[str, Any]:
     return {key: event[key] for key in keys}
 
 
-def _hand(
+def _round(
     player: str, player_total: int, banker: str, banker_total: int, outcome: str, round_: int, left: int, **more: Any
 ) -> dict[str, Any]:
     """Return the fields that the pit must be told of a round with these cards."""
@@ -88,25 +88,25 @@ def _hand(
     }
 
 
-# Hands.
+# Rounds.
 
 
 @pytest.mark.proof
-def test_a_hand_with_both_third_cards(at: Bench) -> None:
+def test_a_round_with_both_third_cards(at: Bench) -> None:
     at.dealer.open_shoe()
     at.dealer.play("2H 3D 3H 2S 6D 4C")
-    assert _rounds(at, 1) == [_hand("2H 3H 6D", 1, "3D 2S 4C", 9, "banker", 1, OPENED - 6)]
+    assert _rounds(at, 1) == [_round("2H 3H 6D", 1, "3D 2S 4C", 9, "banker", 1, OPENED - 6)]
     assert at.pit.types == ["shoe_opened", "wagers_locked", "round"]
 
 
 @pytest.mark.proof
-def test_a_natural_draws_nothing_and_the_next_card_is_the_next_hands(at: Bench) -> None:
+def test_a_natural_draws_nothing_and_the_next_card_is_the_next_rounds(at: Bench) -> None:
     at.dealer.open_shoe()
     at.dealer.play("4H 2D 4D KS")
     at.dealer.play("7H TD QD 7S")  # a tie
     assert _rounds(at, 2) == [
-        _hand("4H 4D", 8, "2D KS", 2, "player", 1, OPENED - 4, natural=True),
-        _hand("7H QD", 7, "TD 7S", 7, "tie", 2, OPENED - 8),
+        _round("4H 4D", 8, "2D KS", 2, "player", 1, OPENED - 4, natural=True),
+        _round("7H QD", 7, "TD 7S", 7, "tie", 2, OPENED - 8),
     ]
 
 
@@ -114,17 +114,17 @@ def test_a_natural_draws_nothing_and_the_next_card_is_the_next_hands(at: Bench) 
 def test_equal_cards_one_after_another_are_as_many_cards(at: Bench) -> None:
     at.dealer.open_shoe()
     at.dealer.play("2H 2H 2H 2H 2H 2H")
-    assert _rounds(at, 1) == [_hand("2H 2H 2H", 6, "2H 2H 2H", 6, "tie", 1, OPENED - 6)]
+    assert _rounds(at, 1) == [_round("2H 2H 2H", 6, "2H 2H 2H", 6, "tie", 1, OPENED - 6)]
 
 
 @pytest.mark.proof
-def test_royal_9_hits_in_two_hands(at: Bench) -> None:
+def test_royal_9_hits_in_two_rounds(at: Bench) -> None:
     at.dealer.open_shoe()
     at.dealer.play("KS 2D 9S 3C", 1, 2)
     at.dealer.play("5C KH 2C 9H", 2)  # Banker: printed at seat 2
     assert _rounds(at, 2) == [
-        _hand("KS 9S", 9, "2D 3C", 5, "player", 1, OPENED - 4, natural=True),
-        _hand("5C 2C", 7, "KH 9H", 9, "banker", 2, OPENED - 8, natural=True),
+        _round("KS 9S", 9, "2D 3C", 5, "player", 1, OPENED - 4, natural=True),
+        _round("5C 2C", 7, "KH 9H", 9, "banker", 2, OPENED - 8, natural=True),
     ]
     assert [(hit["round"], hit["seat"], hit["tier"]) for hit in at.pit.hits] == [
         (1, 1, "player_personal"),
@@ -148,8 +148,8 @@ def test_a_card_drawn_in_error_makes_a_simulated_hand(at: Bench) -> None:
     at.eventually(lambda: at.pins.seat(1) == "wager_seen")
     at.dealer.play("9C TD TC 5D")
     assert _rounds(at, 2) == [
-        _hand("KS 9S", 9, "2D 3C", 5, "player", at.pit.rounds[0]["round"], OPENED - 4, natural=True, simulated=True),
-        _hand("9C TC", 9, "TD 5D", 5, "player", at.pit.rounds[1]["round"], OPENED - 8, natural=True),
+        _round("KS 9S", 9, "2D 3C", 5, "player", at.pit.rounds[0]["round"], OPENED - 4, natural=True, simulated=True),
+        _round("9C TC", 9, "TD 5D", 5, "player", at.pit.rounds[1]["round"], OPENED - 8, natural=True),
     ]
     assert at.pit.hits == []  # no wagers were locked, so none could win
     assert at.pit.types == ["shoe_opened", "odd_card", "round", "wagers_locked", "round"]
@@ -159,7 +159,7 @@ def test_a_card_drawn_in_error_makes_a_simulated_hand(at: Bench) -> None:
 
 
 @pytest.mark.proof  # `test_hil_transports.py` draws it inside a round with both brands
-def test_the_cut_card_inside_a_hand_leaves_one_more(at: Bench) -> None:
+def test_the_cut_card_inside_a_round_leaves_one_more(at: Bench) -> None:
     at.dealer.open_shoe()
     at.dealer.lock()
     at.dealer.deal("9C TD")
@@ -169,8 +169,8 @@ def test_the_cut_card_inside_a_hand_leaves_one_more(at: Bench) -> None:
     assert at.table.face.final_round
     at.dealer.play("9D TS TH 5C")
     assert _rounds(at, 2) == [
-        _hand("9C TC", 9, "TD 5D", 5, "player", 1, OPENED - 4, natural=True),
-        _hand("9D TH", 9, "TS 5C", 5, "player", 2, OPENED - 8, natural=True, final_round=True),
+        _round("9C TC", 9, "TD 5D", 5, "player", 1, OPENED - 4, natural=True),
+        _round("9D TH", 9, "TS 5C", 5, "player", 2, OPENED - 8, natural=True, final_round=True),
     ]
     assert at.table.phase == "shoe_ended"
     at.eventually(lambda: at.pins.lamp("player") == "steady")
@@ -191,8 +191,8 @@ def test_a_shoe_ended_early_and_the_next(at: Bench) -> None:
     at.eventually(lambda: at.table.phase == "wagers_open")
     at.dealer.play("2H 3D 3H 2S 6D 4C")
     assert _rounds(at, 2) == [
-        _hand("9C TC", 9, "TD 5D", 5, "player", 1, OPENED - 4, natural=True),
-        _hand("2H 3H 6D", 1, "3D 2S 4C", 9, "banker", 1, 8 * 52 - 2 - 6, shoe=2),
+        _round("9C TC", 9, "TD 5D", 5, "player", 1, OPENED - 4, natural=True),
+        _round("2H 3H 6D", 1, "3D 2S 4C", 9, "banker", 1, 8 * 52 - 2 - 6, shoe=2),
     ]
     assert [(event["shoe"], event["reason"]) for event in at.pit.told("shoe_closed")] == [(1, "closed_early")]
 
@@ -202,16 +202,16 @@ def test_a_shoe_ended_early_and_the_next(at: Bench) -> None:
     _params("beetek", table={"lock_on": "first_card"}, game={"shoe": {"decks": 1, "cut_card_from_end": 0}}),
     indirect=True,
 )
-def test_a_shoe_with_too_few_cards_for_a_hand_is_over(at: Bench) -> None:
-    burned, *hands = _one_deck()
+def test_a_shoe_with_too_few_cards_for_a_round_is_over(at: Bench) -> None:
+    burned, *rounds = _one_deck()
     at.announce()
-    at.shoe.deal(" ".join([*burned, *(card for hand in hands for card in hand)]))
+    at.shoe.deal(" ".join([*burned, *(card for round_ in rounds for card in round_)]))
     at.eventually(lambda: at.table.phase == "shoe_ended")  # a deck, three times over, comes slowly
-    told = _rounds(at, len(hands))
-    assert [_drawn(event) for event in told] == hands
+    told = _rounds(at, len(rounds))
+    assert [_drawn(event) for event in told] == rounds
     [closed] = at.pit.told("shoe_closed")
-    left = 52 - len(burned) - sum(map(len, hands))
-    assert (closed["reason"], closed["rounds"], closed["cards_left"]) == ("too_few_cards", len(hands), left)
+    left = 52 - len(burned) - sum(map(len, rounds))
+    assert (closed["reason"], closed["rounds"], closed["cards_left"]) == ("too_few_cards", len(rounds), left)
     assert at.pit.told("fault") == []
 
 
@@ -223,32 +223,32 @@ def _one_deck() -> list[list[str]]:
     burned = 1 + rules.burn_count(deck[0])
     dealt, deck = [deck[:burned]], deck[burned:]
     while len(deck) >= 6:
-        hand = Hand()
-        while hand.side is not None:
-            hand.take(deck.pop(0))
-        dealt.append(hand.cards)
+        round_ = FeltRound()
+        while round_.side is not None:
+            round_.take(deck.pop(0))
+        dealt.append(round_.cards)
     return dealt
 
 
 def _drawn(event: dict[str, Any]) -> list[str]:
     """Return the cards of a round, taken from its event, in the order in which they were drawn."""
-    return Hand(player=event["player"]["cards"], banker=event["banker"]["cards"]).cards
+    return FeltRound(player=event["player"]["cards"], banker=event["banker"]["cards"]).cards
 
 
 # People.
 
 
 @pytest.mark.proof  # `test_hil_faults.py` voids with the key, `test_hil_absence.py` by two people
-def test_a_supervisor_voids_a_hand(at: Bench) -> None:
+def test_a_supervisor_voids_a_round(at: Bench) -> None:
     at.dealer.open_shoe()
     at.dealer.lock(2)
     at.dealer.deal("KH 2D")
     at.table.supervisor("void")
     at.pins.uncover(2)
     if isinstance(at.shoe, FarShoe):
-        at.shoe.force_quit()  # its own game of that hand; a BeeTek plays none
+        at.shoe.force_quit()  # its own game of that round; a BeeTek plays none
     at.dealer.play("9C TD TC 5D")
-    assert _rounds(at, 1) == [_hand("9C TC", 9, "TD 5D", 5, "player", 2, OPENED - 6, natural=True)]
+    assert _rounds(at, 1) == [_round("9C TC", 9, "TD 5D", 5, "player", 2, OPENED - 6, natural=True)]
     [void] = at.pit.told("void")
     assert (void["round"], void["by"], void["reason"], void["progressive"][0]["seats"]) == (1, "Ann", "supervisor", [2])
     assert at.pit.told("fault") == []
@@ -266,7 +266,7 @@ def test_a_card_that_cannot_be_read_is_named(at: Bench) -> None:
     else:
         _lose_and_name(at, at.shoe, "2D")
     at.shoe.deal("9S 3C")
-    assert _rounds(at, 1) == [_hand("KS 9S", 9, "2D 3C", 5, "player", 1, OPENED - 4, natural=True)]
+    assert _rounds(at, 1) == [_round("KS 9S", 9, "2D 3C", 5, "player", 1, OPENED - 4, natural=True)]
     assert [hit["seat"] for hit in at.pit.hits] == [1]
     stops = 2 if isinstance(at.shoe, FarBeeTek) else 1  # its cable was pulled, so its cards were counted too
     assert len(at.pit.told("fault")) == len(at.pit.told("fault_cleared")) == stops
@@ -295,7 +295,7 @@ def _lose_and_name(at: Bench, shoe: FarBeeTek, card: str) -> None:
 
 
 @pytest.mark.proof  # `test_hil_transports.py` unplugs both brands inside a round
-def test_unplugged_inside_a_hand_the_table_stops_until_a_supervisor_clears_it(at: Bench) -> None:
+def test_unplugged_inside_a_round_the_table_stops_until_a_supervisor_clears_it(at: Bench) -> None:
     at.dealer.open_shoe()
     at.dealer.lock(1)
     at.dealer.deal("KS 2D")
@@ -306,7 +306,7 @@ def test_unplugged_inside_a_hand_the_table_stops_until_a_supervisor_clears_it(at
     assert at.table.fault == "shoe_unplugged"  # the link is back; the fault stands
     at.table.clear_and_count()
     at.shoe.deal("9S 3C")
-    assert _rounds(at, 1) == [_hand("KS 9S", 9, "2D 3C", 5, "player", 1, OPENED - 4, natural=True)]
+    assert _rounds(at, 1) == [_round("KS 9S", 9, "2D 3C", 5, "player", 1, OPENED - 4, natural=True)]
     assert [hit["seat"] for hit in at.pit.hits] == [1]
     assert [(event["code"], event["by"], event["exit"]) for event in at.pit.told("fault_cleared")] == [
         ("shoe_unplugged", "Ann", "clear"),
@@ -323,13 +323,13 @@ def test_unplugged_after_the_lock_a_person_counts(at: Bench) -> None:
     at.shoe.plug()
     at.table.count()
     at.shoe.deal("9C TD TC 5D")
-    assert _rounds(at, 1) == [_hand("9C TC", 9, "TD 5D", 5, "player", 1, OPENED - 4, natural=True)]
+    assert _rounds(at, 1) == [_round("9C TC", 9, "TD 5D", 5, "player", 1, OPENED - 4, natural=True)]
     assert [event["code"] for event in at.pit.told("fault")] == ["shoe_unheard"]
 
 
 @_BEETEK_AND_AT_LENGTH_BOTH
 @pytest.mark.parametrize("drawn", ["KS 2D 9S", *(pytest.param(few, marks=pytest.mark.proof) for few in ("", "KS"))])
-def test_killed_with_a_card_due_the_hand_goes_on_where_it_stood(at: Bench, drawn: str) -> None:
+def test_killed_with_a_card_due_the_round_goes_on_where_it_stood(at: Bench, drawn: str) -> None:
     at.dealer.open_shoe()
     at.dealer.lock(1)
     at.dealer.deal(drawn)
@@ -338,16 +338,16 @@ def test_killed_with_a_card_due_the_hand_goes_on_where_it_stood(at: Bench, drawn
     assert at.table.hands == shown
     assert at.table.face == before
     at.shoe.deal("KS 2D 9S 3C".removeprefix(drawn))
-    assert _rounds(at, 1) == [_hand("KS 9S", 9, "2D 3C", 5, "player", 1, OPENED - 4, natural=True)]
+    assert _rounds(at, 1) == [_round("KS 9S", 9, "2D 3C", 5, "player", 1, OPENED - 4, natural=True)]
     assert [hit["seat"] for hit in at.pit.hits] == [1]
     assert [event["code"] for event in at.pit.told("fault")] == ["shoe_unheard"]
 
 
 @_BEETEK_AND_AT_LENGTH_BOTH
-def test_killed_or_unplugged_between_hands_it_asks_for_a_count(at: Bench) -> None:
+def test_killed_or_unplugged_between_rounds_it_asks_for_a_count(at: Bench) -> None:
     at.dealer.open_shoe()
     at.dealer.play("9C TD TC 5D")
-    if isinstance(at.shoe, FarShoe):  # what it says of the hand comes after it, and is not to be lost with the cable
+    if isinstance(at.shoe, FarShoe):  # what it says of the round comes after it, and is not to be lost with the cable
         at.eventually(lambda: any(fact["fact"] == "ShoeResultReported" for fact in at.table.facts()))
     before = at.table.face
     at.restart()
@@ -358,7 +358,7 @@ def test_killed_or_unplugged_between_hands_it_asks_for_a_count(at: Bench) -> Non
     assert at.table.face == before
     at.dealer.play("2H 3D 3H 2S 6D 4C")
     assert _rounds(at, 2) == [
-        _hand("9C TC", 9, "TD 5D", 5, "player", 1, OPENED - 4, natural=True),
-        _hand("2H 3H 6D", 1, "3D 2S 4C", 9, "banker", 2, OPENED - 10),
+        _round("9C TC", 9, "TD 5D", 5, "player", 1, OPENED - 4, natural=True),
+        _round("2H 3H 6D", 1, "3D 2S 4C", 9, "banker", 2, OPENED - 10),
     ]
     assert [event["code"] for event in at.pit.told("fault")] == ["shoe_unheard"] * 2

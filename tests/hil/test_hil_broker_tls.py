@@ -13,7 +13,7 @@ import pytest
 
 from controller.bench.daemon import ROOT
 from controller.people.cli.main import main
-from tests.hil.elsewhere import A_HAND, run_elsewhere, run_pytest, told_elsewhere
+from tests.hil.elsewhere import A_ROUND, run_elsewhere, run_pytest, told_elsewhere
 from tests.support.brokers import Broker
 
 SHIPPED = ROOT / "config" / "mosquitto"
@@ -76,7 +76,7 @@ def test_of_this_table_alone(time, table, dealer, pit, eventually):
 
 
 @pytest.mark.proof
-def test_another_repository_deals_a_hand_and_hears_nothing_of_an_earlier_tests_table(
+def test_another_repository_deals_a_round_and_hears_nothing_of_an_earlier_tests_table(
     secured: SecuredBroker, tmp_path: Path
 ) -> None:
     """A test in another repository can play a round with this broker, and hears nothing of an earlier test's table. The
@@ -84,7 +84,7 @@ def test_another_repository_deals_a_hand_and_hears_nothing_of_an_earlier_tests_t
     called `hil`. A relative folder of certificates is found from the folder in which pytest is called."""
     (tmp_path / "here").symlink_to(secured.folder)
     named = ("--broker", f"mqtts://localhost:{secured.port}", "--broker-certs", "here")
-    run = run_elsewhere(tmp_path, A_HAND + _TWICE, *named)
+    run = run_elsewhere(tmp_path, A_ROUND + _TWICE, *named)
     assert run.returncode == 0, run.stdout
     assert f"broker localhost:{secured.port} over TLS, header" in run.stdout
     assert secured.clients == {"hil", "pit"}
@@ -93,7 +93,7 @@ def test_another_repository_deals_a_hand_and_hears_nothing_of_an_earlier_tests_t
 _ITS_OWN = (
     "every_fault.py::test_the_fault_comes_is_seen_and_is_left[wagers_differ]",
     "story.py::test_the_shoes_own_first_card_announces_it",
-    "story.py::test_a_whole_hand_from_new_shoe_to_a_royal_9_hit",
+    "story.py::test_a_whole_round_from_new_shoe_to_a_royal_9_hit",
     "stream.py::test_a_journal_restored_from_an_old_copy_is_found_out_by_the_pits_word",
     "bet_recognition.py::test_only_the_key_that_two_people_adopted_stakes_and_each_of_its_words_stakes_once",
     # Last: the broker retains the key of this test's pit, which is another than that of the others.

@@ -19,7 +19,7 @@ from controller.bench.jumpers import Jumpers
 from controller.daemon import config
 from controller.people.cli import programs
 from drivers.sim.pins import OUTPUT, PinsPage
-from tests.hil.elsewhere import A_HAND, run_elsewhere, run_pytest, told_elsewhere
+from tests.hil.elsewhere import A_ROUND, run_elsewhere, run_pytest, told_elsewhere
 from tests.support import samples
 
 JUMPERS = ROOT / "controller" / "bench" / "jumpers.toml"
@@ -75,7 +75,7 @@ def test_a_jumpered_header_plays_what_it_has_pins_for(tmp_path: Path, shim: Path
     real = ("--gpio", "real", "--jumpers", str(JUMPERS))
     preloaded = {"LD_PRELOAD": str(shim), "TABLE_PINS_PAGE": str(tmp_path / "header"), "CI": ""}
     with _wired(PinsPage(tmp_path / "header"), Jumpers.read(JUMPERS)):
-        run = run_elsewhere(tmp_path, A_HAND + _SEAT_3, *real, **preloaded)
+        run = run_elsewhere(tmp_path, A_ROUND + _SEAT_3, *real, **preloaded)
     assert run.returncode == 0, run.stdout
     assert "1 passed, 1 skipped" in run.stdout
     assert "no seat_3 here" in run.stdout
@@ -88,7 +88,7 @@ def test_without_a_pi_a_jumpered_header_is_skipped_and_says_why(tmp_path: Path) 
     refusal = "This module can only be run on a Raspberry Pi!"
     (tmp_path / "RPi" / "GPIO.py").write_text(f"raise RuntimeError({refusal!r})\n", "utf-8")
     (tmp_path / "RPi" / "__init__.py").touch()
-    run = run_elsewhere(tmp_path, A_HAND, "--gpio", "real", "--jumpers", str(JUMPERS), CI="")
+    run = run_elsewhere(tmp_path, A_ROUND, "--gpio", "real", "--jumpers", str(JUMPERS), CI="")
     assert run.returncode == 0, run.stdout
     assert "1 skipped" in run.stdout
     assert f"RPi.GPIO refuses this machine: {refusal}" in run.stdout
@@ -309,8 +309,8 @@ def test_wrong_options_are_told_before_anything_runs_and_a_strict_bench_fails_by
     ("form", "tests"),
     [
         ("mqtt://{host}:{port}", "def test_none(broker): pass"),
-        ("{host}:{port}", A_HAND),
-        ("mqtt://{host}:{port}", A_HAND),
+        ("{host}:{port}", A_ROUND),
+        ("mqtt://{host}:{port}", A_ROUND),
     ],
 )
 def test_a_broker_that_runs_is_used(form: str, tests: str, tmp_path: Path, broker: Broker) -> None:

@@ -24,7 +24,7 @@ from drivers.sim.shoe.angel_eye import Result, Target, card_byte, frame
 from drivers.sim.signing import at_now
 from tests.hil.bench import Bench
 from tests.support.errors import raising
-from tests.support.felt import Hand
+from tests.support.felt import FeltRound
 
 CARDS = 8 * 52
 _LAMP_IS_OFF_S = 0.8  # dark for longer than the fault lamp's slow blink leaves it dark
@@ -35,7 +35,7 @@ _AT_LENGTH = {
     *("card_after_shoe", "card_after_shoe-beetek", "first_card_in_shoe", "burn_long", "burn_count_differs"),
     *("shoe_exhausted", "commission_owed", "unreadable_card", "card_not_due", "choice_due", "burn_short"),
     *("card_without_shoe", "card_outside_game", "force_quit"),
-    *("shoe_error-overdraw", "shoe_error-overdraw_kept_between_hands", "shoe_error-overdraw_kept_in_play"),
+    *("shoe_error-overdraw", "shoe_error-overdraw_kept_between_rounds", "shoe_error-overdraw_kept_in_play"),
     *("shoe_error-button_mishandled", "shoe_error-reverse_midway", "shoe_error-reverse_at_exit"),
     *("shoe_error-card_code", "shoe_error-draw_timeout", "target_differs", "reports_missed", "round_too_fast"),
     *("cut_card_in_burn-beetek", "commission_owed-collected"),
@@ -48,7 +48,7 @@ that the core makes of a report and its phase alone. Of these `tests/table` prov
 An error of the shoe stands and is answered in `test_hil_people.py`; a shoe that was switched off or went unheard is
 counted in `test_hil_shoes_end.py` and `test_hil_absence.py`.
 The last five are walked by tests of their own: of the cabinet, of a vanishing journal, of the stream, of a shoe that is
-unplugged inside a hand, and of a full outbox in `tests/fuzz`."""
+unplugged inside a round, and of a full outbox in `tests/fuzz`."""
 
 
 Way = Callable[[Bench], Iterator[dict[str, Any]]]
@@ -210,7 +210,7 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
 def _(at: Bench) -> Iterator[dict[str, Any]]:
     *final_round, kept = ["TD", "TC", "5D", "4D", "5C", "4C"]
     at.announce()
-    at.shoe.deal(" ".join(_whole_hands_without({*final_round, kept})))
+    at.shoe.deal(" ".join(_whole_rounds_without({*final_round, kept})))
     at.eventually(lambda: (at.table.phase, at.table.face.cards_left) == ("wagers_open", 6))
     at.shoe.deal(final_round[0])
     _report_kept(at.shoe, kept)  # for a round that never comes, and so Banker's third card is not there
@@ -222,16 +222,16 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
     assert at.pit.told("void")[0]["round"] == len(at.pit.rounds) + 1
 
 
-def _whole_hands_without(others: set[str]) -> list[str]:
+def _whole_rounds_without(others: set[str]) -> list[str]:
     """Return a shuffled deck without the cards `others`, in an order in which the last card ends a round."""
     deck = [rank + suit for rank in rules.RANKS for suit in rules.SUITS if rank + suit not in others]
     for seed in count():
         random.Random(seed).shuffle(deck)
-        hand = Hand()
+        round_ = FeltRound()
         for card in deck[1 + rules.burn_count(deck[0]) :]:
-            hand = Hand() if hand.side is None else hand
-            hand.take(card)
-        if hand.side is None:
+            round_ = FeltRound() if round_.side is None else round_
+            round_.take(card)
+        if round_.side is None:
             return deck
     raise AssertionError
 
@@ -344,7 +344,7 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
     assert at.table.hands["banker"] == []
     at.table.supervisor("clear")  # the card lies where the rules put it
     at.shoe.deal("TC 5D")
-    at.eventually(lambda: [hand["banker"]["cards"] for hand in at.pit.rounds] == [["TD", "5D"]])
+    at.eventually(lambda: [event["banker"]["cards"] for event in at.pit.rounds] == [["TD", "5D"]])
 
 
 @walk("result_differs", "clear", by="key")
@@ -408,7 +408,7 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
     at.eventually(lambda: len(at.pit.rounds) == 1)
 
 
-@walk("shoe_error", "clear", how="overdraw_kept_between_hands")
+@walk("shoe_error", "clear", how="overdraw_kept_between_rounds")
 def _(at: Bench) -> Iterator[dict[str, Any]]:
     at.dealer.open_shoe()
     at.dealer.play("9C TD TC 5D")
@@ -421,7 +421,7 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
     assert at.table.hands == {"player": ["8S"], "banker": []}  # drawn in error: a simulated hand's first
     assert at.table.face.simulated
     at.shoe.deal("2D TC 4D")  # the shoe's own game goes on with the kept card too
-    at.eventually(lambda: [hand["player"]["cards"] for hand in at.pit.rounds[1:]] == [["8S", "TC"]])
+    at.eventually(lambda: [event["player"]["cards"] for event in at.pit.rounds[1:]] == [["8S", "TC"]])
     assert at.pit.rounds[1]["banker"]["cards"] == ["2D", "4D"]
 
 
@@ -437,13 +437,13 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
     at.table.supervisor("clear")
     assert at.table.hands == {"player": ["9C"], "banker": []}
     at.shoe.deal("TD TC 5D")
-    at.eventually(lambda: [hand["banker"]["cards"] for hand in at.pit.rounds] == [["TD", "5D"]])
+    at.eventually(lambda: [event["banker"]["cards"] for event in at.pit.rounds] == [["TD", "5D"]])
     assert at.pit.rounds[0]["player"]["cards"] == ["9C", "TC"]
     assert at.table.hands == {"player": ["7H"], "banker": []}  # drawn in error: a simulated hand's first
     at.shoe.deal("2C", target=Target.BANKER, index=1)
     at.shoe.deal("2H", target=Target.PLAYER, index=2)
     at.shoe.deal("KD", target=Target.BANKER, index=2)
-    at.eventually(lambda: [hand["player"]["cards"] for hand in at.pit.rounds[1:]] == [["7H", "2H"]])
+    at.eventually(lambda: [event["player"]["cards"] for event in at.pit.rounds[1:]] == [["7H", "2H"]])
     assert at.pit.rounds[1]["banker"]["cards"] == ["2C", "KD"]
 
 
@@ -469,7 +469,7 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
     at.with_key("deal")
     assert at.table.hands == {"player": ["9C"], "banker": ["TD"]}
     at.shoe.deal("TC 5D")
-    at.eventually(lambda: [hand["banker"]["cards"] for hand in at.pit.rounds] == [["TD", "5D"]])
+    at.eventually(lambda: [event["banker"]["cards"] for event in at.pit.rounds] == [["TD", "5D"]])
 
 
 @walk("shoe_error", "clear", how="reverse_midway")
@@ -513,7 +513,7 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
     at.eventually(lambda: at.table.stop_told.held_cards == 3)
     assert (at.table.hands, at.pit.rounds) == ({"player": ["9C"], "banker": []}, [])
     at.table.supervisor("clear")
-    at.eventually(lambda: [hand["banker"]["cards"] for hand in at.pit.rounds] == [["TD", "5D"]])
+    at.eventually(lambda: [event["banker"]["cards"] for event in at.pit.rounds] == [["TD", "5D"]])
 
 
 @walk("reports_missed", "clear")
@@ -527,7 +527,7 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
     at.table.supervisor("card", card="TD")
     at.table.supervisor("clear")
     at.shoe.deal("5D")
-    at.eventually(lambda: [hand["banker"]["cards"] for hand in at.pit.rounds] == [["TD", "5D"]])
+    at.eventually(lambda: [event["banker"]["cards"] for event in at.pit.rounds] == [["TD", "5D"]])
     at.eventually(lambda: at.table.status().shoe.bad_bytes.get("unconfirmed"))
 
 

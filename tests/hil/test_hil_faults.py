@@ -20,7 +20,7 @@ def _shoe_open(table: Table, dealer: Dealer) -> None:
 
 
 @pytest.mark.proof  # each part of it is in another test: the stories below, the walks, and a stop over a kill
-def test_a_shoe_unplugged_inside_a_hand_stops_the_table_until_a_supervisor_clears_it(at: Bench) -> None:
+def test_a_shoe_unplugged_inside_a_round_stops_the_table_until_a_supervisor_clears_it(at: Bench) -> None:
     at.dealer.lock(1)
     at.dealer.deal("KS 2D")
     at.shoe.unplug()
@@ -51,7 +51,7 @@ def test_a_shoe_unplugged_inside_a_hand_stops_the_table_until_a_supervisor_clear
     at.eventually(lambda: at.pins.lamp("fault") == "dark")
 
 
-def test_a_shoe_unplugged_while_the_hands_first_card_goes_to_the_disk_is_unplugged_inside_the_hand(at: Bench) -> None:
+def test_a_shoe_unplugged_while_the_rounds_first_card_goes_to_the_disk_is_unplugged_inside_the_round(at: Bench) -> None:
     at.dealer.lock()
     with at.table.busy_disk():
         at.shoe.deal("KS")
@@ -84,7 +84,7 @@ def test_a_person_at_a_shell_sees_the_fault_and_clears_it(at: Bench) -> None:
     assert again.returncode == 1
     assert again.stderr.startswith("no_fault")
     at.shoe.deal("TC 5D")
-    at.eventually(lambda: [hand["outcome"] for hand in at.pit.rounds] == ["player"])
+    at.eventually(lambda: [event["outcome"] for event in at.pit.rounds] == ["player"])
     assert at.pit.told("fault_cleared")[0]["by"] == "Bea"
 
 
@@ -121,7 +121,7 @@ def test_a_card_the_shoe_could_not_read_is_named(at: Bench) -> None:
     at.shoe.deal("3C")
     at.eventually(
         lambda: (
-            [(hand["player"]["cards"], hand["banker"]["cards"]) for hand in at.pit.rounds]
+            [(event["player"]["cards"], event["banker"]["cards"]) for event in at.pit.rounds]
             == [(["KS", "9S"], ["2D", "3C"])]
         )
     )
@@ -142,12 +142,12 @@ def test_a_damaged_copy_is_counted_and_costs_nothing(at: Bench) -> None:
 
     at.shoe.corrupt = garble
     at.dealer.play("9C TD TC 5D")
-    at.eventually(lambda: [hand["outcome"] for hand in at.pit.rounds] == ["player"])
+    at.eventually(lambda: [event["outcome"] for event in at.pit.rounds] == ["player"])
     assert at.table.fault is None
     at.eventually(lambda: set(at.table.status().shoe.bad_bytes) == {"noise"})
 
 
-def test_a_hand_is_voided_with_key_and_button(at: Bench) -> None:
+def test_a_round_is_voided_with_key_and_button(at: Bench) -> None:
     at.dealer.lock(1, 5)
     at.dealer.deal("KS 2D")
     at.pins.press("void")
@@ -165,6 +165,6 @@ def test_a_hand_is_voided_with_key_and_button(at: Bench) -> None:
         [1, 5],
     )
     at.dealer.play("9C TD TC 5D")
-    at.eventually(lambda: [hand["round"] for hand in at.pit.rounds] == [2])
+    at.eventually(lambda: [event["round"] for event in at.pit.rounds] == [2])
     assert at.pit.rounds[0]["cards_left"] == 8 * 52 - 3 - 2 - 4
     assert at.table.fault is None

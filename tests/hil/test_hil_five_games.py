@@ -212,10 +212,10 @@ def test_the_pits_account_of_a_shoe_is_the_houses_to_the_cent(
 ) -> None:
     for number, (event, line) in enumerate(accounts.both("wagers_locked"), 1):
         for what in ("wagers", "refused"):
-            assert _in_one_order(event[what]) == _in_one_order(line[what]), f"{what} of hand {number}"
+            assert _in_one_order(event[what]) == _in_one_order(line[what]), f"{what} of round {number}"
     for number, (event, line) in enumerate(accounts.both("round"), 1):
         _settles_the_traditional_first(event, _optional(evening))
-        assert _in_the_houses_words(event) == _sorted(line), f"hand {number}"
+        assert _in_the_houses_words(event) == _sorted(line), f"round {number}"
         _balances(line["settlement"])
     for event, line in accounts.both("commission"):
         assert {key: event[key] for key in line} == line

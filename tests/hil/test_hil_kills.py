@@ -12,32 +12,34 @@ from controller.bench.far_pit import FarPit
 from drivers.sim import rules
 from tests.hil.bench import Bench
 from tests.hil.evening import Evening
-from tests.support.felt import Hand
+from tests.support.felt import FeltRound
 
 pytestmark = pytest.mark.usefixtures("as_shipped")
 
 KILLS = 4
 
 
-def _hand(event: dict[str, Any]) -> tuple[int, int]:
+def _place(event: dict[str, Any]) -> tuple[int, int]:
     return event["shoe"], event["round"]
 
 
-def _judge(played: list[Hand], pit: FarPit) -> None:
+def _judge(played: list[FeltRound], pit: FarPit) -> None:
     """Check that what the pit was told agrees with the rounds that were really dealt."""
-    hands = {(hand.shoe, hand.round): hand for hand in played}
-    assert [_hand(event) for event in pit.told("wagers_locked")] == list(hands), "each hand was locked once, in order"
+    rounds = {(round_.shoe, round_.round): round_ for round_ in played}
+    assert [_place(event) for event in pit.told("wagers_locked")] == list(rounds), (
+        "each round was locked once, in order"
+    )
     for event in pit.told("wagers_locked"):
         # Just after a restart there is no pit to bet with yet: such a wager is refused.
         (royal9,) = event["progressive"]
-        assert royal9["seats"] + royal9["refused_seats"] == hands[_hand(event)].seats
-    assert [_hand(event) for event in pit.told("void")] == [place for place, hand in hands.items() if hand.voided]
-    assert [_hand(event) for event in pit.rounds] == [place for place, hand in hands.items() if not hand.voided]
+        assert royal9["seats"] + royal9["refused_seats"] == rounds[_place(event)].seats
+    assert [_place(event) for event in pit.told("void")] == [place for place, round_ in rounds.items() if round_.voided]
+    assert [_place(event) for event in pit.rounds] == [place for place, round_ in rounds.items() if not round_.voided]
     for event in pit.rounds:
-        hand = hands[_hand(event)]
-        assert (event["player"]["cards"], event["banker"]["cards"]) == (hand.player, hand.banker)
-        assert event["outcome"] == rules.outcome(hand.player, hand.banker)
-        assert (event["cards_left"], event["simulated"]) == (hand.cards_left, False)
+        round_ = rounds[_place(event)]
+        assert (event["player"]["cards"], event["banker"]["cards"]) == (round_.player, round_.banker)
+        assert event["outcome"] == rules.outcome(round_.player, round_.banker)
+        assert (event["cards_left"], event["simulated"]) == (round_.cards_left, False)
 
 
 _BEETEK = pytest.mark.table(shoe={"driver": "beetek"})
@@ -53,7 +55,7 @@ _BEETEK = pytest.mark.table(shoe={"driver": "beetek"})
         pytest.param(500, 60, marks=[pytest.mark.proof, _BEETEK], id="proof-beetek"),
     ],
 )
-def test_a_table_killed_again_and_again_tells_the_pit_every_hand_once_and_right(
+def test_a_table_killed_again_and_again_tells_the_pit_every_round_once_and_right(
     seed: int, kills: int, at: Bench, figure: Callable[[str], None]
 ) -> None:
     evening = Evening(at.table, at.shoe, at.pins, at.eventually, seed, kills)
@@ -70,6 +72,6 @@ def test_a_table_killed_again_and_again_tells_the_pit_every_hand_once_and_right(
     happened = evening.happened
     assert happened["kills"] >= kills
     assert len(at.pit.rounds) > kills / 20
-    for rare in ("a card was named", "a hand was voided", "dealt on while the daemon was down"):
+    for rare in ("a card was named", "a round was voided", "dealt on while the daemon was down"):
         assert happened[rare] > 0 or kills < KILLS, f"this evening was too quiet: {rare} never happened"
-    figure(f"{happened['kills']} kills, {len(evening.played)} hands compared, {len(at.pit.events)} events, none wrong")
+    figure(f"{happened['kills']} kills, {len(evening.played)} rounds compared, {len(at.pit.events)} events, none wrong")

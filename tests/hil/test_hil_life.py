@@ -30,7 +30,7 @@ def test_the_lamps_go_through_the_real_rpi_gpio(table: Table, shim: Path | None)
 
 @pytest.mark.long
 @pytest.mark.usefixtures("as_shipped")
-def test_a_table_killed_inside_a_hand_stands_where_it_stood(at: Bench) -> None:
+def test_a_table_killed_inside_a_round_stands_where_it_stood(at: Bench) -> None:
     at.dealer.open_shoe()
     at.dealer.lock(1, 7)
     at.dealer.deal("KS 2D")

@@ -38,10 +38,10 @@ def everything(broker: Broker | ExistingBroker, table: Table) -> Iterator[Everyt
 
 
 @pytest.mark.table(example="sugarhouse_midi", game={"shoe": {"drawn_in_error": "burn"}})
-def test_a_whole_hand_burned_in_error_is_told_to_nobody(everything: Everything, at: Bench) -> None:
+def test_a_whole_round_burned_in_error_is_told_to_nobody(everything: Everything, at: Bench) -> None:
     at.dealer.open_shoe()
     at.shoe.deal("4S")
-    for card in ("TH", "5D", "9C"):  # the shoe's own hand goes on, and the table's has not begun
+    for card in ("TH", "5D", "9C"):  # the shoe's own round goes on, and the table's has not begun
         at.shoe.deal(card)
         at.eventually(lambda: at.table.fault == "target_differs")
         at.table.supervisor("clear")
@@ -78,4 +78,4 @@ def test_no_card_is_told_before_it_is_revealed(everything: Everything, at: Bench
     at.eventually(lambda: at.table.hands["player"] == ["5H", "TH", "--"])
     assert b"9D" not in seen()
     at.pins.press("reveal", until=lambda: at.table.hands["player"][-1] == "9D")
-    at.eventually(lambda: [hand["outcome"] for hand in at.pit.rounds] == ["tie"])
+    at.eventually(lambda: [event["outcome"] for event in at.pit.rounds] == ["tie"])

@@ -19,7 +19,7 @@ from controller.bench.daemon import Table
 from tests.hil.bench import Bench
 from tests.support.errors import raising
 
-_TWO_HANDS = "KS 2D 9S 3C KD 4C 9H 5D"  # the first is a jackpot for seats 1, 4 and 7; with their results ten reports
+_TWO_ROUNDS = "KS 2D 9S 3C KD 4C 9H 5D"  # the first is a jackpot for seats 1, 4 and 7; with their results ten reports
 _THIRD = "KS 3D 9S 4C"  # another jackpot
 _BURNED, _DECKS = 3, 8
 _BY_HAND_S = 0.3  # a person draws no card faster
@@ -49,7 +49,7 @@ def pull_and_deal(at: Bench, cards: str) -> None:
 def test_two_rounds_unheard_after_a_lock_put_no_third_round_on_it(at: Bench) -> None:
     at.dealer.open_shoe()
     at.dealer.lock(1, 2, 3)
-    pull_and_deal(at, _TWO_HANDS)
+    pull_and_deal(at, _TWO_ROUNDS)
     at.shoe.deal(_THIRD)
     at.eventually(lambda: at.table.fault == "shoe_unheard" and at.table.stop_told.held_cards == 4)
     assert at.table.face.hands == ()

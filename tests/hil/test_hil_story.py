@@ -8,7 +8,7 @@ from tests.hil.bench import Bench
 
 
 @pytest.mark.long
-def test_a_whole_hand_from_new_shoe_to_a_royal_9_hit(at: Bench) -> None:
+def test_a_whole_round_from_new_shoe_to_a_royal_9_hit(at: Bench) -> None:
     at.pins.press("new_shoe", until=lambda: at.table.phase == "first_card_due")
     at.eventually(lambda: at.pins.lamp("draw_player") == at.pins.lamp("draw_banker") == "steady")
     at.shoe.deal("2C KC KC")  # a two is turned up, two more are burned
@@ -33,10 +33,10 @@ def test_a_whole_hand_from_new_shoe_to_a_royal_9_hit(at: Bench) -> None:
     at.eventually(lambda: at.table.unacknowledged() == 0)
     assert at.pit.types == ["shoe_opened", "wagers_locked", "round", "hit", "hit"]
     assert at.pit.told("wagers_locked")[0]["progressive"][0]["seats"] == [1, 2]
-    [hand] = at.pit.rounds
-    assert hand["player"] == {"cards": ["KS", "9S"], "total": 9}
-    assert hand["banker"] == {"cards": ["2D", "3C"], "total": 5}
-    assert (hand["outcome"], hand["natural"], hand["cards_left"]) == ("player", True, 8 * 52 - 3 - 4)
+    [event] = at.pit.rounds
+    assert event["player"] == {"cards": ["KS", "9S"], "total": 9}
+    assert event["banker"] == {"cards": ["2D", "3C"], "total": 5}
+    assert (event["outcome"], event["natural"], event["cards_left"]) == ("player", True, 8 * 52 - 3 - 4)
     assert [(hit["seat"], hit["tier"]) for hit in at.pit.hits] == [(1, "player_personal"), (2, "suited_royal")]
     assert [(hit["progressive"], hit["fixed"]) for hit in at.pit.hits] == [
         ({"meter": "player_personal", "share": "1:1", "shown_cents": at.pit.levels["player_personal"]}, None),
@@ -102,7 +102,7 @@ def test_without_a_pit_the_royal_9_wager_is_refused_and_baccarat_goes_on(at: Ben
     at.pit.come()
     at.eventually(lambda: at.table.unacknowledged() == 0)
     assert at.pit.hits == []
-    assert [hand["outcome"] for hand in at.pit.rounds] == ["player", "player"]
+    assert [event["outcome"] for event in at.pit.rounds] == ["player", "player"]
     told = at.pit.told("wagers_locked")[-1]
     assert (
         told["progressive"][0]["seats"],
@@ -139,7 +139,7 @@ def test_a_wager_locked_before_the_pit_went_silent_stays_good(at: Bench) -> None
     at.eventually(lambda: [hit["tier"] for hit in at.pit.hits] == ["player_personal"])
 
 
-def test_the_cut_card_before_a_hands_first_card_makes_that_hand_the_last(at: Bench) -> None:
+def test_the_cut_card_before_a_rounds_first_card_makes_that_round_the_last(at: Bench) -> None:
     at.dealer.open_shoe()
     at.dealer.lock()
     at.shoe.deal("CUT 9C TD TC 5D")
@@ -148,7 +148,7 @@ def test_the_cut_card_before_a_hands_first_card_makes_that_hand_the_last(at: Ben
     assert at.pit.told("alarm")[0]["code"] == "cut_card_misplaced"
 
 
-def test_a_card_drawn_in_error_that_nobody_saw_is_the_next_hands_first(at: Bench) -> None:
+def test_a_card_drawn_in_error_that_nobody_saw_is_the_next_rounds_first(at: Bench) -> None:
     at.dealer.open_shoe()
     at.pins.cover(1)
     at.eventually(lambda: at.table.status().sensors == (1,))
@@ -158,7 +158,7 @@ def test_a_card_drawn_in_error_that_nobody_saw_is_the_next_hands_first(at: Bench
     at.pins.press("deal", until=lambda: at.table.hands["player"] == ["KS"])
     at.shoe.deal("2D 9S 3C")
     at.eventually(lambda: [hit["tier"] for hit in at.pit.hits] == ["player_personal"])
-    assert [hand["simulated"] for hand in at.pit.rounds] == [False]
+    assert [event["simulated"] for event in at.pit.rounds] == [False]
 
 
 def test_a_wager_that_is_placed_after_the_dealer_saw_the_card_does_not_play(at: Bench) -> None:

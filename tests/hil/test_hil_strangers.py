@@ -15,7 +15,7 @@ from controller.bench.far_pit import FarPit
 from controller.bench.waiting import Eventually
 from tests.support.other_user import NOBODY, ask_as, needs_root
 
-HAND = "9C TD TC 5D"
+ROUND = "9C TD TC 5D"
 
 
 @needs_root
@@ -46,7 +46,7 @@ def test_a_changed_file_of_the_program_is_told_to_the_pit_and_kept_and_found_by_
     table.start()
     eventually(table.links_up)
     dealer.open_shoe()
-    dealer.play(HAND)
+    dealer.play(ROUND)
     honest = table.status()
     table.stop()
     assert _measured(table) == [honest.program_digest], "the copy is what ran before, byte for byte"

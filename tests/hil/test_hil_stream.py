@@ -29,22 +29,22 @@ def test_what_happens_while_the_broker_is_down_arrives_in_order(at: Bench, broke
     broker.up()
     at.eventually(lambda: at.table.unacknowledged() == 0)
     assert at.pit.types == ["shoe_opened", *["wagers_locked", "round"] * 3]
-    assert [hand["round"] for hand in at.pit.rounds] == [1, 2, 3]
+    assert [event["round"] for event in at.pit.rounds] == [1, 2, 3]
     at.eventually(lambda: at.pins.lamp("fault") == "dark")
 
 
-def _await_results(hands: int, table: Table, eventually: Eventually) -> None:
+def _await_results(rounds: int, table: Table, eventually: Eventually) -> None:
     """Wait until the journal holds the shoe's own result of each round. The shoe sends it after the last card."""
-    eventually(lambda: sum(fact["fact"] == "ShoeResultReported" for fact in table.facts()) == hands)
+    eventually(lambda: sum(fact["fact"] == "ShoeResultReported" for fact in table.facts()) == rounds)
 
 
 @pytest.mark.proof  # `tests/fire` kills tables and pits at length
 def test_what_happens_while_the_pit_is_away_and_the_table_is_killed_arrives_in_order(at: Bench) -> None:
     at.dealer.open_shoe()
     at.pit.gone()
-    for hands in (1, 2):
+    for rounds in (1, 2):
         at.dealer.play(PLAYER_WINS)
-        _await_results(hands, at.table, at.eventually)
+        _await_results(rounds, at.table, at.eventually)
         at.table.restart()
     at.pit.come()
     at.eventually(lambda: at.table.unacknowledged() == 0)

@@ -20,20 +20,20 @@ from controller.bench.waiting import Eventually
 from drivers.sim import rules
 from tests.hil.bench import Bench
 from tests.hil.transports import TRANSPORTS, Lossy, Perfect
-from tests.support.felt import Hand
+from tests.support.felt import FeltRound
 
 _SEEN_WITHIN_S = 1.5  # a card that the table shows at all is shown long before
 _DRAW_LAMPS = {"draw_player", "draw_banker"}
 
 
-def _told(hand: Hand) -> dict[str, Any]:
+def _told(round_: FeltRound) -> dict[str, Any]:
     """Return the fields that the pit must be told of a round, once it is dealt."""
-    outcome = rules.outcome(hand.player, hand.banker)
-    return {"player": hand.player, "banker": hand.banker, "outcome": outcome, "simulated": hand.simulated}
+    outcome = rules.outcome(round_.player, round_.banker)
+    return {"player": round_.player, "banker": round_.banker, "outcome": outcome, "simulated": round_.simulated}
 
 
 class Shoe:
-    """One shoe of cards, dealt by a simulated dealer who looks at the lamps after each card. `hands` are the rounds
+    """One shoe of cards, dealt by a simulated dealer who looks at the lamps after each card. `rounds` are those
     dealt so far."""
 
     def __init__(self, table: Table, shoe: FarShoe | FarBeeTek, pins: Pins, eventually: Eventually) -> None:
@@ -41,7 +41,7 @@ class Shoe:
         self._shoe = shoe
         self._pins = pins
         self._eventually = eventually
-        self.hands: list[Hand] = []
+        self.rounds: list[FeltRound] = []
 
     def open(self) -> None:
         """Announce a shoe and burn its first cards. Announce the shoe anew if the table did not hear all of them."""
@@ -62,44 +62,44 @@ class Shoe:
             if self._stands():
                 self._table.supervisor("clear")
 
-    def deal(self, cards: str, hand: Hand | None = None) -> Hand:
-        """Deal these cards to the round `hand`, or to a new round, and return the round. Stop early if the round is
+    def deal(self, cards: str, round_: FeltRound | None = None) -> FeltRound:
+        """Deal these cards to the round `round_`, or to a new round, and return the round. Stop early if the round is
         voided."""
-        if hand is None:
-            hand = Hand()
-            self.hands.append(hand)
+        if round_ is None:
+            round_ = FeltRound()
+            self.rounds.append(round_)
         for card in cards.split():
-            if hand.voided:
+            if round_.voided:
                 break
-            hand.take(card)
+            round_.take(card)
             self._shoe.deal(card)
-            self._look(hand)
-        return hand
+            self._look(round_)
+        return round_
 
     def deal_in_error(self, cards: str) -> None:
         """Deal cards while wagers may still be placed, by mistake. The first card begins a simulated round."""
-        self.hands.append(Hand(simulated=True))
-        self.deal(cards, self.hands[-1])
+        self.rounds.append(FeltRound(simulated=True))
+        self.deal(cards, self.rounds[-1])
 
-    def cut_card(self, hand: Hand) -> None:
+    def cut_card(self, round_: FeltRound) -> None:
         """Draw the cut card inside a round. If the table does not learn of it from the shoe, press the button for it,
         as the dealer does."""
         self._shoe.cut_card()
         if not comes_true(self._knows_cut_card, _SEEN_WITHIN_S if self._shoe.tells_cut_card else 0):
             self._pins.press("cut_card", until=self._knows_cut_card)
         if self._stands():
-            self._settle(hand)
+            self._settle(round_)
 
-    def unplug_and_clear(self, hand: Hand) -> None:
+    def unplug_and_clear(self, round_: FeltRound) -> None:
         """Pull the shoe's cable inside a round and put it back. After that, clear the fault as a supervisor does, who
         looks at the felt."""
-        if hand.voided:
+        if round_.voided:
             return
         self._shoe.unplug()
         self._eventually(lambda: self._table.fault == "shoe_unplugged")
         self._shoe.plug()
         self._eventually(self._table.links_up)
-        self._settle(hand)
+        self._settle(round_)
 
     def _burned(self) -> bool:
         face = self._table.face
@@ -111,48 +111,48 @@ class Shoe:
     def _knows_cut_card(self) -> bool:
         return any(fact["fact"] == "CutCardDrawn" for fact in self._table.facts())
 
-    def _look(self, hand: Hand) -> None:
+    def _look(self, round_: FeltRound) -> None:
         """Check, by the draw lamps or by the round's end, whether the table has taken the last card. If it has not, set
         the table right or void the round."""
-        seen = comes_true(lambda: self._stands() or self._has(hand), _SEEN_WITHIN_S)
+        seen = comes_true(lambda: self._stands() or self._has(round_), _SEEN_WITHIN_S)
         if not seen:
             self._table.hear_out()  # a busy machine may not have come so far
-        if not seen and not comes_true(lambda: self._stands() or self._has(hand), 0):
-            if isinstance(self._shoe, FarBeeTek) or hand.side is None:
-                self._void(hand)
+        if not seen and not comes_true(lambda: self._stands() or self._has(round_), 0):
+            if isinstance(self._shoe, FarBeeTek) or round_.side is None:
+                self._void(round_)
             return  # an Angel Eye's next report will tell
         if self._stands():
-            self._settle(hand)
+            self._settle(round_)
 
-    def _has(self, hand: Hand) -> bool:
-        if self._taken(hand) != len(hand.cards):
+    def _has(self, round_: FeltRound) -> bool:
+        if self._taken(round_) != len(round_.cards):
             return False
-        guidance = set() if hand.side is None else {f"draw_{hand.side}"}
+        guidance = set() if round_.side is None else {f"draw_{round_.side}"}
         return self._pins.lit() & _DRAW_LAMPS == guidance
 
-    def _taken(self, hand: Hand) -> int:
+    def _taken(self, round_: FeltRound) -> int:
         """Return how many of the round's cards the table shows."""
         face, hands = self._table.face, self._table.hands
         if face.phase == "round_in_play":
-            return hand.shown(hands)
-        return len(hand.cards) if (hands["player"], hands["banker"]) == (hand.player, hand.banker) else 0
+            return round_.shown(hands)
+        return len(round_.cards) if (hands["player"], hands["banker"]) == (round_.player, round_.banker) else 0
 
-    def _settle(self, hand: Hand) -> None:
+    def _settle(self, round_: FeltRound) -> None:
         """Clear the fault as a supervisor does: compare the felt with the table's display, and name the cards that the
         table lacks."""
         while (fault := self._table.face.fault) is not None:
-            taken = self._taken(hand)
-            for card in hand.cards[taken : len(hand.cards) - int(fault.held_cards)]:
+            taken = self._taken(round_)
+            for card in round_.cards[taken : len(round_.cards) - int(fault.held_cards)]:
                 self._table.supervisor("card", card=card)
             if fault.code == "shoe_unheard":
-                self._table.count()  # what was missed was named, or its hand is void
+                self._table.count()  # what was missed was named, or its round is void
             else:
                 self._table.supervisor("clear")
-        assert self._taken(hand) == len(hand.cards)
+        assert self._taken(round_) == len(round_.cards)
 
-    def _void(self, hand: Hand) -> None:
-        hand.voided = True
-        if self._table.phase != "wagers_open":  # there the table has heard of no hand
+    def _void(self, round_: FeltRound) -> None:
+        round_.voided = True
+        if self._table.phase != "wagers_open":  # there the table has heard of no round
             self._table.supervisor("void")
 
 
@@ -195,13 +195,13 @@ def test_a_shoe_is_told_as_it_was_dealt(shoe_line: Perfect, at: Bench) -> None:
     dealt.deal("2H 3D 3H 2S 6D 4C")  # both draw
     dealt.deal_in_error("9C TD TC 5D")
     dealt.lock()
-    hand = dealt.deal("8H QD")
-    dealt.unplug_and_clear(hand)
-    dealt.deal("QH 5H", hand)
+    round_ = dealt.deal("8H QD")
+    dealt.unplug_and_clear(round_)
+    dealt.deal("QH 5H", round_)
     dealt.lock()
-    hand = dealt.deal("7S JD")
-    dealt.cut_card(hand)
-    dealt.deal("JH 7D", hand)  # a tie
+    round_ = dealt.deal("7S JD")
+    dealt.cut_card(round_)
+    dealt.deal("JH 7D", round_)  # a tie
     if at.table.phase == "wagers_open":
         dealt.lock()
         dealt.deal("4H 9D 5S JC")  # the last round
@@ -216,11 +216,11 @@ def test_a_shoe_is_told_as_it_was_dealt(shoe_line: Perfect, at: Bench) -> None:
         }
         for event in at.pit.rounds
     ]
-    assert told == [_told(hand) for hand in dealt.hands if not hand.voided]
+    assert told == [_told(round_) for round_ in dealt.rounds if not round_.voided]
     faults = [event["code"] for event in at.pit.told("fault")[in_burn:]]
     if isinstance(shoe_line, Lossy):
         assert set(faults) <= {"shoe_unplugged", "shoe_unheard", "reports_missed"}
-        voided = any(hand.voided for hand in dealt.hands)
+        voided = any(round_.voided for round_ in dealt.rounds)
         assert voided or "reports_missed" in faults, "this line lost nothing whole: choose another seed"
     else:
         assert faults == ["shoe_unplugged", "shoe_unheard"]

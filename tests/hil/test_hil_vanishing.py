@@ -19,7 +19,7 @@ from controller.bench.waiting import Eventually
 from controller.daemon.record.journal_reading import verify
 from tests.hil.bench import Bench
 
-HAND = "9C TD TC 5D"
+ROUND = "9C TD TC 5D"
 STAYS_WRONG = 78
 
 
@@ -42,7 +42,7 @@ def refused(table: Table, code: str, exit_code: int = STAYS_WRONG) -> str:
 def test_a_journal_that_another_file_replaced_is_written_again_and_the_other_kept(at: Bench, tmp_path: Path) -> None:
     at.dealer.open_shoe()
     shutil.copy(at.table.journal, tmp_path / "older")
-    at.dealer.play(HAND)
+    at.dealer.play(ROUND)
     os.replace(tmp_path / "older", at.table.journal)  # noqa: PTH105  # another file under the name
     at.dealer.lock()
     at.eventually(lambda: at.table.fault == "journal_gone")
@@ -50,15 +50,15 @@ def test_a_journal_that_another_file_replaced_is_written_again_and_the_other_kep
     details = {"file": "table.journal", "found": "replaced", "kept_as": kept.name}
     assert at.table.stop_told.details == details
     at.table.supervisor("clear")
-    at.shoe.deal(HAND)
+    at.shoe.deal(ROUND)
     at.eventually(lambda: len(at.pit.rounds) == 2 and at.table.unacknowledged() == 0)
     assert kept.exists()
     assert at.table.verify().messages == len(at.pit.events)
 
 
-def test_a_log_that_was_removed_takes_no_hand_with_it(at: Bench) -> None:
+def test_a_log_that_was_removed_takes_no_round_with_it(at: Bench) -> None:
     at.dealer.open_shoe()
-    at.dealer.play(HAND)
+    at.dealer.play(ROUND)
     beside(at.table.journal, "-wal").unlink()
     at.shoe.deal("KS")  # drawn in error, and kept
     at.eventually(lambda: at.table.fault == "journal_gone")
@@ -77,7 +77,7 @@ def test_a_log_that_was_removed_takes_no_hand_with_it(at: Bench) -> None:
 
 def test_a_journal_removed_before_a_stop_is_there_again_after_it(at: Bench) -> None:
     at.dealer.open_shoe()
-    at.dealer.play(HAND)
+    at.dealer.play(ROUND)
     at.eventually(lambda: at.table.unacknowledged() == 0)
     at.table.journal.unlink()
     assert at.table.stop() == 0
@@ -94,7 +94,7 @@ def test_a_journal_removed_before_a_stop_is_there_again_after_it(at: Bench) -> N
 
 def test_a_key_that_has_signed_a_journal_does_not_start_without_it(at: Bench, tmp_path: Path) -> None:
     at.dealer.open_shoe()
-    at.dealer.play(HAND)
+    at.dealer.play(ROUND)
     at.eventually(lambda: at.table.unacknowledged() == 0)
     epoch = at.table.status().pit.epoch
     at.table.kill()
@@ -167,7 +167,7 @@ def test_two_tables_never_share_a_journal(at: Bench, table_files: TableFiles, tm
     if way == "symbolic link":
         begun = at.table.tablectl("new-journal", "--by", "Ann", check=False)
         assert (begun.returncode, begun.stderr.split(":")[0]) == (1, "journal_in_use")
-    at.dealer.play(HAND)
+    at.dealer.play(ROUND)
     assert at.table.fault is None
     if way == "hard link":
         at.table.kill()
@@ -196,5 +196,5 @@ def test_a_journal_is_its_users_alone(unstarted_table: Table, dealer: Dealer, ev
         file.chmod(0o644)
     table.start()
     table.count()
-    dealer.play(HAND)
+    dealer.play(ROUND)
     assert {stat.S_IMODE(file.stat().st_mode) for file in files} == {0o600}

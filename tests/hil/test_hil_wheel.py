@@ -11,7 +11,7 @@ import pytest
 
 from controller.basics.digest import program_digest
 from controller.bench.daemon import ROOT
-from tests.hil.elsewhere import A_HAND
+from tests.hil.elsewhere import A_ROUND
 from tests.support.wheel import built_wheel, installed_wheel, run
 
 
@@ -59,7 +59,7 @@ def test_the_wheels_digest_is_the_checkouts(installed: Path, tmp_path: Path) -> 
 def test_another_repository_s_test_needs_nothing_but_the_installation(installed: Path, tmp_path: Path) -> None:
     (tmp_path / "tests").mkdir()
     (tmp_path / "tests" / "__init__.py").touch()
-    (tmp_path / "tests" / "test_other.py").write_text(A_HAND, "utf-8")
+    (tmp_path / "tests" / "test_other.py").write_text(A_ROUND, "utf-8")
     (tmp_path / "tests" / "test_as_documented.py").write_text(_first_test(), "utf-8")
     told = run(str(installed / "python"), "-m", "pytest", "-p", "no:cacheprovider", folder=tmp_path)
     assert "2 passed" in told

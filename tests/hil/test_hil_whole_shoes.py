@@ -59,7 +59,7 @@ def test_the_pits_account_of_a_whole_shoe_is_the_houses(
     theirs = _account(account, "round", shoes)
     ours = [_in_the_houses_words(event) for event in told("round")]
     for number, (our, their) in enumerate(zip(ours, theirs, strict=True), 1):
-        assert our == their, f"hand {number}"
+        assert our == their, f"round {number}"
     won = [(line["shoe"], line["round"], win["seat"], win["tier"]) for line in theirs for win in line["awards"]]
     assert [(hit["shoe"], hit["round"], hit["seat"], hit["tier"]) for hit in told("hit")] == won
     for our, their in zip(told("shoe_closed"), _account(account, "shoe_closed", shoes), strict=True):

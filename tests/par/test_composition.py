@@ -27,11 +27,11 @@ def recorded() -> Recorded:
     """Return a recorded journal that holds a first card (an ace), a burned 2D, a round that was corrected, a void
     round, and a round in play."""
     table = Recorded().burned()
-    table.lock().hand("KS 2D 9S 3D")
-    table.lock().hand("8H 5C").void()
-    table.lock().hand("2S 3S 4H 4S")
+    table.lock().round("KS 2D 9S 3D")
+    table.lock().round("8H 5C").void()
+    table.lock().round("2S 3S 4H 4S")
     table.do(CorrectRound(1, tuple(cards("KS 9S")), tuple(cards("2D 4D")), "Smith", "Jones"))
-    table.lock().hand("7D 7C")
+    table.lock().round("7D 7C")
     return table
 
 
@@ -47,7 +47,7 @@ def test_what_lay_face_up_is_seen_and_what_was_burned_is_not(tmp_path: Path) -> 
 
 
 def test_a_card_that_lies_face_down_is_not_seen(tmp_path: Path) -> None:
-    table = Recorded(MIDI).burned().lock().hand("KS 2D 9S 3D")
+    table = Recorded(MIDI).burned().lock().round("KS 2D 9S 3D")
     assert seen(table.journalled(tmp_path)) == Counter(cards("AS"))
 
 

@@ -55,7 +55,7 @@ class Files(NamedTuple):
 
 def _won_by_own_cards(table: Recorded) -> Recorded:
     """Play a round in which seat 1 wins its progressive bet with its own King and 9."""
-    table.lock(1).hand("KS 2D 9S 3D")
+    table.lock(1).round("KS 2D 9S 3D")
     return table.believe(ShoeResultReported(ShoeResult.PLAYER, False, False, table.report(b"G\x90")))
 
 

@@ -29,7 +29,7 @@ from tests.support.ledgers import unheard_steps
 from tests.support.samples import examples
 
 NOW = Stamp(1_767_225_600_000, synchronised=True)
-ONE_STEP_CENTS = 1000  # more than the wagers of a hand or two give, and less than an award that is rejected gives back
+ONE_STEP_CENTS = 1000  # more than the wagers of a round or two give, and less than an award that is rejected gives back
 
 
 class HearingTable:

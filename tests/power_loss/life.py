@@ -24,13 +24,13 @@ from drivers.sim.deck import Deck, shuffled_decks
 from drivers.sim.line import PtyLine
 from drivers.sim.pins import SimulatedPins
 from tests.power_loss.disk import FOLDER, JOURNAL, KEY
-from tests.support.felt import Hand
+from tests.support.felt import FeltRound
 
 SUPERVISOR = "Ann"
 """Speaks on the control socket, as nobody else does."""
 
 _DECKS = 8
-_HANDS_A_SHOE = 12
+_ROUNDS_A_SHOE = 12
 
 
 class Life:
@@ -80,15 +80,15 @@ class Life:
         self._dealer = Dealer(self._table, self._shoe, self._pins, self._eventually)
         self._decks = shuffled_decks(5, _DECKS, 0)
 
-    def live(self, hands: int) -> None:
-        """Run the table from its first start to its end, with about `hands` rounds. At the end the pit has acknowledged
-        every event, and the table is stopped."""
+    def live(self, rounds: int) -> None:
+        """Run the table from its first start to its end, with about `rounds` rounds. At the end the pit has
+        acknowledged every event, and the table is stopped."""
         with self._ends:
             self._start()
             self._shoe.power_up()
-            for first in range(0, hands, _HANDS_A_SHOE):
-                dealt = min(hands - first, _HANDS_A_SHOE)
-                self._shoe_of(dealt, killed_once=first <= _HANDS_A_SHOE, stopped_once=first == 0)
+            for first in range(0, rounds, _ROUNDS_A_SHOE):
+                dealt = min(rounds - first, _ROUNDS_A_SHOE)
+                self._shoe_of(dealt, killed_once=first <= _ROUNDS_A_SHOE, stopped_once=first == 0)
             archived = self._archived_rows()
             self._open_shoe(next(self._decks))
             self._eventually(lambda: self._table.unacknowledged() == 0)
@@ -96,23 +96,23 @@ class Life:
             assert self._table.stop() == 0
             assert self._pit.wrong == []
 
-    def _shoe_of(self, hands: int, killed_once: bool, stopped_once: bool) -> None:
-        """Deal a shoe of `hands` rounds and let a supervisor end it. If `killed_once`, kill the daemon inside a round.
+    def _shoe_of(self, rounds: int, killed_once: bool, stopped_once: bool) -> None:
+        """Deal a shoe of `rounds` rounds and let a supervisor end it. If `killed_once`, kill the daemon inside a round.
         If `stopped_once`, stop it cleanly between two rounds, which empties the write-ahead log.
 
         After a kill the daemon begins the write-ahead log again at once. Otherwise it does so when the log is full.
         """
         deck = next(self._decks)
         self._open_shoe(deck)
-        for number in range(hands):
+        for number in range(rounds):
             seats = [1 + number % 7, 1 + (number + 3) % 7]
-            if number == hands // 3 and killed_once:
-                self._killed_inside_a_hand(deck)
-            elif number == hands // 2:
-                self._void_a_hand(deck)
-            elif number == 2 * hands // 3 and stopped_once:
+            if number == rounds // 3 and killed_once:
+                self._killed_inside_a_round(deck)
+            elif number == rounds // 2:
+                self._void_a_round(deck)
+            elif number == 2 * rounds // 3 and stopped_once:
                 self._stopped_and_started()
-            self._dealer.play(" ".join(_hand(deck)), *seats)
+            self._dealer.play(" ".join(_round_of(deck)), *seats)
         self._table.supervisor("close_shoe")
 
     def _open_shoe(self, deck: Deck) -> None:
@@ -122,8 +122,8 @@ class Life:
     def _archived_rows(self) -> int:
         return int(self._table.status().journal.archived_rows)
 
-    def _killed_inside_a_hand(self, deck: Deck) -> None:
-        cards = _hand(deck)
+    def _killed_inside_a_round(self, deck: Deck) -> None:
+        cards = _round_of(deck)
         self._dealer.lock(2)
         self._dealer.deal(" ".join(cards[:2]))
         self._table.kill()
@@ -133,7 +133,7 @@ class Life:
         self._eventually(lambda: self._table.phase == "wagers_open")
         self._pins.uncover(2)
 
-    def _void_a_hand(self, deck: Deck) -> None:
+    def _void_a_round(self, deck: Deck) -> None:
         self._dealer.lock(5)
         self._dealer.deal(deck.draw())
         self._table.supervisor("void")
@@ -151,9 +151,9 @@ class Life:
         self._eventually(self._table.links_up)
 
 
-def _hand(deck: Deck) -> list[str]:
+def _round_of(deck: Deck) -> list[str]:
     """Draw one round's cards from the deck, and return them in the order in which they are drawn."""
-    hand = Hand()
-    while hand.side is not None:
-        hand.take(deck.draw())
-    return hand.cards
+    round_ = FeltRound()
+    while round_.side is not None:
+        round_.take(deck.draw())
+    return round_.cards

@@ -30,17 +30,17 @@ from tests.support.once import made_once
 
 _SEED = 1
 _SAMPLE = 20
-_SHORT, _EVERY, _LONG = 8, 18, 144  # hands
+_SHORT, _EVERY, _LONG = 8, 18, 144  # rounds
 
 
 @pytest.fixture(scope="module")
 def recorder(shim: Path | None) -> Callable[..., Path]:
-    """Return a function `recorder(folder, hands)` that records a table's run of `hands` rounds in a folder."""
+    """Return a function `recorder(folder, rounds)` that records a table's run of `rounds` rounds in a folder."""
     if shim is None:
         pytest.skip("no C compiler or no RPi.GPIO: what the daemon does cannot be recorded")
 
-    def record(folder: Path, hands: int, program: Sequence[str] = ()) -> Path:
-        Life(folder, build_recorder(folder), shim, program).live(hands)
+    def record(folder: Path, rounds: int, program: Sequence[str] = ()) -> Path:
+        Life(folder, build_recorder(folder), shim, program).live(rounds)
         return folder
 
     return record
@@ -54,7 +54,7 @@ def short(recorder: Callable[..., Path], tmp_path_factory: pytest.TempPathFactor
 
 @pytest.fixture
 def record(recorder: Callable[..., Path], tmp_path: Path) -> Callable[..., Path]:
-    """Return a function `record(hands)` that records a table's run of `hands` rounds in this test's folder."""
+    """Return a function `record(rounds)` that records a table's run of `rounds` rounds in this test's folder."""
     return lambda *life: recorder(tmp_path, *life)
 
 
@@ -183,7 +183,7 @@ def test_a_long_life_whose_log_begins_anew(
     assert beginnings, "SQLite never went back to the beginning of its log: this life is too short"
     found = _in_all_cores(folder, _sample(recording, 400), scratch)
     _assert_nothing_wrong(found, folder)
-    figure(f"{_LONG} hands, {beginnings} times the log began anew: {_told(found)}")
+    figure(f"{_LONG} rounds, {beginnings} times the log began anew: {_told(found)}")
 
 
 def _told(found: Found) -> str:

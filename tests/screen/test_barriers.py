@@ -54,7 +54,7 @@ def _day(_folder: Path) -> str:
 
 
 def _round(folder: Path) -> str:
-    return page_of(Recorded().burned().lock().hand(" ".join(DEALT)).journalled(folder))
+    return page_of(Recorded().burned().lock().round(" ".join(DEALT)).journalled(folder))
 
 
 def _par(folder: Path) -> str:

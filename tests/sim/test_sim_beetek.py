@@ -163,15 +163,15 @@ def test_the_dealer_tells_of_the_cut_card_before_the_next_card() -> None:
     shoe = SimulatedBeeTek(table)
     cues = TableCues(table, Players(1, []), debounce_s=table.DEBOUNCE_S, speed=0.0, clock=table)
     out = io.StringIO()
-    deck = Deck(["4S"] * 40, cut_card_from_end=40 - (5 + 4 + 2))  # inside the second hand, before its third card
+    deck = Deck(["4S"] * 40, cut_card_from_end=40 - (5 + 4 + 2))  # inside the second round, before its third card
     Dealer(shoe, [deck], cues, Account(out)).play()
-    hand = ["deal", "card", "card", "card", "card"]
+    round_ = ["deal", "card", "card", "card", "card"]
     assert table.happened == [
         "new_shoe",
         *["card"] * 5,
-        *hand,
+        *round_,
         *["deal", "card", "card", "cut_card", "card", "card"],
-        *hand,
+        *round_,
     ]
     rounds = [json.loads(told) for told in out.getvalue().splitlines()][1:-1]
     assert [told["final_round"] for told in rounds] == [False, False, True]

@@ -240,7 +240,7 @@ def test_it_stops_after_so_many_wagered_rounds() -> None:
     assert not account[-1]["simulated"]
 
 
-def test_a_hand_takes_its_human_time() -> None:
+def test_a_round_takes_its_human_time() -> None:
     table = TableStandIn()
     play(table, rounds=1, speed=1.0)
     opening_s = table.now_s
@@ -356,7 +356,7 @@ def test_a_blind_dealer_needs_no_controller() -> None:
     assert table.believed_presses["deal"] == rounds
 
 
-# The cut card and simulated hands, with a shoe of fours alone: four are burned after the first, and each hand is
+# The cut card and simulated hands, with a shoe of fours alone: four are burned after the first, and each round is
 # a natural tie of four cards.
 
 
@@ -390,10 +390,10 @@ def test_where_the_next_round_keeps_a_card_in_error_the_dealer_draws_none() -> N
 @pytest.mark.parametrize(
     ("cut_after", "last"),
     [
-        (5 + 4, 2),  # where hand 2's first card would be: hand 2 is the last
-        (5 + 4 + 1, 3),  # inside hand 2, after its first card: one more
-        (5 + 4 + 3, 3),  # inside hand 2, before its last card: one more
-        (5 + 8, 3),  # where hand 3's first card would be
+        (5 + 4, 2),  # where round 2's first card would be: round 2 is the last
+        (5 + 4 + 1, 3),  # inside round 2, after its first card: one more
+        (5 + 4 + 3, 3),  # inside round 2, before its last card: one more
+        (5 + 8, 3),  # where round 3's first card would be
     ],
 )
 def test_the_final_round(cut_after: int, last: int) -> None:
@@ -420,8 +420,8 @@ def test_the_final_round(cut_after: int, last: int) -> None:
 )
 def test_a_simulated_hand_is_never_the_one_more(cut_after: int) -> None:
     account = deal_fours(29, cut_after, error_rate=1.0)
-    hands = [(entry["simulated"], entry["final_round"]) for entry in of_type(account, "round")]
-    assert hands == [(False, False), (True, False), (True, False), (True, False), (False, True)]
+    rounds = [(entry["simulated"], entry["final_round"]) for entry in of_type(account, "round")]
+    assert rounds == [(False, False), (True, False), (True, False), (True, False), (False, True)]
     assert (account[-1]["rounds"], account[-1]["wagered_rounds"]) == (5, 2)
 
 

@@ -55,7 +55,7 @@ _TAKEN_BACK = ("card_without_shoe", "card_after_shoe")
 
 
 @dataclass
-class _Hand:
+class _Round:
     """A round of the simulated table, as the table's messages to the pit tell it."""
 
     shoe: int
@@ -134,18 +134,18 @@ class Auditor:
         self._row, self._head = 0, envelope.GENESIS
         self._salts: set[bytes] = set()
         self._account = _ShoeAccount()
-        self._hand: _Hand | None = None
+        self._last_round: _Round | None = None
         self._shown: Mapping[str, int] = {}
         self._rounds: set[tuple[int, int]] = set()
         self._hits: set[tuple[int, int, int]] = set()
-        self._wagered: dict[tuple[int, int], _Hand] = {}  # finished rounds that were no simulated ones
+        self._wagered: dict[tuple[int, int], _Round] = {}  # finished rounds that were no simulated ones
         self._hit_ids: dict[str, tuple[int, int, int, str]] = {}  # shoe, round, seat and tier of every hit ever told
         self._lit: dict[tuple[int, int, int], _Hit] = {}  # by shoe, round and seat
         self.award_steps: dict[str, str] = {}  # the last step told of every award, by its hit
         self._awards_told: set[tuple[str, str, int, str]] = set()  # an amount may come again: the pit says when
         self._award_seq = 0
         self._hits_due: list[tuple[int, str]] = []
-        self._result_due: tuple[str, bool, bool] | None = None  # of the hand just finished, until the next card
+        self._result_due: tuple[str, bool, bool] | None = None  # of the round just finished, until the next card
 
     def close(self) -> None:
         """Close the auditor's connection to the journal's file."""
@@ -210,7 +210,7 @@ class Auditor:
         self._cards(before, fact, after)
         self._wagers_locked(fact, stamp)
         self._levels_noted(fact, stamp)
-        self._shoes_hands(before, fact, after, messages)
+        self._shoes_rounds(before, fact, after, messages)
         self._awards(fact, after, messages)
         self._secrets(fact, bodies)
         for seq, message in enumerate(messages, len(self.bodies) - len(bodies) + 1):
@@ -303,14 +303,14 @@ class Auditor:
         if after.fault is not None and after.fault != before.fault and not raised:
             hold("a fault is told", isinstance(fact, CardNamed), (fact, after.fault))
 
-    # Hands, wagers, hits.
+    # Rounds, wagers, hits.
 
-    def _shoes_hands(self, before: Table, fact: Fact, after: Table, messages: Iterable[dict[str, Any]]) -> None:
+    def _shoes_rounds(self, before: Table, fact: Fact, after: Table, messages: Iterable[dict[str, Any]]) -> None:
         if isinstance(fact, facts.CutCardDrawn) and before.fault is None and after.fault is None and before.shoe:
             assert after.shoe is not None
             if after.shoe.final_round != before.shoe.final_round:
-                due = before.shoe.wagered_rounds + 1  # inside a round: one more; before a round's first card: that hand
-                hold("the last hand is one more than begun", after.shoe.final_round == due, after.shoe)
+                due = before.shoe.wagered_rounds + 1  # inside a round: one more; before its first card: that round
+                hold("the last round is one more than begun", after.shoe.final_round == due, after.shoe)
         self._result(before, fact, after)
         for message in messages:
             match message["type"]:
@@ -333,36 +333,37 @@ class Auditor:
                 case "shoe_closed" if message["reason"] == "final_round":
                     assert after.shoe is not None
                     wagered = message["wagered_rounds"]
-                    hold("a shoe ends after its last hand", wagered == after.shoe.final_round, message)
+                    hold("a shoe ends after its last round", wagered == after.shoe.final_round, message)
         hold("every seat that won hits", not self._hits_due, self._hits_due)
         if before.fault is not None:
             self._result_due = None  # what was held may have held the shoe's result, too
 
     def _begin(self, shoe: int, number: int, seats: tuple[int, ...] | None) -> None:
-        hold("one hand at a time", self._hand is None or self._hand.over or self._hand.shoe != shoe, self._hand)
-        self._hand = _Hand(shoe, number, seats, shown=self._shown)
+        last = self._last_round
+        hold("one round at a time", last is None or last.over or last.shoe != shoe, last)
+        self._last_round = _Round(shoe, number, seats, shown=self._shown)
 
-    def _over(self, message: dict[str, Any]) -> _Hand:
+    def _over(self, message: dict[str, Any]) -> _Round:
         """Return the round that this message ends. Raises Broken if another message has ended the round already."""
         place = (message["shoe"], message["round"])
-        hold("no hand ends twice", place not in self._rounds, message)
+        hold("no round ends twice", place not in self._rounds, message)
         self._rounds.add(place)
         if message["simulated"]:
             self._begin(*place, None)
-        hand = self._hand
-        assert hand is not None
-        hold("a hand ends that was begun", (hand.shoe, hand.round) == place and not hand.over, (hand, message))
-        hold("a simulated hand is called one", message["simulated"] == (hand.seats is None), message)
+        round_ = self._last_round
+        assert round_ is not None
+        hold("a round ends that was begun", (round_.shoe, round_.round) == place and not round_.over, (round_, message))
+        hold("a simulated hand is called one", message["simulated"] == (round_.seats is None), message)
         played = tuple(seat for bet in message["progressive"] for seat in bet["seats"])
-        hold("the wagers are those locked", played == (hand.seats or ()), (hand, message))
-        hand.over = True
-        return hand
+        hold("the wagers are those locked", played == (round_.seats or ()), (round_, message))
+        round_.over = True
+        return round_
 
     def _round(self, message: dict[str, Any]) -> None:
-        hand = self._over(message)
+        round_ = self._over(message)
         player, banker = message["player"]["cards"], message["banker"]["cards"]
         order = _as_dealt(player, banker)
-        hold("a hand is dealt by the rules", order is not None, message)
+        hold("a round is dealt by the rules", order is not None, message)
         assert order is not None
         told = (message["outcome"], message["player"]["total"], message["banker"]["total"], message["natural"])
         natural = referee.is_natural(player) or referee.is_natural(banker)
@@ -374,12 +375,12 @@ class Auditor:
         dragon_told = [message["dragon_bonus"]["player"], message["dragon_bonus"]["banker"]]
         hold("the Dragon Bonus is by the sheet", dragon_told == [what for what, _ in dragon], message)
         hold("the cards are those that came, in that order", self._consume(order), (message, self._account))
-        won = self._won(hand.seats or (), player, banker)
-        self._account.seats[hand.round] = hand.seats or ()
+        won = self._won(round_.seats or (), player, banker)
+        self._account.seats[round_.round] = round_.seats or ()
         told_won = [(hit["seat"], hit["tier"]) for hit in message["awards"]]
         hold("the hits are the sheet's, best first", told_won == won, (message, won))
-        if hand.seats is not None:
-            self._wagered[hand.shoe, hand.round] = hand
+        if round_.seats is not None:
+            self._wagered[round_.shoe, round_.round] = round_
         self._hits_due = list(won)
         self._result_due = (message["outcome"], pairs["player"], pairs["banker"])
 
@@ -395,9 +396,10 @@ class Auditor:
         hold("a hit is on a meter or of an amount", (message["progressive"] is None) != (message["fixed"] is None))
         hold("the first three tiers are progressive", (message["progressive"] is not None) == (hit[1] in PROGRESSIVE))
         if message["progressive"] is not None:
-            assert self._hand is not None
+            round_ = self._last_round
+            assert round_ is not None
             noted, meter = message["progressive"]["shown_cents"], message["progressive"]["meter"]
-            hold("a hit notes the level last shown", noted == self._hand.shown.get(meter), (message, self._hand))
+            hold("a hit notes the level last shown", noted == round_.shown.get(meter), (message, round_))
 
     def _correction(self, message: dict[str, Any]) -> None:
         place = (message["shoe"], message["round"])
@@ -442,8 +444,9 @@ class Auditor:
         shown = self._verdicts[stamp.at_ms].shown
         if isinstance(fact, facts.LevelsNoted):
             hold("the levels noted are those shown", fact.levels == shown, (fact, shown))
-        if self._hand is not None and self._hand.seats and not self._hand.over and shown:
-            self._hand.shown = shown
+        round_ = self._last_round
+        if round_ is not None and round_.seats and not round_.over and shown:
+            round_.shown = shown
 
     def _awards(self, fact: Fact, after: Table, messages: Sequence[dict[str, Any]]) -> None:
         """Check the award step that this fact tells. The pit must have taken the step, for a hit that this table told,
@@ -683,9 +686,9 @@ def _difference(gone: dict[str, int], named: dict[str, int], fact: Fact) -> obje
     return {"gone": Counter(gone) - Counter(named), "came": Counter(named) - Counter(gone), "fact": fact}
 
 
-def _dealt(hand: RoundInPlay) -> list[Card]:
+def _dealt(round_: RoundInPlay) -> list[Card]:
     """Return the cards dealt in a round, in the order in which they came."""
-    return [play for play in hand.plays if isinstance(play, Card)]
+    return [play for play in round_.plays if isinstance(play, Card)]
 
 
 def _on_the_felt(done: Done) -> tuple[Card, ...]:

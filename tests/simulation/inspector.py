@@ -23,7 +23,7 @@ from controller.pit.reference.award import Award
 from controller.pit.reference.meters import Terms
 from tests.simulation.broken import hold
 
-_Hand = tuple[str, int, int]  # table, shoe, round
+_Round = tuple[str, int, int]  # table, shoe, round
 
 
 @dataclass
@@ -45,7 +45,7 @@ class _Win:
     level: int
     from_reserve: int
     from_house: int
-    hand: _Hand
+    round: _Round
     added: int = 0
     hits: list[_Due] = field(default_factory=list)
 
@@ -71,10 +71,10 @@ class Inspector:
         self._terms = terms
         self._meters = {name: _Meter(Fraction(each.seed_cents)) for name, each in terms.items()}
         self._number = 0
-        self._wins: dict[tuple[_Hand, str], _Win] = {}
+        self._wins: dict[tuple[_Round, str], _Win] = {}
         self._due: dict[str, _Due] = {}  # by hit
-        self._shown: dict[tuple[_Hand, str], int] = {}  # what a hand's table showed of a meter at the lock
-        self._locked_ms: dict[_Hand, int] = {}  # by the pit's clock; of no hand that locked by no word of the pit
+        self._shown: dict[tuple[_Round, str], int] = {}  # what a round's table showed of a meter at the lock
+        self._locked_ms: dict[_Round, int] = {}  # by the pit's clock; of no round that locked by no word of the pit
         self._last_ms: Counter[str] = Counter()  # of each table's last lock
         self._stepped: Counter[str] = Counter()
 
@@ -164,7 +164,7 @@ class Inspector:
         return dict(self._db.execute("SELECT hit, step FROM award WHERE table_id = ?", (table,)))
 
     def _take(self, message: dict[str, Any]) -> None:
-        hand = (message["table"], message["shoe"], message["round"])
+        round_ = (message["table"], message["shoe"], message["round"])
         match message["type"]:
             case "wagers_locked":
                 (royal9,) = message["progressive"]
@@ -173,59 +173,59 @@ class Inspector:
                     meter.holds += cents * self._terms[name].contribution
                     meter.reserve += cents * self._terms[name].reserve
                 if cents and message["told"] is not None:
-                    self._told(hand, message["told"])
+                    self._told(round_, message["told"])
             case "hit" if message["progressive"] is None:
                 self._due[message["id"]] = _Due(message["fixed"]["cents"])
             case "hit":
-                won = self._win(hand, message["progressive"]["meter"])
+                won = self._win(round_, message["progressive"]["meter"])
                 self._due[message["id"]] = due = _Due(0, win=won)
                 won.hits.append(due)
                 self._share(won.hits, won.level + won.added)
                 self._put_in_order(won)
 
-    def _win(self, hand: _Hand, name: str) -> _Win:
-        if (hand, name) not in self._wins:
+    def _win(self, round_: _Round, name: str) -> _Win:
+        if (round_, name) not in self._wins:
             meter, terms = self._meters[name], self._terms[name]
             level, reserve = floor(meter.holds), floor(meter.reserve)
             from_reserve = min(reserve, terms.reseed_at_most_cents)
             from_house = max(0, terms.seed_cents - from_reserve)
             meter.holds += from_reserve + from_house - level
             meter.reserve -= from_reserve
-            added = self._house_adds(hand, name, level)
-            self._wins[hand, name] = won = _Win(name, level, from_reserve, from_house, hand, added)
+            added = self._house_adds(round_, name, level)
+            self._wins[round_, name] = won = _Win(name, level, from_reserve, from_house, round_, added)
             meter.wins.append(won)
-        return self._wins[hand, name]
+        return self._wins[round_, name]
 
-    def _told(self, hand: _Hand, told: Mapping[str, Any]) -> None:
+    def _told(self, round_: _Round, told: Mapping[str, Any]) -> None:
         """Note when the round's wagers were locked, and which levels its table showed. Both are taken from the pit's
         signed message that the table had at the lock."""
-        word, (table, *_) = told["word"], hand
+        word, (table, *_) = told["word"], round_
         ms = round(datetime.fromisoformat(word["at"]).timestamp() * 1000) + told["ago_ms"]
-        self._last_ms[table] = self._locked_ms[hand] = max(ms, self._last_ms[table])  # a table's locks never go back
-        self._shown |= {(hand, name): cents for name, cents in word["meters"].items()}
+        self._last_ms[table] = self._locked_ms[round_] = max(ms, self._last_ms[table])  # a table's locks never go back
+        self._shown |= {(round_, name): cents for name, cents in word["meters"].items()}
 
-    def _house_adds(self, hand: _Hand, meter: str, level: int) -> int:
+    def _house_adds(self, round_: _Round, meter: str, level: int) -> int:
         """Return the cents that the house adds to a won level, because the round's table had shown a higher level at
         the lock."""
-        return max(0, self._shown.get((hand, meter), 0) - level)
+        return max(0, self._shown.get((round_, meter), 0) - level)
 
     def _put_in_order(self, won: _Win) -> None:
         """Assign the won levels anew, in the order in which the rounds' wagers were locked. Only rounds that were
         locked no earlier than the round of `won` are moved. A level stays as it is if a person has decided on one of
         its hits."""
-        if won.hand not in self._locked_ms:
+        if won.round not in self._locked_ms:
             return
         free = [
             win
             for win in self._meters[won.meter].wins
-            if self._locked_ms.get(win.hand, -1) >= self._locked_ms[won.hand]
+            if self._locked_ms.get(win.round, -1) >= self._locked_ms[won.round]
             and all(hit.step == "pending" for hit in win.hits)
         ]
-        in_order = sorted(((win.hand, win.hits) for win in free), key=lambda each: self._locked_ms[each[0]])
-        for win, (hand, hits) in zip(free, in_order, strict=True):
-            if win.hand != hand:
-                win.hand, win.hits, win.added = hand, hits, self._house_adds(hand, win.meter, win.level)
-                self._wins[hand, win.meter] = win
+        in_order = sorted(((win.round, win.hits) for win in free), key=lambda each: self._locked_ms[each[0]])
+        for win, (round_, hits) in zip(free, in_order, strict=True):
+            if win.round != round_:
+                win.round, win.hits, win.added = round_, hits, self._house_adds(round_, win.meter, win.level)
+                self._wins[round_, win.meter] = win
                 for hit in hits:
                     hit.win = win
                 self._share(hits, win.level + win.added)

@@ -252,14 +252,14 @@ class LiveTable:
         self.shoe.draw(self.shoe.far.draw)
         self.shoe.between_copies = lambda now: None
 
-    def do_absence(self, of_the_program: bool, hands: int, seconds: float) -> None:
+    def do_absence(self, of_the_program: bool, rounds: int, seconds: float) -> None:
         """Stop the table's program, or pull the cable, while the dealer deals this many whole rounds. Wait `seconds`,
         then mend both."""
         if of_the_program:
             self.do_kill()
         else:
             self.do_cable(False)
-        for _ in range(hands):
+        for _ in range(rounds):
             for _ in range(4):
                 self.do_draw()
                 self._go_on(_REPORT_TAKES_S)
@@ -390,7 +390,7 @@ class LiveTable:
             player = (Card.parse(card), *done.player[1:])
             self._ask_two(CorrectRound(finished.number, player, done.banker, _WHO))
 
-    def do_close_hand(self) -> None:
+    def do_close_round(self) -> None:
         """End, as the dealer does at the shoe, a round that the shoe's own game still plays and that the table does not
         know."""
         if self.shoe.in_round:

@@ -63,7 +63,7 @@ class People:
             case "wagers_open":
                 return self._wagers_open(table, face)
             case _:
-                return self._hand(table)
+                return self._in_round(table)
 
     def _between_shoes(self, table: LiveTable) -> Action:
         luck = self._luck
@@ -79,7 +79,7 @@ class People:
     def _wagers_open(self, table: LiveTable, face: Public) -> Action:
         luck = self._luck
         if table.shoe.in_round and luck.random() < 0.9:
-            return Action("close_hand")
+            return Action("close_round")
         if face.hits and luck.random() < 0.1:
             return self._about_hits(face)
         roll = luck.random()
@@ -111,7 +111,7 @@ class People:
         luck = self._luck
         return Action("decide", (luck.randrange(4), luck.choice(("verified", "verified", "paid", "rejected"))))
 
-    def _hand(self, table: LiveTable) -> Action:
+    def _in_round(self, table: LiveTable) -> Action:
         luck = self._luck
         roll = luck.random()
         if roll < 0.96:

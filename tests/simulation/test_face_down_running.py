@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.simulation.onlooker import Left, seen
-from tests.simulation.twin_hands import twins
+from tests.simulation.twin_rounds import twins
 
 FEW, MANY, AT_ONCE = 5, 805, 100
 
@@ -52,8 +52,8 @@ def test_a_pair_that_once_differed_no_longer_does(seed: int, tmp_path: Path) -> 
 
 @pytest.mark.proof
 @pytest.mark.parametrize("first", range(FEW, MANY, AT_ONCE))
-def test_many_pairs_of_hands(first: int, tmp_path: Path, figure: Callable[[str], None]) -> None:
+def test_many_pairs_of_rounds(first: int, tmp_path: Path, figure: Callable[[str], None]) -> None:
     seeds = range(first, first + AT_ONCE)
     differ = next(filter(None, (_difference(seed, tmp_path) for seed in seeds)), None)
     assert differ is None, f"\n{differ}"
-    figure(f"{len(seeds)} pairs of hands: what left the two tables was the same, with its moments and sizes")
+    figure(f"{len(seeds)} pairs of rounds: what left the two tables was the same, with its moments and sizes")

@@ -9,7 +9,7 @@ from drivers.sim import rules
 
 
 @dataclass
-class Hand:
+class FeltRound:
     """A round of punto banco in which each card lies on the side to which the rules of drawing deal it. `cards_left` is
     how many cards a person who watches the shoe counts in it."""
 
@@ -30,7 +30,7 @@ class Hand:
     def take(self, card: str) -> tuple[rules.Side, int]:
         """Deal the next card. Returns its side, and its number on that side, from 1."""
         side = self.side
-        assert side is not None, f"the hand is over, and nobody draws {card}"
+        assert side is not None, f"the round is over, and nobody draws {card}"
         on = self.player if side == "player" else self.banker
         on.append(card)
         return side, len(on)

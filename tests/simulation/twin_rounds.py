@@ -89,16 +89,16 @@ class _Making:
         match begins:
             case "locked":
                 self._lock(config)
-                self._hand(config)
+                self._deal(config)
             case "stopped":
                 self._lock(config)
                 self._stop(config)
-                self._hand(config, clear=luck.random() < 0.5)
+                self._deal(config, clear=luck.random() < 0.5)
             case _ if isinstance(config.rules.play, PuntoBanco):
                 self._in_error(config, begins)
             case _:
                 self._lock(config)
-                self._hand(config)
+                self._deal(config)
         self._around(config)
         script = tuple(sorted(self.script, key=lambda step: step.at_s))
         return Twins(f"{table}: {begins}", config, script, tuple(self.these), tuple(self.those), tuple(self.noise))
@@ -127,7 +127,7 @@ class _Making:
 
     def _lock(self, config: Config) -> None:
         self._do("ask", "lock")
-        self.hand_begins_s = self.now_s
+        self.round_begins_s = self.now_s
 
     def _stop(self, config: Config) -> None:
         """Stop the table with a fault, so that the table holds back the cards that come after it."""
@@ -138,7 +138,7 @@ class _Making:
             self._do("cable", False)
             self._do("cable", True)
 
-    def _hand(self, config: Config, clear: bool | None = None) -> None:
+    def _deal(self, config: Config, clear: bool | None = None) -> None:
         """Deal both rounds for as long as they look the same."""
         luck, play = self.luck, config.rules.play
         seating = Seating(_SEATS, Actives(*_SEATS))
@@ -195,7 +195,7 @@ class _Making:
 
     def _in_error(self, config: Config, begins: str) -> None:
         """Draw cards before a round needs them. They lie face down until a round needs them."""
-        self.hand_begins_s = self.now_s
+        self.round_begins_s = self.now_s
         kept = begins.endswith("next_card")
         for _ in range(self.luck.randint(3, 8) if kept else 4):
             self._card(self.luck.choice(DECK), self.luck.choice(DECK))
@@ -206,16 +206,16 @@ class _Making:
         if play.reveal == "hand_end" and not kept:
             self._take_back()
 
-    # What happens around the hand.
+    # What happens around the round.
 
     def _around(self, config: Config) -> None:
         luck = self.luck
-        cards = [step.at_s for step in self.script if step.what == "card" and step.at_s > self.hand_begins_s]
+        cards = [step.at_s for step in self.script if step.what == "card" and step.at_s > self.round_begins_s]
         if config.file.shoe.driver.name == "angel_eye":
             for at_s in cards:
                 self._disturb(at_s, _CARD_TAKES_S)
                 self._disturb(at_s + _CARD_TAKES_S, _CARD_TAKES_S)
-        first_s, last_s = self.hand_begins_s, self.now_s + 1.0
+        first_s, last_s = self.round_begins_s, self.now_s + 1.0
         for _ in range(luck.choice((0, 1, 2, 3, 4))):
             just_after_a_card_s = luck.choice((*cards, *cards[-1:] * len(cards))) + luck.uniform(0.02, 0.12)
             at_s = just_after_a_card_s if luck.random() < 0.6 else luck.uniform(first_s, last_s)
