@@ -67,7 +67,7 @@ class ShoeListener(Protocol):
         """Take a fact that the shoe has reported. The driver has already checked the report."""
 
     def shoe_link(self, up: bool, why: str) -> None:
-        """Take note whether the line to the shoe works now (`up`), and why.
+        """Take note that the line to the shoe works (`up` is True) or does not.
 
         `why` is a sentence for people. This is also called if only `why` changes.
         """
@@ -90,8 +90,8 @@ class Shoe(Protocol):
 
     @property
     def gap_shows_within_ms(self) -> int:
-        """The longest time, in milliseconds, for which the shoe may go unheard while a missed report still shows as a
-        gap in the numbers of the shoe's reports.
+        """The longest time without the shoe, in milliseconds, after which a gap in the numbers of the shoe's reports
+        still shows that a report was missed.
 
         After a longer time the numbers may have repeated. The value is 0 for a shoe without report numbers, which never
         shows a gap.
@@ -170,7 +170,7 @@ class Broker(Protocol):
 
     @property
     def has_others(self) -> bool:
-        """True where the table's file names more than one broker."""
+        """True if the table's file names more than one broker."""
 
     async def run(self, listener: BrokerListener) -> None:
         """Keep connected to the broker and tell the listener what happens, until cancelled."""

@@ -235,8 +235,8 @@ class MqttBroker:
         listener.broker_answered(token, reason_code)
 
     def own_topic(self, listener: BrokerListener, ours: bool) -> None:
-        """Take note of a message on the table's own topic. `ours` is True if this run of the table published it. A
-        message of another client may mean that the client uses this table's id."""
+        """Take note of a message on the table's own topic. `ours` is True if this run of the table published the
+        message. Otherwise another client published it, and possibly uses this table's client id."""
         if self._rival.own_topic(ours, asyncio.get_running_loop().time()):
             listener.broker_id_taken()
 
@@ -293,9 +293,9 @@ class _Connection:
 
     def _hop(self, call: Callable[..., None], *args: object, extra_bytes: int = 0) -> None:
         """Let the event loop make the call `call(*args)`. If the call raises, `MqttBroker.run` raises the same. If the
-        loop is closed, do nothing. `extra_bytes` is the size of the payload.
+        loop is closed, do nothing. `extra_bytes` is the size of the message's payload, if the call has one.
 
-        Raises LinkBrokenError if too many bytes wait for the loop already.
+        Raises LinkBrokenError if calls with too many bytes already wait for the loop.
         """
         size = _HOP_BYTES + extra_bytes
         if self._taken_bytes - self._landed_bytes > _MOST_WAITING_BYTES and call != self.end:
@@ -322,11 +322,8 @@ class _Connection:
             self.ended.set_result(why)
 
     async def stands(self) -> bool:
-        """Wait until the connection to the broker is up, and return True. Return False if it ends before or does not
-        come up in time.
-
-        A connection that does not come up in time is ended.
-        """
+        """Wait until the connection to the broker is up, and return True. If the connection ends first, return False.
+        If it does not come up in time, end it and return False."""
         await asyncio.wait((self.up, self.ended), timeout=CONNECT_TIMEOUT_S, return_when=asyncio.FIRST_COMPLETED)
         if not self.up.done():
             self.end("the broker took the connection and did not answer")

@@ -34,8 +34,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Return three test workers for each core. Many tests wait for simulated wires, and the core can run other tests
-    meanwhile. Even more workers would cost the cores some seconds each."""
+    """Return the number of test workers: three for each core. Many tests wait for simulated wires, and the core can run
+    other tests meanwhile. With still more workers, their start would cost the cores some seconds."""
     return 3 * (os.cpu_count() or 1)
 
 
@@ -85,8 +85,9 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Collect the tests with the garbage collector switched off, because what is collected lives as long as the run.
-    Afterwards let the garbage collector run seldom: a run after each 700 objects would take a hundredth of the time."""
+    """Collect the tests with the garbage collector switched off, because the collected tests stay in memory for the
+    whole run. Afterwards let the garbage collector run seldom. A run after each 700 objects would take a hundredth of
+    the time."""
     gc.disable()
     try:
         return (yield)
@@ -117,11 +118,11 @@ def _for_workers(items: list[pytest.Item], workers: int) -> list[pytest.Item]:
     """Return these tests in a good order for `--dist worksteal`. That option gives each worker a stretch of the list,
     and later moves tests from the end of a stretch to idle workers.
 
-    A stretch begins with tests that take many seconds, because such a test would keep its worker busy after the others
-    if it came last. A stretch ends with tests that take milliseconds, so that all workers end together. Between them
-    come the files in a mixed order, the same each time, so that a test which computes runs while others wait for wires.
-    The long tests of a file go to one worker. The long tests marked `long("browser")` go to one worker too, even from
-    several files, because they share a browser.
+    A stretch begins with tests that take many seconds, because such a test at the end would keep one worker busy after
+    the others. A stretch ends with tests that take milliseconds, so that all workers end together. The other tests
+    stand in the middle, with their files in a mixed order that is always the same. So a test that computes runs while
+    others wait for wires. The long tests of a file go to one worker. The long tests marked `long("browser")` go to one
+    worker too, even from several files, because they share a browser.
     """
     long, mixed, quick = [list[pytest.Item]() for _ in range(3)]
     for item in sorted(items, key=lambda item: crc32(_beside(item).encode())):
@@ -157,9 +158,9 @@ def _cut(items: list[pytest.Item], count: int) -> list[pytest.Item]:
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Let a worker of pytest-xdist report each test once, instead of each of its five steps, because a report takes
-    nearly a millisecond of a core. A setup or teardown is still reported if it failed, or took so long that
-    `--durations` shows it."""
+    """Let a worker of pytest-xdist send one report for each test instead of five, because a report takes nearly a
+    millisecond of a core. A setup or teardown is still reported if it failed, or took so long that `--durations` shows
+    it."""
     for plugin in session.config.pluginmanager.get_plugins():
         if type(plugin).__name__ == "WorkerInteractor":
             cast(Any, plugin).sendevent = _telling(cast(Any, plugin).sendevent)
@@ -199,8 +200,8 @@ def as_shipped(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="session")
 def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    """The browser window that all tests of this worker share. The window has the size, the page and the error messages
-    that the previous test left."""
+    """The browser that all tests of this worker share. At the start of a test its window still has the size, the page
+    and the error messages that the previous test left."""
     from tests.screen.browser import chromium  # takes a tenth of a second
 
     with chromium(tmp_path_factory.mktemp("pictures")) as opened:

@@ -26,10 +26,10 @@ TYPES = ("msgspec",)
 
 
 class Room(NamedTuple):
-    """The import rule of a room (a folder of the project): `may` lists what its modules may import besides the standard
-    library, and `never` what they must not import, even if `may` allows it.
+    """The import rule of a room (a folder of the project). `may` lists what the room's modules are allowed to import
+    besides the standard library. `never` lists what they must not import, even if `may` allows it.
 
-    `third_party` lists the packages of others that may be imported; True means all, and False none.
+    `third_party` lists the packages of others that they are allowed to import; True means all, and False none.
     """
 
     may: tuple[str, ...]
@@ -371,7 +371,7 @@ def test_every_folder_of_tests_says_what_it_proves() -> None:
 
 def test_no_two_files_of_tests_have_one_name() -> None:
     """No two test files have the same name. The folders of tests are no Python packages, so pytest would take the
-    second file for the first, and stop."""
+    second file for the first, and would not run."""
     names = Counter(path.name for path in (ROOT / "tests").rglob("test_*.py"))
     assert {name for name, count in names.items() if count > 1} == set()
 

@@ -1,4 +1,4 @@
-"""Checks that results which the tests cache to save time are equal to freshly computed results."""
+"""Checks the results that the tests cache to save time. They must be equal to freshly computed results."""
 
 from __future__ import annotations
 

@@ -155,7 +155,7 @@ def test_the_kiosk_reaches_the_page_and_the_monitor_and_nothing_of_the_table(uni
 
 def test_a_kiosk_that_is_started_again_knows_which_hits_it_has_shown() -> None:
     """The unit of the kiosk (the browser on the table's monitor) keeps the browser's profile across restarts, because
-    the page stores in it which hits it has shown. Otherwise systemd would empty the runtime directory."""
+    the page stores in it which hits it has shown. Without that setting, systemd would empty the runtime directory."""
     kiosk = read_unit(KIOSK)["Service"]
     profile = re.findall(r"--user-data-dir=(\S+)", kiosk["ExecStart"])
     assert [Path(each).parent for each in profile] == [Path("/run", kiosk["RuntimeDirectory"])]

@@ -87,8 +87,7 @@ class Program(NamedTuple):
 
 
 def named(words: Sequence[str], commands: Iterable[Command]) -> Command | None:
-    """Return the command with whose name a command line begins, or None if there is no such command. `words` is the
-    command line."""
+    """Return the command whose name begins the command line `words`, or None if there is no such command."""
     return next((each for each in commands if [*words[: len(each.name.split())]] == each.name.split()), None)
 
 

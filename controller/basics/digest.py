@@ -27,11 +27,11 @@ def program_digest(folder: Path = Path(__file__).parents[2]) -> str:
 
 
 def proof(nonce: str, folder: Path = Path(__file__).parents[2]) -> str:
-    """Return a proof that the program's files are at hand: SHA-256 over the nonce and a line feed, followed by the
+    """Return a proof that the program's files are present: SHA-256 over the nonce and a line feed, followed by the
     bytes of every file of the program in `folder`, in hex.
 
-    The program's digest alone is not enough to compute this, because the files' bytes come after a nonce that nobody
-    knew before.
+    Nobody can compute the proof from the program's digest alone. The files' bytes are needed, because they are hashed
+    after a nonce that nobody knew before.
     """
     whole = hashlib.sha256(f"{nonce}\n".encode())
     for _, path in _files(str(folder)):

@@ -13,8 +13,7 @@ NEEDS = {
 
 
 def missing(extra: str) -> list[str]:
-    """Return the modules that are not installed, out of those that this extra (a group of optional
-    dependencies) needs."""
+    """Return the modules that this extra (a group of optional dependencies) needs and that are not installed."""
     return [name for name in NEEDS[extra] if importlib.util.find_spec(name) is None]
 
 

@@ -1,7 +1,8 @@
 """Formats money as a house writes it: the currency's sign and its place, the groups of digits, and the minor units.
 
-An amount is a whole number of the currency's minor unit. Names in the program call that unit `cents`: cents of a
-dollar, avos of a pataca, or whole dong or won, which have no minor unit. Only texts for people depend on the currency.
+An amount is a whole number of the currency's smallest unit. Names in the program call that unit `cents`, whatever the
+currency: cents of a dollar, avos of a pataca, or the dong or won itself, which has no smaller unit. Only texts for
+people depend on the currency.
 """
 
 from __future__ import annotations

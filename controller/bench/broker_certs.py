@@ -1,7 +1,7 @@
 """The bench's certificates for a broker that wants mutual TLS: a folder as `tablectl certs` writes it.
 
-The broker's access list uses the common names in the certificates. So the table under test is called `hil`, the bench's
-pit `pit`, and its bet recognition `bets`.
+The broker's access list uses the common names in the certificates. So the table under test is called `hil`. The bench's
+pit is called `pit`, and its client that publishes wagers, the bet recognition, is called `bets`.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ class BrokerCerts(Struct, frozen=True):
 
 
 def new_client(certs: BrokerCerts | None, name: str) -> Client:
-    """Return an MQTT client that has not connected yet. If `certs` is given, the client shows the certificate of
-    `name`."""
+    """Return an MQTT client that has not connected yet. If `certs` is given, the client uses the certificate with the
+    common name `name`."""
     client = Client(CallbackAPIVersion.VERSION2, protocol=MQTTProtocolVersion.MQTTv5)
     if certs is not None:
         client.tls_set_context(certs.context(name))

@@ -1,4 +1,5 @@
-"""The real table daemon as a process, its MQTT broker, and the methods by which a test questions and disturbs them."""
+"""Runs the real table daemon and its MQTT broker as processes for a test. The methods here start and stop both, ask the
+daemon for its status, and disturb it."""
 
 from __future__ import annotations
 
@@ -48,8 +49,8 @@ _LEAVE_A_FAULT = ("clear", "card", "void", "new_shoe", "count")
 
 
 class Broker:
-    """A Mosquitto broker that a test starts for itself, and which keeps nothing on disk. After a restart it has
-    forgotten all messages, like a new broker."""
+    """A Mosquitto broker that a test starts for itself and that keeps nothing on disk. After a restart it has forgotten
+    all messages, like a new broker."""
 
     host = "127.0.0.1"
     certs: BrokerCerts | None = None
@@ -89,8 +90,8 @@ class ExistingBroker:
     def up(self) -> None:
         """Check that the broker answers. Raises TableError `broker_silent` if it does not.
 
-        With certificates every test's table has the same name, so the retained messages of the previous test's table
-        are deleted.
+        With certificates the table of each test has the same name. So this method also deletes the messages that the
+        broker retains from the table of the previous test.
         """
         try:
             socket.create_connection((self.host, self.port), _ANSWERS_WITHIN_S).close()
@@ -110,14 +111,14 @@ class ExistingBroker:
 
 
 def pit_section(broker: Broker | ExistingBroker) -> dict[str, Any]:
-    """Return the `[pit]` section of a table file for this broker, without the port."""
+    """Return the `[pit]` section of a table file for this broker. The section does not contain the broker's port."""
     if broker.certs is None:
         return {"host": broker.host}
     return {"host": broker.host} | {key: str(path) for key, path in _pem_files(broker.certs, TABLE).items()}
 
 
 def pit_options(broker: Broker | ExistingBroker) -> list[str]:
-    """Return the options with which the reference pit runs on this broker."""
+    """Return the command-line options with which the reference pit (`pitctl run`) connects to this broker."""
     options = ["--broker", f"{broker.host}:{broker.port}"]
     if broker.certs is not None:
         for key, path in _pem_files(broker.certs, PIT).items():
@@ -148,11 +149,13 @@ class Wiring(Struct, frozen=True):
 class TableFiles:
     """The files of a table that were generated for a test, and the environment variables of the table's daemon.
 
-    The files are copies of the table file `example` and of its game file. `sections` change keys of the table file, and
-    `game` changes keys of the game file, section by section. With a `shim` the daemon's table file names the real
-    RPi.GPIO, and the shim puts the pins page (a file that stands for the header) under that library. With `jumpers` the
-    file names the real RPi.GPIO too, and the header is real. With neither, the file names the simulated header.
-    `for_people` is the table file for `drivers.sim`, which always names the pins page.
+    The files are copies of the table file `example` and of its game file. `sections` maps a section of the table file
+    to the keys that change in it; its entry `game` does the same for the game file.
+
+    With a `shim`, the daemon uses the real RPi.GPIO library, and the shim makes that library read and write a file, the
+    pins page, instead of the Pi's GPIO registers. With `jumpers`, the daemon uses the real RPi.GPIO library and a real
+    header. With neither, the daemon uses the simulated header. `for_people` is the table file for `drivers.sim`, which
+    always uses the pins page.
     """
 
     def __init__(
@@ -208,8 +211,9 @@ def _refuse_unknown_act(name: str, given: Set[str]) -> None:
 
 
 def _refuse_unknown(file: str, changed: object, known: list[str]) -> None:
-    """Raise LookupError if `changed` has a section that the file does not have, and TypeError if a section's value
-    cannot be a section. `known` are the names of the file's sections."""
+    """Check `changed`, which maps a section of the file to its new keys. Raises LookupError if a section is not in
+    `known`, the names of the file's sections. Raises TypeError if `changed` is not a mapping, or if a section is
+    neither a mapping nor a list."""
     if not isinstance(changed, Mapping):
         ways = '{"shoe": {"decks": 1}}. A whole table with its game is an example: example="lucky9"'
         raise TypeError(f"{changed!r} is not what changes in a {file}. Write its sections and their keys: {ways}.")
@@ -221,9 +225,9 @@ def _refuse_unknown(file: str, changed: object, known: list[str]) -> None:
 
 
 def _game_file(folder: Path, example: Path, changes: Mapping[str, Mapping[str, Any] | list[Any]]) -> Path:
-    """Write a copy of the example's game file with the keys in `changes` changed, section by section, and return its
-    path. A section that the example leaves out, such as `rounding`, is added. A list, such as `bets`, replaces the old
-    list."""
+    """Write a copy of the game file of the table file `example`, and return its path. `changes` maps a section to the
+    keys that change in it. A section that the example leaves out, such as `rounding`, is added. A list, such as `bets`,
+    replaces the old list."""
     game = tomllib.loads(
         (example.parent / tomllib.loads(example.read_text("utf-8"))["table"]["game"]).read_text("utf-8")
     )
@@ -236,8 +240,8 @@ def _game_file(folder: Path, example: Path, changes: Mapping[str, Mapping[str, A
 
 
 class Table:
-    """The daemon of a table under test, `tablectl run` on a table file. Tests start the daemon, kill it and ask it from
-    outside.
+    """The daemon of a table under test: the process `tablectl run` on a table file. Tests start the daemon, kill it and
+    ask it for its status.
 
     `program` has the arguments with which Python runs `tablectl`, always in this repository's folder.
     """
@@ -257,8 +261,9 @@ class Table:
     def start(self, await_ready: bool = True, **environment: str) -> None:
         """Start the daemon, and wait until it answers on its control socket.
 
-        Before a second start the daemon stays away for so long that it may have missed a whole turn of the one-digit
-        numbers of the shoe's reports. So a table with an open shoe stops until the cards are counted.
+        The shoe numbers its reports with one digit, so the numbers soon start over. Before a second start this method
+        waits for so long that the daemon may have missed a whole turn of the numbers. A table with an open shoe then
+        stops until somebody counts the cards.
         """
         assert not self.runs, "the table runs already"
         stay_unheard(self._ended_ms)
@@ -290,8 +295,8 @@ class Table:
         return code
 
     def restart(self) -> None:
-        """Kill the daemon and start it again. If the table then stops until the cards are counted, a supervisor counts
-        them."""
+        """Kill the daemon and start it again. If a shoe was open and the table had no fault, the table stops until the
+        cards are counted. Then count them, as a supervisor does."""
         face = self.face
         self.kill()
         self.start()
@@ -299,13 +304,13 @@ class Table:
             self.count()
 
     def clear_and_count(self) -> None:
-        """Do what a supervisor does when the shoe's line was lost inside a round and is back: clear the fault, and
-        count the cards that are left."""
+        """Clear the table's fault, then count the cards that are left. A supervisor does this after the shoe's line was
+        lost in the middle of a round and works again."""
         self.supervisor("clear")
         self.count()
 
     def count(self, left: int | None = None) -> None:
-        """Wait until the table has stopped because the shoe was not heard for a while, and is heard again. Then count
+        """Wait until the table has stopped with the fault `shoe_unheard`, and the shoe's line is up again. Then count
         the cards as a supervisor does: enter `left`, or if it is None the number of cards that the table itself
         expects."""
         stopped = comes_true(lambda: self.fault == "shoe_unheard" and self.status().shoe.up, _START_PATIENCE_S)
@@ -358,8 +363,8 @@ class Table:
 
     @property
     def stop_told(self) -> PublicFault:
-        """Return the fault by which the table has stopped, with its details from the table's status. Raises
-        AssertionError if the table has no fault."""
+        """Return the fault by which the table has stopped, with the fault's details, as the table's status shows them.
+        Raises AssertionError if the table has no fault."""
         fault = self.face.fault
         assert fault is not None, "the table has not stopped"
         return fault
@@ -373,8 +378,8 @@ class Table:
 
     @property
     def hands(self) -> dict[str, list[str]]:
-        """Return the cards that the table shows, by the hand's name: "player" and "banker". They are of the round in
-        play, or of the last round."""
+        """Return a dict that maps "player" and "banker" to the cards that the table shows for that side. The cards are
+        those of the round in play, or else of the last round."""
         return {"player": [], "banker": []} | {hand.hand: [*hand.cards] for hand in self.face.hands}
 
     def links_up(self) -> bool:
@@ -388,12 +393,13 @@ class Table:
         return self.status().pit.unacknowledged
 
     def supervisor(self, act: str, **arguments: str | int) -> Waits | None:
-        """Do a supervisor's act over the control socket: "clear", "void", "new_shoe", or "card" with `card="KS"`.
+        """Do a supervisor's act over the control socket: for example "clear", "void", "new_shoe", or "card" with
+        `card="KS"`.
 
-        If the table has stopped by a fault, the act answers that fault. Returns None once the act is done. If the act
-        needs a second person, it is not done yet: the method then returns the waiting act, with the `button` for
-        `pins.confirm`. Raises TableError with the code of a refusal, and LookupError if `act` is not the name of an
-        act.
+        If the table has stopped by a fault and the act can clear a fault, the request names that fault. Returns None
+        once the act is done. If the act needs a second person, it is not done yet. In this case the method returns the
+        waiting act, whose `button` is the argument for `pins.confirm`. Raises TableError with the code of a refusal,
+        and LookupError if `act` is not the name of an act.
         """
         _refuse_unknown_act(act, {*arguments, "by"})
         fault = self.face.fault if act in _LEAVE_A_FAULT else None
@@ -430,8 +436,8 @@ class Table:
         return verify(self.journal)
 
     def came(self, kind: str) -> list[str]:
-        """Return by which way (`via`, for example a button) each fact of this kind came, from the journal, in order.
-        This works only while the table runs."""
+        """Return, for each fact of this kind in the journal, by which way (`via`, for example a button) the fact
+        reached the table. The list is in the journal's order. This works only while the table runs."""
         with closing(sqlite3.connect(f"file:{self.journal}?mode=ro", uri=True)) as db:
             rows = db.execute("SELECT via FROM fact WHERE json_extract(fact, '$.fact') = ? ORDER BY row", (kind,))
             return [via for (via,) in rows]
@@ -445,7 +451,7 @@ class Table:
 
     @contextmanager
     def busy_disk(self) -> Iterator[None]:
-        """Keep the daemon from committing to its journal during the block, as a slow disk does. After 5 s the daemon
+        """Lock the journal during the block, so that the daemon cannot commit, as on a slow disk. After 5 s the daemon
         treats the disk as broken."""
         with closing(sqlite3.connect(self.journal, isolation_level=None)) as db:
             db.execute("BEGIN IMMEDIATE")
@@ -455,8 +461,8 @@ class Table:
                 db.execute("ROLLBACK")
 
     def hear_out(self) -> None:
-        """Wait until the daemon has read everything that the shoe has sent. The daemon may still be writing it to the
-        disk; an act sent now is taken only after that."""
+        """Wait until the daemon has read everything that the shoe has sent. The daemon may still be writing those
+        reports to the disk, but it takes an act that is sent now only after them."""
         time.sleep(_OFF_THE_WIRE_S)
         self.status()
 
@@ -484,9 +490,9 @@ def comes_true(condition: Callable[[], object], within_s: float) -> bool:
     """Wait until the condition is true, for at most `within_s` seconds. Return True if it became true in time. A table
     that does not answer is asked again.
 
-    An IndexError or a KeyError counts as not true yet. Example: `pit.rounds[-1]` before the pit has heard of any round.
-    A condition that takes long is evaluated less often, because most conditions ask the table for its status, which
-    costs the bench and the table a core.
+    An IndexError or a KeyError in the condition counts as not true yet. Example: `pit.rounds[-1]` before the pit has
+    heard of any round. If the time is over, the error is raised. The pauses between two evaluations grow, because most
+    conditions ask the table for its status, which takes up a processor core of the test's machine.
     """
     gives_up_s = time.monotonic() + within_s
     pause_s = _POLL_S

@@ -70,9 +70,9 @@ class Dealer:
         buttons that a dealer has to press.
 
         The record has no buttons. So the dealer announces a shoe if none is open, and locks the wagers before a round's
-        first card. If a card came within a second of the report before it, no button is pressed before that card,
-        because nobody could have pressed in time. If the table stops by a fault, the rest of the record is sent without
-        a press.
+        first card. There is one exception: if a card came within a second of the shoe's report before it, no dealer
+        could have pressed a button in time, so the wagers are not locked. If the table stops by a fault, the rest of
+        the record is sent without pressing any button.
         """
         standing, before_ms, given = self._table.fault, 0, self._reports()
 

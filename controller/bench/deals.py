@@ -1,9 +1,9 @@
 """Random deals for property tests of any table daemon. A deal has shoes, cards that the shoe misreads, and what people
 do while the cards are dealt.
 
-`deals()` is a strategy of Hypothesis, which this module needs (`pip install hypothesis`). A deal that fails is shrunk
-to the shortest that fails: few rounds and low cards, with no misread card and no act of people that the failure does
-not need.
+`deals()` is a strategy of Hypothesis, which this module needs (`pip install hypothesis`). Hypothesis shrinks a deal
+that fails to the shortest deal that fails: few rounds and low cards, without misread cards and acts of people that the
+failure does not need.
 """
 
 from __future__ import annotations
@@ -26,9 +26,10 @@ _MOST_CARDS = 6
 
 
 class Step(Struct, frozen=True):
-    """One step of a deal. `draw CARD` is a card that the shoe reads rightly. `misread CARD HOW` is a card that goes
-    wrong by the simulated shoe's method HOW, for example `lose`. `press BUTTON`, `cover SEAT` and `uncover SEAT` are
-    acts of people. `unplug` pulls the shoe's cable and puts it back."""
+    """One step of a deal. `draw CARD` is a card that the shoe reads correctly. `misread CARD HOW` is a card that the
+    shoe reports wrongly, by the simulated shoe's method HOW, for example `lose`. `press BUTTON`, `cover SEAT` and
+    `uncover SEAT` are acts of people. `unplug` pulls the shoe's cable and puts it back. `new_shoe` puts a new shoe in
+    place."""
 
     do: Literal["new_shoe", "draw", "misread", "press", "cover", "uncover", "unplug"]
     what: str = ""
@@ -50,8 +51,8 @@ class DealtRound(Struct, frozen=True):
 
 
 class Deal(Struct, frozen=True):
-    """The deal of one shoe from its first card to its last: the steps that happen, and the rounds that the cards truly
-    make."""
+    """The deal of one shoe from its first card to its last. `steps` are the steps that happen, in order. `rounds` are
+    the rounds as the cards truly lie on the felt."""
 
     steps: tuple[Step, ...]
     rounds: tuple[DealtRound, ...]
@@ -63,7 +64,7 @@ class Deal(Struct, frozen=True):
         """Do all steps of the deal at the bench. Example: `deal.play(bench_shoe, bench_pins)`.
 
         A button is held until `answered(step)` returns True, which says that the daemon has taken the press. Without
-        `answered`, the button is held for a moment. Nothing else waits for the daemon.
+        `answered`, the button is held for a moment. The other steps do not wait for the daemon.
         """
         for step in self.steps:
             match step.do:
@@ -80,8 +81,8 @@ class Deal(Struct, frozen=True):
                     _say(shoe, step)
 
     def wire(self, driver: str, wrap: int = 0) -> bytes:
-        """Return all bytes that a shoe of the brand `driver` sends in this deal, to test a codec of your own. The cable
-        is never pulled meanwhile."""
+        """Return all bytes that a shoe of the brand `driver` sends in this deal, for a test of a program that decodes
+        them. The cable is never pulled in this deal's bytes."""
         line = _Written()
         shoe = maker(driver)(line, wrap=wrap)
         for step in self.steps:
@@ -119,12 +120,12 @@ def deals(
     plugs: bool = False,
     decks: int = 8,
 ) -> st.SearchStrategy[Deal]:
-    """Return a Hypothesis strategy for deals of one shoe of `decks` decks: up to `most_rounds` rounds, and people at up
-    to `seats` seats.
+    """Return a Hypothesis strategy for deals of one shoe of `decks` decks, with up to `most_rounds` rounds and wagers
+    on up to `seats` seats.
 
     `misreads` are the simulated shoe's methods by which a card may go wrong: `("unreadable",)` for an Angel Eye,
-    `("damage", "lose")` for a BeeTek, `()` for no misread card. With `plugs` the cable may be pulled between two cards,
-    and is put back.
+    `("damage", "lose")` for a BeeTek, `()` for no misread card. If `plugs` is True, a deal may pull the shoe's cable
+    between two cards and put it back.
     """
     card = st.sampled_from(CARDS)
     place = st.integers(0, _MOST_CARDS - 1)
@@ -177,13 +178,14 @@ def _steps_of(planned: _Planned, cards: Sequence[str]) -> Iterator[Step]:
 
 
 def _filled(cards: Sequence[str]) -> tuple[str, ...]:
-    """Add low cards to these cards until there are six, so that a failing deal shrinks by whole cards."""
+    """Return these cards with low cards added until there are six, so that Hypothesis can shrink a failing deal card by
+    card."""
     return (*cards, *[CARDS[0]] * (_MOST_CARDS - len(cards)))
 
 
 def _taken(left: Counter[str], card: str) -> str:
-    """Take `card` out of the cards `left` in the shoe, and return it. If the shoe has no such card left, take the next
-    card that it has."""
+    """Remove one `card` from `left`, which maps each card to how often the shoe still has it. Return the card. If the
+    shoe has no such card left, remove and return the next card, in the order of CARDS, that it has."""
     begin = CARDS.index(card)
     found = next(each for each in (*CARDS[begin:], *CARDS[:begin]) if left[each])
     left[found] -= 1

@@ -1,5 +1,5 @@
-"""The plugin that every pytest run loads if the package is installed. If the extra `bench` is installed too, the plugin
-loads the bench (the real table daemon with simulated hardware).
+"""The pytest plugin of the installed package, which every pytest run loads. If the extra `bench` is installed too, this
+plugin loads the bench: fixtures for the real table daemon with simulated hardware.
 
 Without this extra, other tests in the same environment run as before. A test that asks for a fixture of the bench then
 fails with a sentence that names what to install.

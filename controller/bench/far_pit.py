@@ -1,5 +1,5 @@
-"""A pit for tests, at the other end of the table's connection. It hears the table as any subscriber does, checks every
-message, and acknowledges events.
+"""A pit for tests, at the far end of the table's connection. It subscribes to the table's messages, checks each of them
+against the contract, and acknowledges events.
 
 This pit is written from the contract alone (topics, schemas, signatures), so that it can contradict the table.
 """
@@ -41,10 +41,10 @@ class FarPit:
     """A pit for tests that serves one table. `events` are all events that it has committed, in order. `wrong` has a
     line for each message that breaks the contract.
 
-    The pit takes an event only after the event before it, so `events[n]` has the number n+1. An event that comes again
-    with another body is wrong. Wagers are published by another client, the bet recognition, because with `certs` the
-    broker lets no other client publish them. That client signs them with `recognition_key`, which two people adopt at
-    the table (`recognition_hex`).
+    The pit takes events only in the order of their numbers, so `events[n]` has the number n+1. If an event comes again
+    with another body, `wrong` gets a line. A second MQTT client, the bet recognition, publishes the wagers, because
+    with `certs` the broker lets no other client publish them. That client signs the wagers with `recognition_key`. Two
+    people adopt its public key at the table (`recognition_hex`).
     """
 
     def __init__(
@@ -123,7 +123,7 @@ class FarPit:
         self._speaks = False
 
     def speak(self) -> None:
-        """Begin to acknowledge again, first the last event that the pit has taken."""
+        """Begin to acknowledge events again. At once acknowledge the last event that the pit has taken."""
         self._speaks = True
         self._acknowledge()
 
@@ -189,8 +189,8 @@ class FarPit:
         return json.dumps(message).encode()
 
     def wager(self, **seen: Any) -> bytes:
-        """Publish a wager for the next round, as bet recognition does, and return its bytes. `seen` are the wager's
-        fields; they may also replace the round, the number or the time."""
+        """Publish a wager for the next round, as the client for bet recognition does, and return the published bytes.
+        `seen` are the wager's fields. They may also replace the round, the number or the time."""
         assert comes_true(lambda: self.state.phase == "wagers_open", 10), "the table's state does not ask for wagers"
         state = self.state
         place = {"table": state.table, "epoch": state.epoch, "shoe": state.shoe, "round": state.next_round}

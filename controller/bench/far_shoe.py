@@ -1,5 +1,5 @@
-"""The simulated shoe at the bench's end of the serial line, of any brand, with a method for each thing that a dealer
-does."""
+"""The simulated shoe, of any brand, at the far end of the table's serial line. A test works it by methods: one for each
+thing that a dealer does with a shoe."""
 
 from __future__ import annotations
 
@@ -46,25 +46,26 @@ class FarLine(Line, Protocol):
 
 
 def stay_unheard(since_ms: int) -> None:
-    """Wait until the shoe has not been heard for so long, since `since_ms`, that the one-digit numbers of its reports
-    may have started over. `since_ms` is in ms since the machine's start."""
+    """Wait until the table may have missed so many reports of the shoe that their one-digit numbers started over.
+    `since_ms` is the time since which the table has not heard the shoe, in ms since the machine's start."""
     while (left_ms := since_ms + _NUMBERS_COME_ROUND_MS - since_boot_ms()) > 0:
         time.sleep(left_ms / 1000)
 
 
 class Recorded(Struct, frozen=True):
-    """A piece of a record of the shoe's serial line, and the facts (for example a drawn card) that the brand's codec
-    reads from it."""
+    """One piece of a record of the shoe's serial line, and the facts that the brand's codec decodes from this piece,
+    for example a drawn card."""
 
     piece: Piece
     facts: tuple[ShoeFact, ...]
 
 
 class FarEnd:
-    """The methods that the bench has for a simulated shoe of any brand, beside the brand's own methods.
+    """The methods that the bench adds to a simulated shoe of any brand.
 
-    `sent` has the frame of every report in hex, once each, even if nobody heard the report. A report is written up to
-    three times. If `before_copy` is set, `before_copy(copy)` is called before copy 0, 1 or 2 is written.
+    `sent` lists the frame (the bytes) of every report in hex, also of a report that nobody heard. A shoe may write the
+    same report up to three times; `sent` lists the report once. If `before_copy` is set, `before_copy(copy)` is called
+    before the copy 0, 1 or 2 of a report is written.
     """
 
     driver: str
@@ -74,13 +75,13 @@ class FarEnd:
 
     @cached_property
     def sent(self) -> list[str]:
-        """Return the frame of each report that was sent, in hexadecimal."""
+        """Return the frame (the bytes) of each report that the shoe sent, in hexadecimal, in order."""
         return []
 
     @property
     def heard(self) -> bool:
-        """Tell whether a program has opened the table's end of the line. Whatever the shoe sends before that is lost. A
-        real cable cannot tell this, and counts as open."""
+        """Tell whether a program has opened the table's end of the line. What the shoe sends before that is lost. On a
+        real cable the shoe's end cannot tell, and this returns True."""
         return getattr(self.line, "heard", True)
 
     def deal(self, cards: str, **lies: Any) -> None:
@@ -110,8 +111,8 @@ class FarEnd:
                 yield Recorded(piece, facts)
 
     def replay(self, record: str | Path, speed: float = 1.0) -> None:
-        """Send again what the shoe sent in a record of its serial line, at the record's pace. With `speed` 2 the replay
-        takes half of the time, with 0 no time."""
+        """Send again what the shoe sent in a record of its serial line. `speed` is the pace: 1 is the record's own, 2
+        is twice as fast, and 0 sends everything without a pause."""
         say_again((each.piece for each in self.recorded(record)), self.line, speed)
 
     def unplug(self) -> None:
@@ -120,8 +121,8 @@ class FarEnd:
         self._unplugged_ms = since_boot_ms()
 
     def plug(self) -> None:
-        """Plug the serial adapter in again, under the same name. First wait for so long that the one-digit numbers of
-        the shoe's reports may have started over."""
+        """Plug the serial adapter in again, under the same name. First wait until the table may have missed so many
+        reports of the shoe that their one-digit numbers started over."""
         stay_unheard(self._unplugged_ms)
         self.line.plug()
 

@@ -1,4 +1,5 @@
-"""The table as dealer and players see it: buttons to press, sensors to cover, and lamps with their patterns."""
+"""The table as the dealer and the players see it: buttons, sensors and lamps. Its classes press the buttons, cover the
+sensors, and recognize the lamps' blink patterns."""
 
 from __future__ import annotations
 
@@ -53,12 +54,12 @@ _PATIENCE_S = 60.0
 
 
 def pattern(seen: Sequence[Stretch]) -> str | None:
-    """Return the blink pattern of a lamp. `seen` has the stretches of light and dark that were seen, oldest first; the
-    last stretch is not over yet.
+    """Return the name of a lamp's blink pattern; None while several patterns are possible. `seen` has the stretches of
+    light and dark that were seen, oldest first. The last stretch is not over yet.
 
-    Return None while several patterns are possible. A repeating pattern is certain once it explains enough of the last
-    stretches, and more than any other pattern does: that takes 4 s at most. A steady lamp is certain after 1.745 s, a
-    dark lamp after 2.1 s.
+    A repeating pattern is certain once two things are true: it fits enough of the last stretches, and it fits more of
+    them than any other pattern does. That takes 4 s at most. A steady lamp is certain after 1.745 s, a dark lamp after
+    2.1 s.
     """
     lit, length_s = seen[-1]
     if length_s >= (_STEADY_S if lit else _DARK_S):
@@ -69,18 +70,18 @@ def pattern(seen: Sequence[Stretch]) -> str | None:
 
 
 def _explained(seen: Sequence[Stretch], lengths_s: Sequence[float]) -> int:
-    """Return how many of the last stretches of light and dark fit this blink pattern, if the pattern's cycle is shifted
-    so that it fits best. `lengths_s` are the stretches of one cycle of the pattern."""
+    """Return how many of the last stretches of light and dark fit a blink pattern. `lengths_s` are the lengths of light
+    and dark in one cycle of the pattern. The pattern may be at any point of its cycle: the best fit counts."""
     sizes = [_size(length_s) for length_s in lengths_s]
     lit = seen[-1][0]
     return max(_explained_at(place, seen, sizes) for place in range(0 if lit else 1, len(sizes), 2))
 
 
 def _explained_at(place: int, seen: Sequence[Stretch], sizes: Sequence[int]) -> int:
-    """Return how many of the last stretches of light and dark fit a blink pattern whose cycle has the sizes `sizes`, if
-    the last stretch is number `place` of the cycle.
+    """Return how many of the last stretches of light and dark fit a blink pattern. `sizes` are the sizes of the
+    stretches in one cycle of the pattern. `place` is the index in that cycle at which the last stretch is.
 
-    The last stretch counts once it has its full size. A stretch of the smallest size counts at once.
+    The last stretch counts once it has its full size. A last stretch of the smallest size does not count.
     """
     *past, (_, length_s) = seen
     if _size(length_s) > sizes[place]:
@@ -94,7 +95,7 @@ def _explained_at(place: int, seen: Sequence[Stretch], sizes: Sequence[int]) -> 
 
 
 def _size(length_s: float) -> int:
-    """Return into which of five classes of length, 0 to 4, a stretch of light or dark falls."""
+    """Return the size, from 0 (shortest) to 4, of a stretch of light or dark that lasted `length_s` seconds."""
     return bisect_right(_SIZES_S, length_s)
 
 
@@ -112,12 +113,12 @@ class Front(Protocol):
 
 
 class Pins:
-    """The hands and eyes of a person at a table: its methods press buttons, cover sensors and read lamps, by the names
-    in the table's file. A thread watches the lamps until `close`.
+    """The hands and eyes of a person at a table. Its methods press buttons, cover sensors and read lamps, which have
+    the names of the table file. A thread watches the lamps until `close`.
 
-    A test that uses one of the names in `unjumpered` is skipped, because a real header has too few pins to jumper a
-    whole table. A test that uses a name that the table does not have fails, for example "seat_9" at a table of seven
-    seats.
+    A real header has too few pins to connect every input and lamp of a table by a jumper wire. `unjumpered` has the
+    names without a wire: a test that uses one of them is skipped. A test that uses a name that the table does not have
+    fails, for example "seat_9" at a table of seven seats.
     """
 
     def __init__(
@@ -183,10 +184,10 @@ class Pins:
         time.sleep(_HOLD_S)
 
     def confirm(self, button: str) -> None:
-        """Confirm the act that waits for a second person, as that person does at the table: turn the key, and hold the
-        act's button.
+        """Confirm the act that waits for a second person, as that person does at the table: turn the key, and hold
+        `button`.
 
-        `button` is the one that `tablectl status` names, for example `void` for a void.
+        `button` is the one that `tablectl status` names for the act, for example `void` to void a round.
         """
         time.sleep(_ACT_SEEN_S)
         self.turn_key()

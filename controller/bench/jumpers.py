@@ -56,10 +56,10 @@ class Jumpers(Struct, frozen=True):
 
 
 class JumperedFront:
-    """The buttons, sensors and lamps of a table, which the bench reaches by jumper wires.
+    """The buttons, sensors and lamps of a table, which the bench reaches by jumper wires on a real header.
 
-    The bench's outputs drive the table's inputs. The bench's inputs see the table's lamps: a lamp whose pin nobody
-    drives reads as dark.
+    The bench's output pins drive the table's inputs. The bench's input pins read the table's lamps. If nobody drives
+    the pin of a lamp, the lamp reads as dark.
     """
 
     def __init__(self, gpio: GpioModule, jumpers: Jumpers, lamps: Mapping[str, Any], inputs: Mapping[str, Any]) -> None:

@@ -1,17 +1,18 @@
-"""The hardware-in-the-loop bench as a pytest plugin: the real table daemon, and the far end of each of its wires.
+"""The hardware-in-the-loop bench as a pytest plugin: fixtures for the real table daemon, and for the shoe, the header
+and the pit at the far ends of its wires.
 
-If the package is installed with its extra `bench`, every pytest run has these fixtures. Each is named `bench_…`, and
-asks only for fixtures of such names. `short_names` has them without that prefix, for tests that have no other use for
-words such as `table`. A fixture of the same name in a test file or a conftest.py takes precedence, and breaks no
-fixture of the bench.
+If the package is installed with its extra `bench`, every pytest run has these fixtures. The name of each begins with
+`bench_`, and each uses only fixtures of such names. `short_names` has them without that prefix, for tests that have no
+other use for words such as `table`. A test file or a conftest.py may define a fixture with a short name; the bench's
+fixtures go on working.
 
 `@pytest.mark.bench_table(pit={"stale_after_s": 1}, shoe_wrap=1)` changes sections of the table file, and lets the
-numbers of the shoe's reports go on with 1 after 9. `shoe={"driver": "beetek"}` plays with a shoe of that brand.
+numbers of the shoe's reports go on with 1 after 9. `shoe={"driver": "beetek"}` uses a shoe of that brand.
 `game={"shoe": {"decks": 1}}` changes the game.
 
-Real hardware takes the place of simulated hardware by `--shoe` with `--table-port`, by `--gpio real` with `--jumpers`,
-and by `--broker`, with `--broker-certs` for mutual TLS (docs/bench.md). A test whose broker, port or Pi is absent is
-skipped, and says which is absent. With `--bench-strict`, and if CI=true, such a test fails.
+Command-line options replace the simulated hardware by real hardware: `--shoe` with `--table-port`, `--gpio real` with
+`--jumpers`, and `--broker`, with `--broker-certs` for mutual TLS (docs/bench.md). A test whose broker, port or Pi is
+absent is skipped, and says which is absent. With `--bench-strict`, and if CI=true, such a test fails.
 """
 
 from __future__ import annotations
@@ -171,8 +172,8 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
 
 
 def _simulated_header(config: pytest.Config) -> str:
-    """Return as text for the report's head which library drives the simulated header: the real RPi.GPIO, or an
-    imitation."""
+    """Return, as text for the head of pytest's report, which library drives the simulated header: the real RPi.GPIO, or
+    an imitation of it. If the shim does not compile, the text says so."""
     try:
         _built_shim(config)
     except ShimUnavailableError as error:
@@ -183,8 +184,8 @@ def _simulated_header(config: pytest.Config) -> str:
 
 
 def _built_shim(config: pytest.Config) -> Path:
-    """Return the path of the shim, the library that puts a simulated header under the real RPi.GPIO. The shim is
-    compiled once in a test run.
+    """Return the path of the shim: a library that lets the real RPi.GPIO use a file instead of the Pi's GPIO registers.
+    The shim is compiled once in a test run.
 
     Raises ShimUnavailableError without a C compiler or RPi.GPIO, and CalledProcessError if the source is wrong.
     """
@@ -234,7 +235,8 @@ def _absent(config: pytest.Config, what: str) -> NoReturn:
 
 @contextmanager
 def _skipped_where_absent(config: pytest.Config) -> Iterator[None]:
-    """Run a block, and skip the test with the error's message if a part that the block needs is absent."""
+    """Run a block. If the block raises the error of an absent part, for example of a missing broker, skip the test with
+    the error's message."""
     try:
         yield
     except TableError as error:
@@ -245,8 +247,8 @@ def _skipped_where_absent(config: pytest.Config) -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def bench_shim(pytestconfig: pytest.Config) -> Path | None:
-    """The library that puts the pins page (a file that stands for the header) under the real RPi.GPIO; None if it is
-    not used or cannot be built."""
+    """The library that lets the real RPi.GPIO use a file (the pins page) instead of the Pi's GPIO registers; None if
+    the library is not used or cannot be built."""
     if pytestconfig.stash[_jumpers] is not None:
         return None
     try:
@@ -398,20 +400,22 @@ def bench_pit(bench_broker: Broker, bench_table_files: TableFiles) -> Iterator[F
 def bench_wires(
     bench_table_files: TableFiles, bench_broker: Broker, bench_pins: Pins, bench_shoe_line: FarLine
 ) -> Wires:
-    """The addresses at which a table daemon of your own finds the shoe, the header and the broker. The project's daemon
-    does not run."""
+    """The addresses of the shoe, the header and the broker, for a test of another table daemon than this project's.
+    This project's daemon is not started."""
     return Wires.of(bench_table_files, bench_broker.host, bench_broker.port)
 
 
 @pytest.fixture
 def bench_wait(pytestconfig: pytest.Config, bench_pins: Pins, bench_pit: FarPit) -> Wait:
-    """A function that waits until a condition is true. It works with any daemon, because it asks none."""
+    """A function that waits until a condition is true. It asks no daemon for a status, so it works with every table
+    daemon."""
     return Wait(bench_pins, bench_pit, pytestconfig.getoption("--bench-patience"))
 
 
 @pytest.fixture
 def bench_unstarted_table(bench_table_files: TableFiles, bench_pins: Pins, tmp_path: Path) -> Iterator[Table]:
-    """The table's daemon, not started yet. At the test's end the fixture ends the daemon and checks its journal."""
+    """The table's daemon, not started yet. At the end of the test the fixture stops the daemon and checks the daemon's
+    journal."""
     table = Table(bench_table_files, tmp_path)
     yield table
     table.close()
@@ -442,5 +446,5 @@ def bench_table(bench_unstarted_table: Table, bench_shoe: FarShoe | FarBeeTek, b
 def bench_dealer(
     bench_unstarted_table: Table, bench_shoe: FarShoe | FarBeeTek, bench_pins: Pins, bench_eventually: Eventually
 ) -> Dealer:
-    """The dealer of `bench_table`, who works the shoe and the buttons."""
+    """A dealer at the table `bench_table`, whose methods work the shoe and the buttons."""
     return Dealer(bench_unstarted_table, bench_shoe, bench_pins, bench_eventually)

@@ -1,5 +1,5 @@
-"""Compiles the shim, a library that puts the pins page (a file that stands for the header) under the real RPi.GPIO.
-gpio_shim.c explains how."""
+"""Compiles the shim, a library that lets the real RPi.GPIO use a file (the pins page) instead of the Pi's GPIO
+registers. gpio_shim.c explains how."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ SOURCE = Path(__file__).with_name("gpio_shim.c")
 
 
 class ShimUnavailableError(Exception):
-    """This machine cannot run the real RPi.GPIO on the pins page (a file that stands for the header). The text says
-    what is missing."""
+    """This machine cannot run the real RPi.GPIO on a file (the pins page) instead of GPIO registers. The error's text
+    says what is missing."""
 
 
 def build_shim(folder: Path) -> Path:

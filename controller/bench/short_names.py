@@ -1,5 +1,5 @@
-"""The bench's fixtures under short names, such as `table` for `bench_table`. If a test has a fixture of the same name,
-the test's own takes precedence; the bench's fixture is then reached by its name with `bench_`."""
+"""The bench's fixtures under short names, such as `table` for `bench_table`. If a test defines a fixture with a short
+name, the test gets its own fixture, and reaches the bench's fixture by the long name."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from controller.bench.waiting import Eventually
 
 @pytest.fixture(scope="session")
 def shim(bench_shim: Path | None) -> Path | None:
-    """The library by which the real RPi.GPIO reads and writes the pins page (a file that stands for the header). None
-    if real wires are used, or if the library cannot be built."""
+    """The library that lets the real RPi.GPIO use a file (the pins page) instead of the Pi's GPIO registers. None if
+    real wires are used, or if the library cannot be built."""
     return bench_shim
 
 
@@ -78,11 +78,12 @@ def table(bench_table: Table) -> Table:
 
 @pytest.fixture
 def dealer(bench_dealer: Dealer) -> Dealer:
-    """The dealer of the table, who works the shoe and the buttons."""
+    """A dealer at the table, whose methods work the shoe and the buttons."""
     return bench_dealer
 
 
 @pytest.fixture
 def eventually(bench_eventually: Eventually) -> Eventually:
-    """A function that waits until a condition is true. Its methods wait for a round, a hit or a fault."""
+    """An object that waits: `eventually(condition)` waits until the condition is true, and its methods wait for a
+    round, a hit or a fault."""
     return bench_eventually

@@ -1,4 +1,4 @@
-"""Functions that wait for a condition, a round, a hit or a fault. If a wait fails, the message tells the table's last
+"""Classes that wait for a condition, a round, a hit or a fault. If a wait fails, the message shows the table's last
 state."""
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _LOG_LINES, _LAST_EVENTS, _SOURCE_CHARACTERS = 3, 5, 200  # a failure must fit o
 
 
 class Wait:
-    """A function: `wait(condition)` waits until the condition is true. A failure says what the test waited for, which
-    lamps are not dark, and what the pit heard last. No daemon is asked, so this works with a daemon of your own, too.
-    """
+    """An object that is called like a function: `wait(condition)` waits until the condition is true. If it fails, the
+    message says what the test waited for, which lamps are not dark, and the last state that the pit heard. It asks no
+    daemon for a status, so it works with every table daemon."""
 
     def __init__(self, pins: Pins, pit: FarPit, patience_s: float = PATIENCE_S) -> None:
         self._pins = pins
@@ -35,8 +35,8 @@ class Wait:
         self._patience_s = patience_s
 
     def __call__(self, condition: Callable[[], object], within_s: float | None = None) -> None:
-        """Wait until the condition is true, for at most `within_s` seconds, or by default for the patience set for this
-        test run. Fail the test otherwise."""
+        """Wait until the condition is true, for at most `within_s` seconds. Without `within_s` the limit is the one
+        that the option `--bench-patience` sets. If the condition is still not true, fail the test."""
         __tracebackhide__ = True
         self._wait(_source(condition), condition, within_s)
 
@@ -61,8 +61,9 @@ class Wait:
 
 
 class Eventually(Wait):
-    """A function: `eventually(condition)` waits until the condition is true. A failure says in ten lines what the test
-    waited for and what the table's status was, and names a file with the whole status."""
+    """An object that is called like a function: `eventually(condition)` waits until the condition is true. If it fails,
+    the message says in ten lines what the test waited for and what the table's status was. The message also names a
+    file with the whole status."""
 
     def __init__(self, table: Table, pins: Pins, pit: FarPit, folder: Path, patience_s: float = PATIENCE_S) -> None:
         super().__init__(pins, pit, patience_s)
@@ -70,8 +71,9 @@ class Eventually(Wait):
         self._whole = folder / "when-it-failed.json"
 
     def unless_stopped(self, awaited: str, condition: Callable[[], object], standing: str | None) -> None:
-        """Wait until the condition is true. Fail at once if the table stops by a fault other than `standing`, the fault
-        that it has already. `awaited` says in the failure's message what the test waited for."""
+        """Wait until the condition is true. Fail at once if the table stops by a fault. `standing` is the code of a
+        fault that the table has already, which does not count. `awaited` says in the failure's message what the test
+        waited for."""
         __tracebackhide__ = True
         met: object = False
 

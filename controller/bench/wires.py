@@ -1,4 +1,4 @@
-"""The addresses of the bench's wires at the table's end, for a daemon in any language."""
+"""The addresses at which a table daemon in any language reaches the bench's serial port, header and broker."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from controller.bench.daemon import TableFiles
 
 
 class Wires(Struct, frozen=True):
-    """The addresses at which a table's wires end: for a daemon that is not this project's.
+    """The addresses at which a table daemon reaches the bench's shoe, header and broker. They are for daemons that are
+    not this project's.
 
-    The header is a file of 4096 bytes, the pins page, which both ends map or write. Byte N is the level that drives BCM
-    pin N from outside (0 or 1; 255: nothing drives it). Byte 64 + N is the level that the daemon puts out, and byte 128
-    + N the pin's function (1 input, 2 output). A lamp is lit while its pin is an output at the level in `active`.
+    The header is a file of 4096 bytes, the pins page, which the bench and the daemon both map or write. Byte N is the
+    level that drives BCM pin N from outside (0 or 1; 255: nothing drives it). Byte 64 + N is the level that the daemon
+    puts out. Byte 128 + N is the pin's function (1 input, 2 output). A lamp is lit while its pin is an output at the
+    level in `active`.
     """
 
     shoe: str

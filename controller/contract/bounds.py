@@ -1,5 +1,5 @@
-"""The bounds and patterns of the fields in messages between a table and its pit, as the JSON schemas state them.
-Whoever receives a message checks these."""
+"""The bounds and patterns of the fields in messages between a table and its pit, the same as in the JSON schemas. A
+program that receives a message checks the message's fields against them."""
 
 from __future__ import annotations
 

@@ -2,8 +2,9 @@
 stored, signed and sent.
 
 The id is `table/epoch/seq`. An epoch is the random name that each new journal gets. `seq` numbers the events of an
-epoch, without gaps or repetitions. `chain` is the head of the journal's hash chain before the row that made the event.
-A pit that keeps the last `chain` can later prove that this very journal made the events that the pit has.
+epoch, without gaps or repetitions. Each event has the field `chain`: the head of the journal's hash chain before the
+row that made the event. A pit keeps the last `chain` that it received. With that value it can later check whether a
+journal is the one that made the events which the pit has.
 """
 
 from __future__ import annotations

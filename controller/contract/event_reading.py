@@ -1,5 +1,5 @@
-"""Parses an event of a table's stream into its type, one of those in `events.py`. All programs that receive events use
-`read`."""
+"""Parses an event from a table's stream into an object of its type. The types are in `events.py`. Every program that
+receives events uses the function `read`."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ EVENT_TYPES = tuple(sorted({name for name, _ in _TYPES}))
 
 
 def read(event: Mapping[str, Any]) -> Event | None:
-    """Return the event as an object of its type. Returns None if this version does not know the type, or if the fields
-    do not fit the type."""
+    """Return the event as an object of its type, such as `events.Round`. Returns None if this version of the program
+    does not know the type, or if the fields do not fit the type."""
     seats = "dealer" in event
     type_ = _TYPES.get((str(event.get("type")), seats))
     if type_ is None:

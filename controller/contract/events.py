@@ -1,8 +1,9 @@
 """The types of the events in a table's durable stream, as the table's core makes them.
 
 `envelope.py` gives an event its id, its time and its place in the hash chain. `schemas/event.schema.json` is the
-written contract. Cards are text (`KS`), and money is whole cents. `shoe` counts the shoes of the journal. `round`
-counts the rounds of the shoe, simulated rounds included. Both are None for an event outside of a shoe or a round.
+written contract. Cards are text (`KS`), and money is whole cents. `shoe` is the number of the shoe, counted within the
+journal. `round` is the number of the round, counted within the shoe, with simulated rounds (rounds without wagers)
+counted too. Each is None if the event does not belong to a shoe or to a round.
 """
 
 from __future__ import annotations
@@ -78,9 +79,9 @@ class ActivesShown(Struct, frozen=True):
 
 
 class ProgressiveLocked(Struct, frozen=True):
-    """One progressive bet of the game, at the moment when betting ended. Each wager of `seats` counts and costs
-    `price_cents`, and a part of that price is added to the `meters`. The wagers of `refused_seats` do not count;
-    `refusal` is the code of the reason."""
+    """One progressive bet of the game, at the moment when betting ended. The wagers at the seats `seats` count. Each of
+    them costs `price_cents`, and a part of that price is added to the `meters`. The wagers at `refused_seats` do not
+    count, and `refusal` is the code of the reason."""
 
     spot: str
     price_cents: int
@@ -124,8 +125,8 @@ class SaidMeters(Struct, frozen=True):
 
 
 class Told(Struct, frozen=True):
-    """The pit's last message about its progressive meters before betting ended: the table's screen showed the levels in
-    this message. The message had arrived `ago_ms` milliseconds before betting ended."""
+    """The last message with the levels of the progressive meters that the pit sent before betting ended. The table's
+    screen showed these levels. The message had arrived `ago_ms` milliseconds before betting ended."""
 
     word: SaidMeters
     ago_ms: int
@@ -134,9 +135,9 @@ class Told(Struct, frozen=True):
 class WagersLocked(Event, frozen=True):
     """Betting ended: nobody may bet on this round any more. `progressive` has every progressive bet of the game.
 
-    The wagers in `wagers` count in the round, and those in `refused` do not. Both are empty if the table does not know
-    single wagers. `in_play` are the seats that play at Lucky 9, in order. `told` is None if no progressive wager
-    counts, and in an older journal.
+    The wagers in `wagers` count in the round, and those in `refused` do not. Both are empty at a table without bet
+    recognition, which does not know the single wagers. `in_play` are the seats that play at Lucky 9, in order. `told`
+    is the pit's last message about its meters. It is None if no progressive wager counts, and in older journals.
     """
 
     TYPE = "wagers_locked"
@@ -153,9 +154,9 @@ class WagersLocked(Event, frozen=True):
 class SettledShown(Struct, frozen=True):
     """The result of one wager: "won", "lost", "pushed", "half_lost" or "returned".
 
-    `hand` counts a split seat's hands from the left. `pays_cents` is what the wager won. `returned_cents` is everything
-    that goes back to the bettor's circle. A wager that wins a meter, or a part of a meter, names the `meter` and no
-    amount, because only the pit knows the amount.
+    `hand` numbers the hands of a split seat from the left. `pays_cents` is what the wager won. `returned_cents` is
+    everything that goes back to the bettor's circle. If a wager wins a progressive meter or a part of it, `meter` names
+    the meter and no amount is given, because only the pit knows the amount.
     """
 
     seat: int
@@ -196,8 +197,8 @@ FACE_DOWN = "--"
 class NotRead(Struct, frozen=True):
     """A card of a round that the shoe did not read. `drawn` is the card's place among the cards of the round, from 1.
 
-    `how` is "typed": a person named the card, because the shoe could not read it or no report from the shoe arrived.
-    `by` is the person who typed the card. `witness` is the second person, if two people had to agree.
+    `how` is "typed": a person named the card, because the shoe could not read the card or sent no report of it. `by` is
+    the person who typed the card. `witness` is the second person, if two people had to agree.
     """
 
     drawn: int
@@ -215,7 +216,7 @@ class HandShown(Struct, frozen=True):
 
 
 class Pairs(Struct, frozen=True):
-    """Whether the first two cards of Player's hand, and those of Banker's hand, have the same rank."""
+    """Says of Player's hand and of Banker's hand whether its first two cards have the same rank."""
 
     player: bool
     banker: bool
@@ -306,12 +307,12 @@ class Fixed(Struct, frozen=True):
 
 
 class Hit(Event, frozen=True):
-    """One winning wager on a progressive bet. The wager wins either from a meter (`progressive`) or a set amount
+    """One winning wager on a progressive bet. The wager wins either a share of a meter (`progressive`) or a set amount
     (`fixed`), never both.
 
     `not_read` lists the cards of the round that the shoe did not read, because an award may rest on a card that a
-    person typed. `doubts` are codes of reasons to doubt the round's cards. If there are any, people must decide before
-    the award can be verified.
+    person typed. `doubts` are the codes of reasons to doubt the round's cards. If `doubts` is not empty, people must
+    decide before the award can be verified.
     """
 
     TYPE = "hit"
@@ -345,9 +346,9 @@ class Award(Event, frozen=True):
 
 
 class WinTold(Event, frozen=True):
-    """The table learned from the pit that a meter was won. `shown` says whether the table's screen announced the win.
-    The screen does so for a win at another table less than a minute ago. `word_seq` is the number of the pit's message.
-    """
+    """The table learned from the pit that a meter was won. `shown` is True if the table's screen announced the win. The
+    screen announces only a win at another table that is less than a minute old. `word_seq` is the number of the pit's
+    message."""
 
     TYPE = "win_told"
 
@@ -357,7 +358,8 @@ class WinTold(Event, frozen=True):
 
 
 class HitReset(Event, frozen=True):
-    """A person has handled the winning progressive wagers of these seats, and the lamps for them went out."""
+    """A person has handled the winning progressive wagers of the seats `seats`. The lamps that showed these hits went
+    out."""
 
     TYPE = "hit_reset"
 
@@ -366,8 +368,8 @@ class HitReset(Event, frozen=True):
 
 
 class TestHit(Event, frozen=True):
-    """Somebody tested the whole report of a winning progressive wager, from this seat's lamp to the pit. Nothing is
-    won, and no meter changes."""
+    """Somebody tested how a winning progressive wager is reported, all the way from this seat's lamp to the pit.
+    Nothing is won, and no meter changes."""
 
     TYPE = "test_hit"
 
@@ -376,11 +378,11 @@ class TestHit(Event, frozen=True):
 
 
 class Correction(Event, frozen=True):
-    """A finished round of two hands was corrected. `shoe` and `round` name that round. The other fields replace what
-    the round's event said.
+    """A finished round with Player's and Banker's hands was corrected. `shoe` and `round` name that round. The other
+    fields replace those in the event that reported the end of the round.
 
-    `awards_before` and `settlement_before` are the values that held before: those of the round's event, or of the
-    round's last correction.
+    `awards_before` and `settlement_before` are the values that held until this correction. They come from the round's
+    event, or from the round's last correction.
     """
 
     TYPE = "correction"
@@ -401,8 +403,9 @@ class Correction(Event, frozen=True):
 
 
 class SeatsCorrection(Event, frozen=True):
-    """A finished round of Lucky 9 was corrected. `shoe` and `round` name that round. The other fields replace what the
-    round's event said. `settlement_before` is the settlement that held before."""
+    """A finished round of Lucky 9 was corrected. `shoe` and `round` name that round. The other fields replace those in
+    the event that reported the end of the round. `settlement_before` is the settlement that held until this correction.
+    """
 
     TYPE = "correction"
 
@@ -427,10 +430,12 @@ class Void(Event, frozen=True):
     is subtracted again.
 
     `settlement` returns each wager; it is None if the table knew no wagers. `witness` is the second person, if two had
-    to agree. `hands` are the hands as people saw them. `held` are cards that lay in no hand yet, because they waited
-    for a call of the dealer or for a person's decision. `awards` are the awards that the cards had already won, at this
-    tier or a better one, whatever cards came next. `would_settle` is the settlement that every possible end of the
-    round would have given, or None if different ends would have given different settlements.
+    to agree. `hands` are the hands as people saw them. `held` are the cards that were in no hand yet, because they
+    waited for a call of the dealer or for a person's decision.
+
+    `awards` are the awards that were certain, whatever cards would have come next. Each has the lowest tier that was
+    possible. `would_settle` is the settlement to which every possible end of the round would have led. It is None if
+    different ends would have led to different settlements.
     """
 
     TYPE = "void"
@@ -448,8 +453,8 @@ class Void(Event, frozen=True):
 
 
 class OddCard(Event, frozen=True):
-    """Cards left the shoe that no round needed. `cards` is their number. `fate` says what happens to the cards:
-    "simulated_hand", "next_card" or "burn".
+    """Cards that no round needed left the shoe. `cards` is their number. `fate` says what happens to them:
+    "simulated_hand" (they begin a round without wagers), "next_card" (they begin the next round) or "burn".
 
     `by` is "rules" if the house's rules decide, or else the person who said that nobody had seen the card. `witness` is
     the second person, if two people had to say so. The event does not name the cards, because they may lie face down.
@@ -498,9 +503,9 @@ class ShoeClosed(Event, frozen=True):
 
 
 class ShoeReconciled(Event, frozen=True):
-    """The table read the cards that were still in an ended shoe, and compared all cards with the shoe's decks. The
-    decks have `cards` cards. `gone` cards had left the shoe: `burned` of them before the first round, and `unnamed` of
-    them without being read. `rest` cards were still in the shoe.
+    """A supervisor read the cards that were still in an ended shoe, and the table compared all cards with the shoe's
+    decks. The decks have `cards` cards in all. `gone` cards had left the shoe. Of these, `burned` had been burned
+    before the first round, and `unnamed` had left without being read. `rest` cards were still in the shoe.
 
     `missing` are the cards, by rank and suit, that were neither read when they left nor found in the shoe at the end.
     `extra` are the cards of which there were more than the decks have. `complete` is True if no card is extra and
@@ -551,8 +556,8 @@ class FaultCleared(Event, frozen=True):
     cards_unheard: int | None = None  # cards that left the shoe without a report; only a count finds them
 
     def body(self) -> dict[str, object]:
-        """Return the event as a JSON object: its type and fields. The field `cards_unheard` is left out if its value is
-        None."""
+        """Return the event as a JSON object: its type and fields. If `cards_unheard` (the number of cards that left the
+        shoe without a report) is None, the field is left out."""
         body = Event.body(self)
         if self.cards_unheard is None:
             del body["cards_unheard"]

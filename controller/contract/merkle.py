@@ -39,8 +39,9 @@ class Node(Struct, frozen=True):
 
 
 class Edge(Struct, frozen=True):
-    """All that is needed of a Merkle tree to add leaves: the number of leaves, and the hashes of its largest complete
-    subtrees, from left to right. Each of these subtrees has a power of two of leaves, and no two have the same size."""
+    """The part of a Merkle tree that must be known to add leaves: the number of leaves, and the hashes of its largest
+    complete subtrees, from left to right. The number of leaves of each subtree is a power of two, and no two subtrees
+    have the same size."""
 
     size: int = 0
     hashes: tuple[bytes, ...] = ()
@@ -65,8 +66,9 @@ class Edge(Struct, frozen=True):
 
 
 def edge_of(size: int, whole: Whole) -> Edge:
-    """Return the size and the subtree hashes of a Merkle tree with `size` leaves, to which more leaves can be added.
-    `whole` is a function that returns the hash of a complete subtree, by its level and its place."""
+    """Return the `Edge` of a Merkle tree with `size` leaves: its size and the hashes of its complete subtrees. More
+    leaves can be added to an `Edge`. `whole` is a function that returns the hash of a complete subtree, by its level
+    and place."""
     return Edge(size, tuple(whole(level, place) for level, place in wholes(0, size)))
 
 
@@ -117,9 +119,9 @@ def is_consistent(old: int, old_root: bytes, size: int, root: bytes, proof: Sequ
 
 
 def opening_proof(opened: Collection[int], size: int, whole: Whole) -> list[bytes]:
-    """Return the hashes that prove that the leaves with the numbers `opened`, from 0, are in a Merkle tree of `size`
-    leaves. The hashes are those of the largest subtrees without any of these leaves, from left to right. For a single
-    leaf, the result is its inclusion proof (RFC 6962, 2.1.1)."""
+    """Return the hashes that prove that certain leaves are in a Merkle tree of `size` leaves. `opened` are the numbers
+    of these leaves, from 0. The hashes are those of the largest subtrees that contain none of these leaves, from left
+    to right. For a single leaf, the result is its inclusion proof (RFC 6962, 2.1.1)."""
 
     def proof(first: int, size: int) -> Iterator[bytes]:
         if not any(first <= each < first + size for each in opened):
@@ -145,8 +147,8 @@ def _range(first: int, size: int, whole: Whole) -> bytes:
 
 def wholes(first: int, size: int) -> Iterator[tuple[int, int]]:
     """Yield the complete subtrees that together cover `size` leaves, starting at leaf number `first`, the largest
-    first. Each is a pair of its level (it has 2 to the power of the level leaves) and its place among the subtrees of
-    that size. `first` must be a point at which a Merkle tree is split."""
+    first. Each subtree is a pair: its level (it has 2 to the power of `level` leaves), and its place among the subtrees
+    of that size. `first` must be a leaf number at which a Merkle tree is split."""
     while size:
         level = size.bit_length() - 1
         yield level, first >> level

@@ -2,8 +2,9 @@
 tlog-cosignature.
 
 A note is a text, an empty line, and a line for each signature. A checkpoint's text names the log (its *origin*), the
-number of leaves in the log's Merkle tree, and the tree's root. The table signs the text. A witness signs the text with
-a time, and thereby states that it has seen no larger consistent tree of this origin by that time.
+number of leaves in the log's Merkle tree, and the tree's root. The table signs the text. A witness signs the text
+together with a time. This signature states that, until that time, the witness has seen no larger consistent tree of
+this origin.
 
 The id of a key depends on the type of signature too. So types other than Ed25519 can be added later.
 """
@@ -75,7 +76,7 @@ class Note(Struct, frozen=True):
                 return None
 
     def signed_by(self, name: str, key: bytes) -> bool:
-        """Return True if the key with this name has signed the text, and if no signature in its name is invalid."""
+        """Return True if the key with this name has signed the text, and if every signature of this key is valid."""
         own = key_id(name, ED25519, key)
         lines = [line[4:] for named, line in self.signatures if named == name and line[:4] == own]
         return bool(lines) and all(_holds(key, line, self.text.encode()) for line in lines)
@@ -103,7 +104,7 @@ class Note(Struct, frozen=True):
         return Note(self.text, (*self.signatures, (name, line)))
 
     def _seen(self, at: bytes) -> bytes:
-        """Return the bytes that a witness signs: a heading, the time `at`, and the note's text."""
+        """Return the bytes that a witness signs: a heading, the time in `at`, and the note's text."""
         return f"cosignature/v1\ntime {int.from_bytes(at, 'big')}\n{self.text}".encode()
 
 

@@ -2,8 +2,8 @@
 
 A journal or a ledger keeps an event as it was signed at the time. So every program passes an event through `as_now`
 before use. Until version 2 the only progressive bet was Royal 9, and fields were named after that bet. Version 4 added
-fields, and writes "round" where earlier versions wrote "hand". An older event is read as if it had the added fields,
-with the values of `NEW_IN_4`.
+fields, and writes "round" where earlier versions wrote "hand". `as_now` adds the missing fields to an older event, with
+the values in `NEW_IN_4`.
 """
 
 from __future__ import annotations
@@ -28,11 +28,10 @@ _CODES = {"royal9_wagers_differ": "wagers_differ"}
 
 def as_now(event: Mapping[str, Any], meters: Sequence[str] = ()) -> dict[str, Any]:
     """Return the event with the field names and words of the present contract version. An event of the present version
-    stays as it is.
+    stays as it is. A message that is no event of the contract raises no error.
 
-    `meters` names the progressive meters to which wagers added money, because the oldest events do not name them. A
-    table gives the meters of its bet, and the pit gives all meters. A message that is no event of the contract raises
-    no error.
+    `meters` are the names of the progressive meters to which wagers added money. They are needed because the oldest
+    events do not name them. A table passes the meters of its bet, and the pit passes all meters.
     """
     contract = event.get("contract")
     named_spots = type(contract) is int and contract >= _NAMED_SPOTS_SINCE

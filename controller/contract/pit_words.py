@@ -95,7 +95,7 @@ class AckWord(Word, frozen=True):
 
 class CosignedWord(Word, frozen=True):
     """The pit's message about the last checkpoint of a table's journal that the pit has cosigned. That checkpoint
-    covers `size` rows of the journal; 0 means that there is none.
+    covers `size` rows of the journal. If `size` is 0, the pit has cosigned no checkpoint yet.
 
     `cosignature` is the pit's signature line in the checkpoint's note, in Base64. It is empty if `size` is 0. `refused`
     is a code of REFUSED_CHECKPOINTS: why the pit has not cosigned the checkpoint that the table showed last. It is None
@@ -114,7 +114,7 @@ class CosignedWord(Word, frozen=True):
 
 
 class MeasureWord(Word, frozen=True):
-    """The pit's question about the program that runs at a table. The table answers by hashing its program's files
+    """The pit's message that asks a table which program it runs. The table answers by hashing its program's files
     again, together with the `nonce`: 64 random hexadecimal digits, which no earlier question had."""
 
     table: TableId

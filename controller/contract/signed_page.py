@@ -1,7 +1,8 @@
-"""A page for printing that needs no other file. A signature covers every byte of the page.
+"""Makes and checks a signed HTML page for printing. The page needs no other file, and the signature covers every byte
+of it.
 
-The page holds its content a second time, as JSON. The signature is in that JSON and covers all of it. The JSON has the
-digest of the rest of the page too, so a changed title, style or cell is found.
+The page holds its content twice: as HTML, and as a JSON object. The signature is in the JSON object and covers all of
+that object. The object has the digest of the rest of the page too, so a changed title, style or cell is found.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ HELD = f"{_BEGIN}{_END}"
 
 
 def signed_page(page: str, content: Mapping[str, Any], key: SigningKey | None) -> str:
-    """Return the page with `content` added to it as JSON, and signed with `key`. If `key` is None, the page is not
-    signed."""
+    """Return the HTML page `page` with `content` put into it as a JSON object, signed with `key`. If `key` is None, the
+    page is not signed."""
     before, after = page.split(HELD)
     whole = {**content, "page_sha256": _digest(before, after)}
     if key is not None:

@@ -40,8 +40,8 @@ class WagerWord(Word, frozen=True):
 
     @property
     def wager(self) -> Wager:
-        """The wager that bet recognition saw. 0 cents mean that the chips were taken away. The table has yet to check
-        whether it has such a spot."""
+        """The wager that bet recognition saw. 0 cents mean that the chips were taken away. The table still has to check
+        whether it has this spot."""
         return Wager(self.seat, self.spot, self.cents, self.back)
 
 

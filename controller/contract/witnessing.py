@@ -1,8 +1,8 @@
 """The message in which a table shows its pit a checkpoint of its journal. The message has a proof that the journal only
 grew since the last cosigned checkpoint.
 
-The pit cosigns a checkpoint only if it extends everything that the pit has cosigned of this journal before. So if a
-table has two histories, at most one of them is cosigned.
+The pit cosigns a checkpoint only if the checkpoint extends everything that the pit has cosigned of this journal before.
+So if a table has two histories, at most one of them is cosigned.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 
 class Answer(Struct, frozen=True):
-    """A table's answer to a request. `refused` is None if the table did what was asked, and otherwise the code that
-    says why the table refused."""
+    """A table's answer to a request. `refused` is None if the table did what was asked. Otherwise it is the code of the
+    reason for which the table refused."""
 
     refused: str | None

@@ -125,8 +125,8 @@ def _broker(file: TableFile, journal: Journal) -> MqttBroker:
 def _settle_down() -> None:
     """Tune Python for the long run, after the daemon has started.
 
-    Garbage collection is switched on, but skips every object that exists by now, so that a collection during a round
-    stays short. Python switches threads more often, so that a thread that has something to send waits only briefly for
+    Garbage collection is switched on, but skips all objects that were made during the start. So a collection during a
+    round is short. Threads take turns more often, so that a thread that has something to send waits only briefly for
     the main loop's thread.
     """
     gc.collect()
@@ -136,7 +136,8 @@ def _settle_down() -> None:
 
 
 def _close(journal: Journal) -> None:
-    """Close the journal. If the journal's file was removed or replaced, write the file to its place again first.
+    """Close the journal. If the journal's file was removed or replaced meanwhile, first write the file anew at its
+    path.
 
     Raises TableError `journal_gone` if the file cannot be written.
     """
@@ -152,8 +153,10 @@ def _close(journal: Journal) -> None:
 
 
 def _mark(control: Path) -> Mark:
-    """Return the mark: the file that records until when the shoe was heard, for the next start of the daemon.
+    """Return the `Mark`, an object that writes to a file until when the shoe was heard. The next start of the daemon
+    reads that file.
 
-    The file lies beside the control socket, in memory, and is gone after the machine boots.
+    The file lies beside the control socket, in a folder that is kept in memory. So the file is gone when the machine
+    boots.
     """
     return Mark(control.with_name(f"{control.name}.heard"), boot_id())

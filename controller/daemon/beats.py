@@ -10,8 +10,9 @@ from collections.abc import Callable
 class Beats:
     """A timer that calls the function `beat` again and again. The first call comes `sample_s` seconds after the start.
 
-    `beat` takes a flag. It returns the seconds until its next call, and the flag for that call. A timer makes the
-    calls, because a task that sleeps between the calls would cost twice as much.
+    Each call of `beat` returns two values: how many seconds later the next call is due, and the flag that is the
+    argument of that next call. A timer makes the calls, because a task that sleeps between the calls would cost twice
+    as much.
     """
 
     def __init__(self, beat: Callable[[bool], tuple[float, bool]], sample_s: float) -> None:
@@ -28,11 +29,11 @@ class Beats:
             self._next.cancel()
 
     def soon(self, in_s: float = 0.0) -> None:
-        """Call `beat` in `in_s` seconds, so that the lamps or the table soon follow a change. If a call is due at about
-        that time anyway, keep that call.
+        """Call `beat` in `in_s` seconds, for example because a lamp must change soon. If a call is due at about that
+        time anyway, keep that call.
 
         With `in_s` of 0 the call comes in the event loop's next turn, because the loop must look at the shoe's line
-        between two calls. After the timer has ended, do nothing, because a change may still be noticed while the
+        between two calls. After the timer has ended, do nothing, because other tasks may still ask for a call while the
         program ends.
         """
         is_far = self._next.when() - asyncio.get_running_loop().time() > in_s + self._sample_s

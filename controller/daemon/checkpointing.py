@@ -1,10 +1,10 @@
 """Signs checkpoints of a table's journal. A checkpoint is a signed note that names the number of the journal's rows and
 the root hash of their Merkle tree.
 
-A checkpoint is due when a round or a shoe ends, and when a round's record is corrected or its award moves on. A
-checkpoint reveals how many rows the journal has. Cards that lie face down decide how many rows a round has, and when
-the rows come. So a checkpoint is signed only while no card of a round is hidden, and at a beat of the clock, never at
-the moment of a commit.
+A checkpoint is due when a round or a shoe ends, when a round's record is corrected, and when an award reaches its next
+step. A checkpoint reveals how many rows the journal has. Cards that lie face down decide how many rows a round has, and
+when the rows come. So a checkpoint is signed only while no card of a round is hidden, and at a beat of the clock, never
+at the moment of a commit.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ class Checkpointing:
     """Signs the checkpoints of one journal.
 
     `on_journal` runs a function in the journal's thread. `hidden` tells whether a round has a card that nobody has
-    seen. `tell` is called with each new checkpoint, and with True if a shoe has ended since the checkpoint before.
-    `last` is the latest checkpoint.
+    seen. `tell` is called with each new checkpoint and with a flag. The flag is True if a shoe has ended since the
+    checkpoint before. `last` is the latest checkpoint.
     """
 
     def __init__(
@@ -43,8 +43,8 @@ class Checkpointing:
         self.last = journal.last_note("signed")
 
     def committed(self, messages: Iterable[Message]) -> None:
-        """Take note of new events in the journal. Events that end a round or a shoe, a correction and an award make a
-        checkpoint due."""
+        """Take note of new events in the journal. A checkpoint becomes due if one of these events ends a round or a
+        shoe, corrects a round, or changes an award."""
         told = {message.head.type for message in messages}
         self._due = self._due or not told.isdisjoint(_AFTER)
         self._shoe_ended = self._shoe_ended or "shoe_closed" in told

@@ -27,11 +27,11 @@ _T = TypeVar("_T")
 
 
 class Commits:
-    """The journal's thread, and what happens when the disk fails.
+    """The journal's thread, and the handling of a disk that fails.
 
-    `error` is the reason why rows wait to be written, and None while no rows wait. `waits` is called when rows begin to
-    wait. `alive` pings the watchdog. `tell` is called after a failure is over, with a fact that records the failure in
-    the journal.
+    While rows wait to be written, `error` is the reason for that; otherwise `error` is None. `waits` is called when
+    rows begin to wait. `alive` is called to ping the watchdog. `tell` is called after a failure is over, with a fact
+    that records the failure in the journal.
     """
 
     def __init__(
@@ -57,10 +57,10 @@ class Commits:
         """Commit the rows to the journal, and return the events that they made. If the disk fails, try again each
         second.
 
-        If the journal's file is gone, write the file again. While rows wait, they are kept in memory, and people see at
-        once that rows wait. This holds for rows about face-down cards too, so the moment at which a disk begins to fail
-        can reveal that the shoe's result came. Keeping such a result in memory until the cards are turned up would be
-        worse, because a power cut would lose it.
+        If the journal's file is gone, write the file again. While rows wait, they are kept in memory, and people are
+        told at once that rows wait. This is also done for rows about face-down cards. So the moment at which a disk
+        begins to fail can reveal that the shoe's result came. To keep such a result only in memory until the cards are
+        turned up would be worse, because a power cut would lose it.
         """
         failed: OSError | None = None
         gone: JournalGoneError | None = None

@@ -2,9 +2,9 @@
 
 People and devices outside the daemon can cause some lines as often as they like: bad messages, refused requests, noise
 on the shoe's line. The first line of each kind is written at once. A line that equals a line of the last minute is only
-counted, and the count is written when the minute is over. If lines of the same wording name different things, the log
-counts each text by itself, up to `_DIFFERENT` texts, and all further texts together. All lines of the daemon pass
-through this log, so code that logs a new line needs to do nothing for this.
+counted, and the count is written when the minute is over. Some lines have the same wording but name different things,
+such as different topics. Each such text is counted by itself, up to `_DIFFERENT` texts. All further texts are counted
+together. All lines of the daemon pass through this log, so code that logs a new line needs to do nothing for this.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _LOOK_EVERY_S = 5.0
 
 
 class _Kind(Struct):
-    """A count of equal log lines. One line was written at `told_s`. `more` lines came after that, and `last` is the
-    newest of them."""
+    """A count of equal log lines. The first of them, or the last count, was written at `told_s`. `more` is the number
+    of equal lines since that moment, and `last` is the newest of them."""
 
     told_s: float
     more: int = 0
@@ -35,8 +35,8 @@ class _Kind(Struct):
 
 
 class CountedLog(logging.StreamHandler[TextIO]):
-    """A log handler that writes to `stream`. It counts repeated lines and writes only their number, once a minute.
-    `now_s` is a clock that nobody can set."""
+    """A log handler that writes to `stream`. It writes the first of several equal lines, counts the others, and writes
+    the count once a minute. `now_s` is a clock that nobody can set."""
 
     def __init__(self, stream: TextIO, now_s: Callable[[], float] = time.monotonic) -> None:
         super().__init__(stream)

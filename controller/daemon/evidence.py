@@ -37,7 +37,8 @@ _FORM = 1
 
 
 class _Opened(Struct, frozen=True):
-    """A row of the journal, with `before`, the head of the journal's hash chain before this row."""
+    """A row of the journal that the evidence shows in full. `before` is the head of the journal's hash chain before
+    this row."""
 
     stored: StoredRow
     before: bytes
@@ -49,7 +50,8 @@ class _Opened(Struct, frozen=True):
 
     def told(self, leaf: int) -> dict[str, object]:
         """Return the row as a JSON object for the evidence file. `leaf` is the row's place in the Merkle tree. The key
-        `came` holds the text of the row's fact that the hash chain covers."""
+        `came` holds the row's fact, its time and its source, as the same text from which the hash chain was computed.
+        """
         stored = self.stored
         return {
             "leaf": leaf,

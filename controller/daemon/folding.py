@@ -62,7 +62,7 @@ class Folding:
     def fold(self, table: Table, inbox: list[Arrived | Callable[[], None]]) -> Folded:
         """Apply each item of the inbox to the table, in order, and return the new state with the rows to commit.
 
-        If an item is a function, it is only called when its turn comes.
+        Some items are functions. Such a function is called when its turn comes, and makes no row.
         """
         folded = Folded(table)
         for arrived in inbox:
@@ -75,8 +75,9 @@ class Folding:
         return folded
 
     def _fact_of(self, arrived: Arrived, folded: Folded) -> Fact | None:
-        """Return the fact in the item that arrived, or the fact that a request becomes. Return None if the request is
-        refused or the fact does not matter now. Record a request's answer in `folded`."""
+        """Return the fact that the item makes. If the item is a request, the fact is what the request becomes, and the
+        request's answer is added to `folded`. Return None if the request is refused or if the fact does not matter now.
+        """
         item, table = arrived.what, folded.table
         if not isinstance(item, Asked):
             return item if self._is_fact(item, table) else None
@@ -134,8 +135,11 @@ def _decide(table: Table, asked: Asked, ambient: Ambient) -> Fact | Refuse:
 
 
 def _step_or_fail(table: Table, fact: Fact, stamp: Stamp, via: str) -> tuple[Table, list[Entry]]:
-    """Apply the fact to the table. Return the new state and the rows for the journal. If applying the fact raises an
-    exception, the rows are the fact and a record of the failure, to be committed together."""
+    """Apply the fact to the table. Return the new state and the rows for the journal.
+
+    If applying the fact raises an exception, two rows are returned, which must be committed together: the fact, and a
+    record of the failure.
+    """
     try:
         after, events = step(table, fact)
     except Exception as error:  # noqa: BLE001  # step is total, so this is a defect: the table stops, and not the program

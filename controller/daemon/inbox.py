@@ -23,7 +23,7 @@ class Asked(Struct, frozen=True):
 
 class Arrived(Struct, frozen=True):
     """An item of the main loop's inbox, with the surroundings (such as the covered sensors) at the moment when it came.
-    So a chip that is placed later does not count for it."""
+    The surroundings are kept, because a chip that is placed after that moment must not count for this item."""
 
     what: Fact | Asked
     ambient: Ambient

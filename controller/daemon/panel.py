@@ -127,7 +127,7 @@ class Panel:
         return None if self.test is None else TESTS[type(self.test)]
 
     def render(self) -> None:
-        """Switch each lamp on or off that is not as it should be at this moment. End a test whose time is over."""
+        """Switch each lamp that is not as it should be at this moment. End a test whose time is over."""
         now_ms = clock.monotonic_ms()
         if now_ms >= self._test_ends_ms:
             self.test = None
@@ -147,10 +147,10 @@ class Panel:
                 self._written[lamp] = lit
 
     def until_change_s(self, at_most_s: float, changing_s: float) -> float:
-        """Return the seconds until the panel has work to do.
+        """Return in how many seconds the panel must be looked at again.
 
-        The result is `changing_s` while an input is changing. Otherwise it is the time until a lamp goes on or off, but
-        at most `at_most_s`.
+        While an input is changing, that is `changing_s`. Otherwise it is the time until a lamp goes on or off, but at
+        most `at_most_s`.
         """
         if self._debouncer.changing:
             return changing_s

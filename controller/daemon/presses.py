@@ -80,8 +80,8 @@ class Presses:
             self._ask(Asked(confirmed.request, confirmed.fault, confirmed.shown, None), confirmed.via)
 
     def _press(self, name: str) -> None:
-        """Make the request that a press of this button means. The meaning follows from the lamps that people could see,
-        which may lag behind the table's state."""
+        """Make the request that a press of this button means. The meaning follows from the lamps that people could see
+        at that moment. The lamps may lag behind the table's state."""
         fault = self._fault_seen()
         request = pressed(name, self._settled().get(KEY, False), replace(self._table(), fault=fault))
         if request is not None:

@@ -80,10 +80,10 @@ _LEVELS = {
 class Runtime:
     """A running table.
 
-    `table` is the state replayed from `journal`. `differs` is the number of the row at which the replay did not give
-    the stored events, or None. `program` is the digest of the program's files. `mark` records until when the daemon's
-    run before this one heard the shoe. `alive` pings the watchdog, and is called about once a second while the main
-    loop works.
+    `table` is the state replayed from `journal`. If the replay gave other events than the stored ones, `differs` is the
+    number of the first such row; otherwise `differs` is None. `program` is the digest of the program's files. `mark`
+    records until when the daemon's run before this one heard the shoe. `alive` pings the watchdog, and is called about
+    once a second while the main loop works.
     """
 
     def __init__(

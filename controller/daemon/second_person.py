@@ -1,8 +1,8 @@
 """Acts by two people: the first person's request waits until a second person confirms it.
 
 Two people are two accounts at the control socket, or an account and the supervisor's key at the table. The kernel tells
-whose account it is (`via`), so a second name typed at one account is no second person. Two accounts with the same
-person's name are not two people either (`contract.names.same_name`).
+the table from which account a request comes (`via`). So nobody counts as a second person by typing a second name at the
+same account. Two accounts with the same person's name are not two people either (`contract.names.same_name`).
 
 A confirmation names the act that waits. At the socket the second person says the act's number. At the table the second
 person turns the key after the lamp `fault` has shown that an act waits, and then holds the button of that act
@@ -10,11 +10,11 @@ person turns the key after the lamp `fault` has shown that an act waits, and the
 that was turned before, a key turned for a test of the lamps, a short press and another button confirm nothing. The key
 can only confirm: an act by two people always begins at an account.
 
-To make an act need two people, give its request a field `witness: str | None = None` and a property `details`, which
-holds what the second person is shown. End its `becomes` with `acts.entry.by_two`, name the request in `requests.ByTwo`,
-and put the act's sentence under `asks` in each file of `controller/words`. This module, `presses.py` and `runtime.py`
-do the rest. A request without a witness that would be allowed is refused with `second_person_due`. The request then
-waits, is shown in the status, and comes again with the witness's name.
+A programmer who wants an act to need two people gives its request a field `witness: str | None = None` and a property
+`details`, which holds what the second person is shown. The request's `becomes` ends with `acts.entry.by_two`. The
+request is named in `requests.ByTwo`, and the act's sentence stands under `asks` in each file of `controller/words`.
+This module, `presses.py` and `runtime.py` do the rest: a request without a witness that would be allowed is refused
+with `second_person_due`. The request then waits, is shown in the status, and comes again with the witness's name.
 """
 
 from __future__ import annotations

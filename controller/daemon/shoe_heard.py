@@ -2,15 +2,15 @@
 
 Nothing here does I/O, except for the mark: a file that is kept when the program ends, but not when the machine boots.
 Moments are milliseconds since the machine started (`clock.since_boot_ms`), a clock that nobody can set. The main loop
-beats (does its regular work) four times a second or more, and looks at the shoe's line between two beats. A loss is
-noticed within one beat. So at the beat before the last one the line was certainly served, even if the program then
-stood still or the line was lost. A table at rest may therefore assume that it did not hear the shoe for up to half a
-second longer than is true. Example: the report numbers of an Angel Eye at 4800 baud repeat within 312 ms, so each loss
-of that line, however short, stops the table until people have counted the cards.
+beats (does its regular work) four times a second or more, and looks at the shoe's line between two beats. A lost line
+is noticed within one beat. So the line was certainly read until the beat before the last one, even if the program then
+stood still or the line was lost. The table may therefore count up to half a second too much as time without the shoe.
+Example: the report numbers of an Angel Eye at 4800 baud repeat within 312 ms, so each loss of that line, however short,
+stops the table until people have counted the cards.
 
 While only the program stands still, the kernel keeps the bytes of the line, up to the size of its buffer. While the
-machine is suspended, the bytes are lost. One second of suspension can lose a card, and a shoe whose reports have no
-numbers never shows the loss.
+machine is suspended, the bytes are lost. One second of suspension can lose a card. A shoe whose reports have no numbers
+never shows that a card was lost.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class Mark:
 
 
 class Pace:
-    """Measures how long after the card before it each card came. For a round's first card, measures the time since the
+    """Measures the milliseconds from each card to the next. For a round's first card, measures the time since the
     wagers were locked.
 
     The clock is one that nobody can set.
@@ -87,11 +87,11 @@ class Pace:
         self._last: Stamp | None = None  # of the last card or lock; None where nobody knows
 
     def timed(self, fact: Fact, at: Stamp, on_time: bool) -> Fact:
-        """Return the fact. If it is a card, add how many milliseconds it came after the card before it, or after the
-        lock of the wagers.
+        """Return the fact. If it is a card, add the milliseconds since the card before it, or since the lock of the
+        wagers (the end of betting).
 
-        If a card was not read as soon as it came (`on_time` is false), neither that card nor the next one gets such a
-        time.
+        `on_time` is False if the fact was read later than it came. A card that was read late gets no such time, and
+        neither does the card after it.
         """
         last = self._last
         if isinstance(fact, CardDrawn | CardKept):
@@ -107,8 +107,8 @@ class Pace:
 class ShoeHeard:
     """Keeps the moment until which the shoe was certainly heard.
 
-    `heard_ms` is that moment from the program's run before, None if unknown. `kept_unread_ms` is how long the kernel
-    keeps the bytes of the shoe's line while nobody reads them.
+    `heard_ms` is the moment until which the program's previous run heard the shoe; None if unknown. `kept_unread_ms` is
+    how long the kernel keeps the bytes of the shoe's line while nobody reads them.
     """
 
     def __init__(self, heard_ms: int | None, mark: Mark, kept_unread_ms: int) -> None:

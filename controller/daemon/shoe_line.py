@@ -1,5 +1,5 @@
-"""The shoe as the main loop hears it: the shoe's reports, whether its line works, how long it went unheard, and bad
-bytes."""
+"""Connects the card-reading shoe to the main loop: the shoe's reports, whether its line works, for how long nobody
+heard the shoe, and bad bytes."""
 
 from __future__ import annotations
 

@@ -111,7 +111,7 @@ class Told:
         )
 
     def live(self) -> Live:
-        """Return what the lamps show besides the table's public view: which connections work, covered sensors and
+        """Return what the lamps show besides the table's public view, such as working connections, covered sensors and
         refused wagers."""
         pit_fresh, pit_up = self.pit_stands()
         return Live(
@@ -126,8 +126,8 @@ class Told:
         )
 
     def pit_stands(self) -> tuple[bool, bool]:
-        """Return two flags that the lamps show: whether the pit was heard lately, and whether all is well between table
-        and pit."""
+        """Return two flags that the lamps show. The first is True if the pit was heard lately. The second is True if
+        nothing is wrong between table and pit."""
         return self._stream.fresh(), self._stream.told.standing().code in GOOD
 
     def sensed_seats(self) -> frozenset[int]:

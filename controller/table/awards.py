@@ -45,7 +45,7 @@ def is_hit_disputed(table: Table, hit: SeatHit) -> bool:
 
 
 def step_award(table: Table, fact: AwardStepped) -> Stepped:
-    """Take over a step of an award that the pit reported (pending, verified, paid, rejected). The table sends the step
+    """Record a step of an award that the pit reported (pending, verified, paid, rejected). The table sends the step
     back as an event of its own, so that the pit sees that the step arrived."""
     event = events.Award(
         shoe=fact.shoe,
@@ -83,8 +83,8 @@ def refuse_award(table: Table, fact: AwardRefused) -> Stepped:
 
 
 def accept_award(table: Table, award: str) -> Stepped:
-    """Believe the disputed step of the award named `award`, and from now on every step of that award that has the same
-    amount."""
+    """Believe the disputed step of the award named `award`. Afterwards, believe every later step of that award that has
+    the same amount."""
     dispute = disputed(table, award)
     assert dispute is not None, "asked before"
     others = tuple(other for other in table.disputed if other != dispute)

@@ -62,8 +62,8 @@ from controller.table.stops import Stepped, alarm, known_left, open_shoe, stop
 
 
 def it_came(table: Table, fact: ShoeFact | OwnFact) -> Stepped:
-    """Take in a fact that the shoe or the controller reported. While a fault stands, hold the fact; otherwise let it
-    take effect. In both cases check the report's sequence number for lost reports."""
+    """Take in a fact that the shoe or the controller reported. While a fault stands, hold the fact. Otherwise let the
+    fact take effect. In both cases, check by the report's sequence number whether earlier reports were lost."""
     held = Held(fact)
     report: Report | None = getattr(fact, "report", None)
     if isinstance(fact, ShoeUnheard):  # the shoe's numbers prove nothing across that time
@@ -83,8 +83,8 @@ def it_came(table: Table, fact: ShoeFact | OwnFact) -> Stepped:
 
 
 def _latest(fault: StandingFault, held: Waiting) -> ShoeFact | OwnFact | None:
-    """Return the last of the facts that wait for a person's decision. This is the last held fact or, if no fact is
-    held, the fact that raised the fault. Return None if the fault was not raised by a fact."""
+    """Return the last of the facts that wait for a person's decision. If facts are held, this is the last held fact. If
+    no fact is held, it is the fact that raised the fault. Return None if no fact raised the fault."""
     if held:
         return held[-1].fact
     if fault.code == "shoe_unplugged":
@@ -93,9 +93,9 @@ def _latest(fault: StandingFault, held: Waiting) -> ShoeFact | OwnFact | None:
 
 
 def _answers_for(fact: ShoeUnplugged | ShoeUnheard, latest: ShoeFact | OwnFact | None) -> bool:
-    """Return True if a person who looks at the felt once has dealt with both the waiting fact `latest` and the new
-    `fact`. Both say that the shoe was not heard for a time. If `latest` is `ShoeUnheard`, the person counts the cards,
-    and the count covers a lost line too."""
+    """Tell whether a person who looks at the felt once deals with both facts: the waiting fact `latest` and the new
+    `fact`, which says that the shoe was not heard for a time. This is so if both are `ShoeUnplugged`. It is also so if
+    `latest` is `ShoeUnheard`, because the person then counts the cards, and the count covers a lost line too."""
     return isinstance(latest, ShoeUnheard) or (isinstance(latest, ShoeUnplugged) and isinstance(fact, ShoeUnplugged))
 
 
@@ -227,9 +227,9 @@ def _move(table: Table, move: Move, held: Held) -> Stepped:
 
 
 def _card_came(table: Table, held: Held, fact: CardDrawn | CardKept) -> Stepped:
-    """Take in a card that left the shoe. Check the phase first, then where the shoe says that the card goes, then
-    whether the shoe could read the card, and last whether the card is possible. If all is well, put the card where it
-    belongs."""
+    """Take in a card that left the shoe. First check the phase, then the place to which the shoe says that the card
+    goes, then whether the shoe could read the card, and last whether the card is possible. If all is well, put the card
+    where it belongs."""
     waits = _without_doubt(held)
     row = Row.CARD if isinstance(fact, CardDrawn) else Row.CARD_KEPT
     if _announces_too_soon(table, fact):
@@ -271,7 +271,7 @@ def _announces_too_soon(table: Table, fact: CardDrawn | CardKept) -> bool:
 
 
 def _wait_for_reveal(table: Table, held: Held) -> Stepped:
-    """Let a fact wait until the face-down cards of the round are turned up, because the effect of the fact would tell
+    """Let a fact wait until the face-down cards of the round are turned up, because the effect of the fact would reveal
     what these cards are."""
     assert isinstance(table.phase, RoundInPlay)
     return replace(table, phase=replace(table.phase, ahead=table.phase.ahead.then(_without_doubt(held)))), ()
@@ -310,7 +310,7 @@ def _note_cut_card(table: Table) -> Stepped:
 
 def _unheard(table: Table, fact: ShoeUnheard) -> dict[str, str | int]:
     """Return the details of the fault `shoe_unheard`: how long the shoe was not heard, and the numbers that a person
-    compares with the felt. The details never tell a face-down card."""
+    compares with the felt. The details never reveal a face-down card."""
     details: dict[str, str | int] = {}
     if fact.unheard_ms is not None:
         details["unheard_s"] = -(-fact.unheard_ms // 1000)
@@ -320,8 +320,8 @@ def _unheard(table: Table, fact: ShoeUnheard) -> dict[str, str | int]:
 
 
 def release_kept_results(table: Table) -> Stepped:
-    """Let the round results that the shoe reported early take effect. They waited because the cards of their rounds
-    were kept for later. A result whose cards are still kept goes on waiting."""
+    """Let the results of rounds that the shoe reported early take effect. A result was early if the cards of its round
+    were still kept for later. If they are still kept now, the result goes on waiting."""
     return release(replace(table, kept_results=()), table.kept_results)
 
 

@@ -48,8 +48,8 @@ def correct(table: Table, fact: CorrectionFact) -> Stepped:
 def _event(
     table: Table, fact: CorrectionFact, before: FinishedRound, after: FinishedRound, won: _Awards, won_before: _Awards
 ) -> events.Correction | events.SeatsCorrection:
-    """Return the event that reports a correction. It has one form for games with Player and Banker, and another form
-    for Lucky 9."""
+    """Return the event that reports a correction. For games with Player and Banker it is a `Correction`. For Lucky 9 it
+    is a `SeatsCorrection`."""
     done, rules = after.done, table.rules
     settlement, settlement_before = (paying.settlement_shown(each.settlement) for each in (after, before))
     if isinstance(done, SeatHands):
@@ -104,6 +104,7 @@ def _actives_as_corrected(table: Table, before: FinishedRound, done: Done) -> Ac
 
 
 def _owed_otherwise(table: Table, before: Settlement | None, after: Settlement | None) -> dict[int, int]:
-    """Return the commission that each seat owes, in cents, after a settlement changed from `before` to `after`."""
+    """Return the commission that each seat owes, in cents by seat, after a correction changed a round's settlement from
+    `before` to `after`."""
     no_more = {seat: -cents for seat, cents in before.owed} if before else {}
     return owing(owing(table.commission_owed, no_more), dict(after.owed) if after else {})

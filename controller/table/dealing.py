@@ -41,7 +41,7 @@ from controller.table.voiding import void_event
 
 def following(table: Table) -> Draw | Choose | Reveal | None:
     """Return what the present round needs next: a card, a seat's choice, or the turning up of cards. Return None if no
-    round is locked or in play."""
+    round is going on, that is, no round is locked or in play."""
     match table.phase:
         case Locked(_, seating):
             step = table.rules.play.next_step(seating, ())
@@ -128,8 +128,8 @@ def odd_card_events(table: Table, fate: str, cards: int, by: str, witness: str |
 
 def burned_in_error(table: Table) -> Table:
     """Record that a card drawn in error was burned. A shoe that follows the game with rules of its own counts the
-    burned card as part of a round. So the next result that the shoe reports must not be compared with the table's
-    result."""
+    burned card as part of a round. So the next result that the shoe reports may be wrong, and is not compared with the
+    table's result."""
     return replace(table, awaiting_result="voided", burned_in_shoes_round=True) if table.rules.procedure > 1 else table
 
 
@@ -139,7 +139,7 @@ def burned_in_error(table: Table) -> Table:
 def deal(table: Table, known: KnownCard, kept: tuple[KnownCard, ...] = ()) -> Stepped:
     """Deal the card in the round that is locked or in play. The card may finish the round.
 
-    The cards in `kept` left the shoe early. They are dealt after that card, as long as the round takes cards. If the
+    `kept` are cards that left the shoe early. They are dealt after this card, as long as the round takes cards. If the
     round must first wait for a call, the kept cards wait too.
     """
     match table.phase:
@@ -223,7 +223,7 @@ def _finish(table: Table, in_play: RoundInPlay, done: Done) -> Stepped:
 
 def compared(table: Table) -> dict[str, str | int]:
     """Return the numbers that a person compares with the shoe and the felt after a fault: how many cards are left, and
-    the number and the result of the last round. They never tell a face-down card."""
+    the number and the result of the last round. The numbers never reveal a face-down card."""
     details: dict[str, str | int] = {}
     if (left := known_left(table)) is not None:
         details["cards_left"] = left
@@ -256,8 +256,8 @@ def _not_read(table: Table, in_play: RoundInPlay) -> tuple[events.NotRead, ...]:
 def _round(
     table: Table, finished: FinishedRound, won: list[paying.Won], not_read: tuple[events.NotRead, ...]
 ) -> events.Round | events.SeatsRound:
-    """Return the event that reports a finished round. It has one form for games with Player and Banker, and another
-    form for Lucky 9."""
+    """Return the event that reports a finished round. For games with Player and Banker it is a `Round`. For Lucky 9 it
+    is a `SeatsRound`."""
     shoe, done = open_shoe(table), finished.done
     final_round = not finished.simulated and shoe.wagered_rounds == shoe.final_round
     settlement = paying.settlement_shown(finished.settlement)
@@ -316,8 +316,8 @@ def _hit(
 
 
 def _run_out(table: Table) -> Stepped:
-    """Void a round that needs another card although no card is left in the shoe or kept. The shoe ends with the round,
-    and the table stops."""
+    """Void a round that needs another card, because no card is left, neither in the shoe nor kept. End the shoe, and
+    stop the table with a fault."""
     void = void_event(table, by="table", reason="shoe_exhausted")
     closed, close_event = close_shoe(table, "exhausted", by="table")
     stopped, fault = stop(closed, "shoe_exhausted", {})
@@ -328,7 +328,8 @@ def after_round(table: Table, not_needed: tuple[KnownCard, ...] = ()) -> Stepped
     """Open wagers again after a round, or end the shoe. A paused table stays paused.
 
     `not_needed` are cards that were kept for the round and that the round did not need. They belong to the next round,
-    like the cards still in the shoe. A card that was kept while the round was dealt is treated as drawn in error.
+    like the cards still in the shoe. If a card was kept for the next round while this round was dealt, the card is
+    treated as drawn in error.
     """
     in_error = table.kept if isinstance(table.phase, RoundInPlay) and table.rules.procedure > 1 else ()
     table = replace(table, kept=(*not_needed, *(() if in_error else table.kept)))

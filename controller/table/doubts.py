@@ -48,14 +48,15 @@ def standing(table: Table) -> tuple[str, ...]:
 
 
 def locked(table: Table, kept: bool) -> Table:
-    """Return the table at the lock of a round's wagers, with no doubts about that round yet. `kept` says whether the
-    round begins with cards that left the shoe earlier. In this case the time that the dealing takes is unknown."""
+    """Return the table as it is when a round's wagers are locked: with no doubts about that round yet. `kept` is True
+    if the round begins with cards that left the shoe earlier. In this case the time that the dealing takes is unknown.
+    """
     return replace(table, doubts=(), dealt_ms=None if kept else 0)
 
 
 def card_came(table: Table, fact: CardDrawn | CardKept) -> tuple[Table, tuple[Event, ...]]:
-    """Add the time that passed before this card to the time that the present round has taken. If the card is the
-    round's first and came too long after the lock of the wagers, raise an alarm."""
+    """Add the time that passed before this card to the time that the present round has taken. Raise an alarm if the
+    card is the round's first and came too long after the lock of the wagers."""
     if isinstance(table.phase, Locked):
         return _first_card_came(table, fact)
     known = table.dealt_ms is not None and fact.after_ms is not None

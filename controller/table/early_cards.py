@@ -5,8 +5,8 @@ spades while wagers are open, and says that nobody saw it, so the king becomes t
 places a wager at seat 1 now may know that card. So the wagers of the round are those that lay on the table when its
 first card left the shoe:
 
-- where the table knows all wagers, no wager can be placed, changed or taken back after that moment;
-- where sensors see the progressive wagers, the seats that the sensors saw at that moment are journalled as the fact
+- if the table knows all wagers, no wager can be placed, changed or taken back after that moment;
+- if sensors see the progressive wagers, the seats that the sensors saw at that moment are journalled as the fact
   `ChipsNoted`, just before the card. A chip that is put down later does not count;
 - nobody can change who sits where, or which seats are active.
 
@@ -27,7 +27,7 @@ from controller.table.stops import holds_a_card
 
 
 def card_is_out(table: Table) -> bool:
-    """Return True if a card has already left the shoe that belongs, or may belong, to the next round."""
+    """Return True if a card that belongs to the next round, or may belong to it, has already left the shoe."""
     return table.chips_noted is not None
 
 
@@ -42,8 +42,8 @@ def chips_to_note(table: Table, fact: Fact, sensed: AbstractSet[int]) -> ChipsNo
 
 
 def with_chips_noted(table: Table) -> Table:
-    """Return the table with its field `chips_noted` brought up to date. The field keeps the seats that had chips as
-    long as a card of the next round is out of the shoe. It is None if no such card is out."""
+    """Return the table with its field `chips_noted` brought up to date. While a card of the next round is out of the
+    shoe, the field holds the seats that had chips when the card left. Otherwise it is None."""
     if table.rules.procedure <= 2:
         return table
     waits = isinstance(table.phase, BetweenRounds) and holds_a_card(table)

@@ -1,11 +1,11 @@
-"""Questions about the cards that lie face down. No fault, alarm or message may tell what these cards are, so every
-module that makes one asks here.
+"""Questions about the cards that lie face down. No fault, alarm or message may reveal what these cards are. So every
+module that makes a fault, an alarm or a message asks the functions in this module.
 
 Three kinds of cards lie face down: burned cards, cards kept for the next round until they are dealt, and, in a game
 that is dealt face down, the cards that have not been turned up yet. `public.py` says how the hands themselves are
 shown.
 
-The moment of a message can tell a card, just as its content can. For example: an Angel Eye (a card-reading shoe)
+The moment of a message can reveal a card, just as its content can. For example: an Angel Eye (a card-reading shoe)
 reports a round's result as soon as the round is complete. A person who saw that a report came would know whether a
 third card is due.
 """
@@ -35,8 +35,8 @@ def comes_face_down(table: Table, row: Row) -> bool:
 
 
 def next_is_secret(table: Table) -> bool:
-    """Tell whether the table must not say where the next card goes, or that no card is due. It must not if the answer
-    would tell something about face-down cards."""
+    """Tell whether the table must keep secret where the next card goes, or that no card is due. This must be secret if
+    it would reveal something about face-down cards."""
     match following(table):
         case Reveal():
             return True
@@ -47,8 +47,8 @@ def next_is_secret(table: Table) -> bool:
 
 
 def result_is_secret(table: Table) -> bool:
-    """Tell whether the shoe's result of a round must be kept secret. The shoe reports the result of a round that is not
-    complete at the table yet, so the result can tell something about face-down cards."""
+    """Tell whether a round's result that the shoe reports must be kept secret. The table asks this if the round is not
+    complete at the table yet, because such a result can reveal something about face-down cards."""
     return table.rules.play.squeezed or bool(table.kept)
 
 
@@ -64,7 +64,7 @@ def hides_cards(table: Table) -> bool:
     """Return True if a card of a round exists that nobody has seen: a card that was dealt face down, is kept for the
     next round, or is held by a fault.
 
-    In this case anything that the shoe sends may tell something about the card.
+    In this case anything that the shoe sends may reveal something about the card.
     """
     if table.kept:
         return True
@@ -80,7 +80,7 @@ def hides_cards(table: Table) -> bool:
 
 
 def _not_hidden(table: Table) -> int:
-    """Return the number of cards held by a fault that need not be hidden.
+    """Return the number of cards that a fault can hold at most without any of them having to be hidden.
 
     These are cards of the burn, which is never turned up, and cards that a round takes face up.
     """

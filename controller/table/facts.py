@@ -1,7 +1,7 @@
 """The facts of a table: what was reported, seen or done, in the past tense. The table's state follows from its facts.
 
-A fact is journalled before anything acts on it. Whatever the shoe reports is a fact, even where it is impossible. What
-a person asks for becomes a fact only once it is allowed (`requests.py`).
+A fact is journalled before anything acts on it. Whatever the shoe reports is a fact, even if it is impossible. What a
+person asks for becomes a fact only once it is allowed (`requests.py`).
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class ShoeError(Enum):
 class Report(Struct, frozen=True, forbid_unknown_fields=True):
     """The shoe's report from which a fact was made: its sequence digit and its whole frame in hex.
 
-    `seq` is None if the shoe sends no numbers. From such a shoe a missed report leaves no gap. The frame can tell a
+    `seq` is None if the shoe sends no numbers. From such a shoe a missed report leaves no gap. The frame can reveal a
     face-down card, so a report stays in the journal, and nothing public is made from it.
     """
 
@@ -63,8 +63,8 @@ class Report(Struct, frozen=True, forbid_unknown_fields=True):
 class SeatHit(Struct, frozen=True, forbid_unknown_fields=True):
     """A seat's winning wager on a progressive bet, and its step at the pit: hit, pending, verified, paid or rejected.
 
-    The award is the part `share` of the meter `meter`; a fixed award has no meter. `shown_cents` is what the meter
-    showed just before the hit; `cents` is the award that the pit named. Each is None while it is not known.
+    The award is the share `share` of the meter `meter`, or a fixed award if `meter` is None. `shown_cents` is what the
+    meter showed just before the hit; `cents` is the award that the pit named. Each is None while it is not known.
     """
 
     shoe: int
@@ -85,9 +85,9 @@ class SeatHit(Struct, frozen=True, forbid_unknown_fields=True):
 class CardDrawn(Journalled, frozen=True):
     """A card left the shoe. `card` is None if the shoe could not read it.
 
-    `target` and `index` (1 for a hand's first card) say where the card goes by the shoe's own opinion; None if it has
-    none. The card came `after_ms` milliseconds after the card or the lock before it, by a monotonic clock. `after_ms`
-    is None if that time is not known, for example after a restart.
+    `target` and `index` (1 for a hand's first card) say where the shoe itself puts the card; None if the shoe does not
+    say. The card came `after_ms` milliseconds after the card or the lock before it, by a monotonic clock. `after_ms` is
+    None if that time is not known, for example after a restart.
     """
 
     card: Card | None
@@ -179,7 +179,7 @@ class ShoePresetChanged(Journalled, frozen=True):
 
 
 class ShoeUnplugged(Journalled, frozen=True):
-    """The line to the shoe was lost in a round or the burn. In older journals: when any card was due."""
+    """The line to the shoe was lost during a round or the burn (in older journals: whenever a card was due)."""
 
 
 class ShoeUnheard(Journalled, frozen=True):
@@ -205,9 +205,9 @@ class ShoeOpened(Journalled, frozen=True):
     """A new shoe was announced. The rules in this fact hold for all facts of the shoe.
 
     `by` is "dealer", "first_card" (the shoe's own report), or a supervisor's name. `config_digest` is the digest of the
-    whole configuration; `version` is the program's. The other fields are what stays from the last shoe, so that a
-    replay can begin here. `carried` are reports of the new shoe that came early. `last_report` is None if the new shoe
-    has already reported a card, and has no frame if it has no number.
+    whole configuration; `version` is the program's. The other fields are what the table keeps from the last shoe, so a
+    replay can begin at this fact. `carried` are reports of the new shoe that came early. `last_report` is the last
+    shoe's; None if the new shoe has already reported a card. It has no frame if it has no number.
     """
 
     shoe: int
@@ -282,7 +282,7 @@ class WagersLocked(Journalled, frozen=True):
 class WagerSeen(Journalled, frozen=True):
     """Bet recognition's message `seq` says which wager lies at a seat in this shoe and round. 0 cents: no wager.
 
-    `refusal` is a code if the table refused the wager. `seq` counts all the same: the message must never be used again.
+    `refusal` is a code if the table refused the wager. Even then, no later message may have the number `seq` again.
     """
 
     wager: Wager
@@ -322,7 +322,7 @@ class AwardStepped(Journalled, frozen=True):
 
 
 class WinHeard(Journalled, frozen=True):
-    """The pit reported that a meter was won. If `shown`, the screen shows the win: a recent one, of another table."""
+    """The pit reported that a meter was won. `shown`: the screen shows the win (a recent win at another table)."""
 
     win: Win
     shown: bool
@@ -342,7 +342,7 @@ class DisputedAward(Struct, frozen=True, forbid_unknown_fields=True):
 class JournalFoundBehindPit(Journalled, frozen=True):
     """The pit has acknowledged an event that this journal does not hold, or holds with other content.
 
-    `at` is the time of that acknowledgement by the pit's clock; empty where an earlier version did not keep the time.
+    `at` is the time of that acknowledgement by the pit's clock. It is empty if an earlier version wrote the fact.
     """
 
     acked_seq: int
@@ -352,8 +352,8 @@ class JournalFoundBehindPit(Journalled, frozen=True):
 
 
 class PitTookBack(Journalled, frozen=True):
-    """A newer acknowledgement by the pit (`at`, by its clock) fits this journal. An older one, which did not, was
-    wrong."""
+    """A newer acknowledgement by the pit fits this journal, so an older one that did not fit was wrong. `at` is the
+    time of the newer acknowledgement, by the pit's clock."""
 
     acked_seq: int
     at: str
@@ -396,7 +396,7 @@ class WagerWordUnfit(Journalled, frozen=True):
 
 
 class AwardRefused(Journalled, frozen=True):
-    """The pit reported an award that its hit cannot have: below `least_cents` or above `most_cents`."""
+    """The pit reported an award of an impossible amount for its hit: below `least_cents` or above `most_cents`."""
 
     step: AwardStepped
     least_cents: int
@@ -417,7 +417,7 @@ class HitUnheard(Journalled, frozen=True):
 
 
 class JournalForked(Journalled, frozen=True):
-    """The pit signed a Merkle tree of `size` rows of this journal, which does not fit the `rows` rows that it has."""
+    """The pit has signed a Merkle tree of `size` rows that does not fit this journal, which has `rows` rows."""
 
     size: int
     rows: int
@@ -499,7 +499,7 @@ class ProgramMeasured(Journalled, frozen=True):
     """A program or a configuration runs on this journal that did not run before: the program's version, and the digests
     of the program's files and of the configuration, in hex. The table measures at its start and once an hour.
 
-    `approved` says whether the house has approved this program; None where the house names no approved program.
+    `approved` says whether the house has approved this program; None if the house names no approved program.
     """
 
     version: str
@@ -515,7 +515,7 @@ class ReplayDiffered(Journalled, frozen=True):
 
 
 class StepFailed(Journalled, frozen=True):
-    """The program failed on the fact in the journal's previous row. That fact changed only which report came last."""
+    """The program failed on the fact in the row before. Of that fact, only the number of its report took effect."""
 
     error: str
     report: Report | None = None
@@ -524,7 +524,7 @@ class StepFailed(Journalled, frozen=True):
 class ActRefused(Journalled, frozen=True):
     """A person asked for the act `act`, and the table refused it with the code `code`. Nothing changes.
 
-    `by` is the name that the person gave. `more` earlier refusals of the same account were not recorded, to save room.
+    `by`: the name that the person gave. `more`: how many earlier refusals to the same user were left out, to save room.
     """
 
     act: str

@@ -47,7 +47,7 @@ class Clearing(Enum):
 
 
 class FaultKind(Struct, frozen=True):
-    """One kind of fault, which is a row of the table `FAULTS`.
+    """One kind of fault, which is an entry of the table `FAULTS`.
 
     If `fact` is set, facts of that class always raise this fault, and nothing else does. The fact's fields, in their
     order, are then the fault's details, and fields that are None are left out. If `fact` is not set, the fault is

@@ -1,5 +1,5 @@
-"""How a person's decision lets a stopped table go on although cards wait or are missing. The decision is a void, a
-named card, a cleared fault, or a count of the cards."""
+"""How a person's decision lets a stopped table go on, although cards wait for a decision or were not reported. The
+decision is a void, a named card, a cleared fault, or a count of the cards."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def change_odd_card(table: Table, fact: OddCardTold) -> Stepped:
 
 
 def name_card(table: Table, named: CardNamed) -> Stepped:
-    """Apply a supervisor's decision which card it was that the shoe could not read, or that was missed."""
+    """Take over the card that a supervisor named, because the shoe could not read the card or its report was missed."""
     fault, later = table.fault, table.held
     assert fault is not None
     typed_by = tuple(name for name in (named.by, named.witness) if name is not None)
@@ -170,8 +170,8 @@ def go_on_with_count(table: Table, left: int, by: str) -> Stepped:
     """End a fault by a supervisor's count of the cards left. If fewer cards are left than the table knows, the missing
     cards are counted as gone, without a name.
 
-    After that, the held facts take effect. `left` may be at most one higher than the table's own count, because one
-    held report may be a late copy of an earlier report, and so stand for no card.
+    After that, the held facts take effect. `left` may be one higher than the table's own count, but not more. One held
+    report may be a late copy of an earlier report, and then no card belongs to it.
     """
     known = known_left(table)
     assert known is not None, "a count is only taken of a shoe"
@@ -230,5 +230,5 @@ def _hit_or_burn(table: Table, waiting: tuple[Held, ...]) -> Stepped:
 
 
 def _without_opinion(fact: ShoeFact | OwnFact) -> ShoeFact | OwnFact:
-    """Return a card's report without the place where the shoe puts the card. Return any other fact unchanged."""
+    """Return a card's report without the shoe's opinion on where the card goes. Return any other fact unchanged."""
     return CardDrawn(fact.card, report=fact.report) if isinstance(fact, CardDrawn | CardKept) else fact

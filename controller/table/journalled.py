@@ -13,8 +13,8 @@ class Journalled(Struct, frozen=True, forbid_unknown_fields=True, tag_field="fac
 
 class MeasureAnswered(Journalled, frozen=True):
     """The pit asked the table which program it runs, and the table measured its program's files. `nonce` and `at` are
-    the random value and the time of the question. `program` is the digest of the files. `proof` shows that the files
-    were read after the nonce was known (see `digest.proof`)."""
+    the random value and the time of the pit's question. `program` is the digest of the files. `proof` shows that the
+    files were read after the nonce was known (see `digest.proof`)."""
 
     nonce: str
     at: str

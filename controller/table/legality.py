@@ -2,8 +2,8 @@
 
 The function `step` does what this table says, and the documents show it. A row stands for a kind of report of the shoe
 or the controller. A column stands for the phase in which the report came. A cell is a `Move` or `fault("…")`. While a
-fault stands, the table is not used, because reports are held. The acts of people are not in it: each act's own entry
-says in which phases the act is allowed (see `acts`).
+fault stands, reports are held, so the table of legality is not used. The acts of people are not in this table: each
+act's own entry says in which phases the act is allowed (see `acts`).
 """
 
 from __future__ import annotations

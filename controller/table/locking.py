@@ -56,9 +56,9 @@ def lock(table: Table, by: str, sensed: AbstractSet[int], pit_fresh: bool, *, la
 
     No progressive wager counts if the pit was not heard lately (`pit_fresh` is False). No progressive wager counts
     either if the lock is `late`: the round's first card was missed, and nobody knows which chips lay at the seats when
-    that card was drawn. If a card of the round has already left the shoe, a chip counts only if it lay before that card
-    and still lies (see `early_cards.py`). A wager that was put down before its bet closed does not count, because the
-    bet must be open for the round that is locked.
+    that card was drawn. If a card of the round has already left the shoe, a chip counts only if it lay on its spot both
+    when that card left and at the lock (see `early_cards.py`). A wager that was put down before its bet closed does not
+    count, because the bet must be open for the round that is locked.
     """
     rules, closed = table.rules, table.closed_spots
     code = "locked_late" if late else None if pit_fresh else "pit_stale"
@@ -89,8 +89,8 @@ def lock(table: Table, by: str, sensed: AbstractSet[int], pit_fresh: bool, *, la
 
 
 def _lock_sensed(table: Table, by: str, sensed: AbstractSet[int], code: str | None) -> WagersLocked:
-    """Return the lock at a table that knows only the wagers that its sensors see. `code` says why none of these wagers
-    counts, or is None if they count."""
+    """Return the fact that locks the wagers at a table that knows only the wagers that its sensors see. If `code` is
+    not None, none of these wagers counts, and `code` says why."""
     before = sensed if table.chips_noted is None else set(table.chips_noted)
     seats = tuple(sorted(seat for seat in sensed & before if code is None and _sits(table, seat)))
     refused_seats = tuple(sorted(sensed - {*seats}))

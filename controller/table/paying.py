@@ -47,8 +47,8 @@ def awards(rules: TableRules, seating: Seating, done: Done, wagers: Wagers) -> l
 
 
 def _seen(rules: TableRules, seating: Seating, done: Done, at: int | None = None) -> tuple[Finished, ...]:
-    """Return the facts of the finished round by which the bets of seat `at` are decided, one entry for each hand of the
-    seat. If `at` is None, the entry is for no seat in particular."""
+    """Return the finished round in the form in which the bets of seat `at` are decided, once for each hand of the seat.
+    If `at` is None, the round is returned for no seat in particular."""
     own = next((seat.k9 for seat in rules.seats if seat.number == at), None)
     others = [seat.k9 for seat in rules.seats if seat.number != at and seat.k9 is not None]
     return rules.play.seen(done, seating, at, (own, others))

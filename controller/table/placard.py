@@ -42,7 +42,8 @@ def placard(rules: TableRules, name: str, languages: tuple[str, ...]) -> Placard
 
 def _seats_told(rules: TableRules) -> bool:
     """Tell whether the placard must list the seats, because the seats differ for players. They differ if a seat has a
-    hand or a role of its own, a King and a 9 printed at it, or a wager that the table may know."""
+    hand or a role of its own, or a King and a 9 printed at it. They also differ if the table can learn of single wagers
+    at a seat: by bet recognition, or on a progressive bet."""
     has_its_own = rules.play.seats_play or rules.play.roles_play or any(seat.k9 for seat in rules.seats)
     return has_its_own or rules.bet_recognition or bool(rules.progressives)
 

@@ -167,8 +167,10 @@ def _choice(step: Choose) -> PublicChoice:
 
 
 def _squeezing(table: Table) -> dict[str, int | None]:
-    """Return which seat holds the cards of Player's and of Banker's hand while a round of Midi is dealt (sheet 000). At
-    Midi, players turn up the cards themselves. Return an empty dictionary for other games."""
+    """Return which seat turns up Player's cards and which seat turns up Banker's, while a round of Midi is dealt (sheet
+    000). At Midi, players turn up the cards themselves. A seat is None if the dealer turns them up. Return an empty
+    dictionary for other games.
+    """
     if not isinstance(table.phase, Locked | RoundInPlay) or not table.rules.play.squeezed:
         return {}
     player, banker = squeezing(table.rules.wagers, (table.locked_wagers or NO_WAGERS).placed)

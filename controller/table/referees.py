@@ -22,7 +22,8 @@ from controller.table.stops import Stepped, stop
 
 
 def compare_burn_count(table: Table, count: int) -> Stepped:
-    """Compare the shoe's count of cards to burn with the first card's worth. Stop the table if they differ."""
+    """Compare the number of cards to burn that the shoe reports with the number that the first card's value gives. Stop
+    the table if the two differ."""
     assert isinstance(table.phase, Burning)
     worth = shoe_life.worth_in_burn(table.phase.first_card)
     if count == worth:
@@ -67,7 +68,7 @@ def differing_target(table: Table, fact: CardDrawn) -> str | None:
 
 def both_opinions(table: Table, fact: CardDrawn) -> dict[str, str | int]:
     """Return where the shoe puts the card and where the table's rules put it, as texts for people. Return an empty
-    dictionary if the texts would tell a face-down card."""
+    dictionary if the texts would reveal a face-down card."""
     if next_is_secret(table) or table.burned_in_shoes_round:
         return {}
     assert fact.target is not None
@@ -78,8 +79,8 @@ def both_opinions(table: Table, fact: CardDrawn) -> dict[str, str | int]:
 
 
 def where(table: Table) -> str:
-    """Return a word for people that says where the next card goes. The word is only "hand" if a more precise word would
-    tell a face-down card."""
+    """Return a word for people that says where the next card goes, such as "burn" or "banker". The word is only "hand"
+    if a more precise word would reveal a face-down card."""
     match table.phase:
         case FirstCardDue():
             return Target.FIRST_CARD.value
@@ -110,8 +111,8 @@ def _expected_target(table: Table) -> tuple[Target, int | None]:
 
 
 def _begun_by_kept(table: Table) -> tuple[Card, ...]:
-    """Return the kept cards that belong to a round which they begin but do not finish. Kept cards that make up whole
-    rounds before it are left out."""
+    """Return those kept cards that begin a round without finishing it. Kept cards that make up whole rounds before are
+    left out. Example: the first four of six kept cards finish a round, so the last two are returned."""
     dealt: tuple[Card, ...] = ()
     for known in table.kept:
         dealt = (*dealt, known.card)

@@ -64,7 +64,7 @@ def not_answered(table: Table, request: Request, fault: str | None) -> Refuse | 
 
 
 def before(table: Table, fact: Fact, ambient: Ambient) -> tuple[Fact, ...]:
-    """Return the facts that `fact` brings with it and that must take effect before `fact`.
+    """Return the facts that must be journalled, and take effect, before `fact`. There are four cases:
 
     - If the shoe itself reports a first card, that report announces a new shoe.
     - If the table locks wagers on the first card, that card locks the wagers. If the wagers may not be locked, the card
@@ -111,8 +111,8 @@ def _announces_a_shoe(table: Table, fact: Fact) -> bool:
 
 
 def _deals_a_card(table: Table, fact: Fact) -> bool:
-    """Tell whether the fact deals a card to a hand. The fact is then a drawn card, or a person's decision on a card
-    that waits or that was missed."""
+    """Tell whether the fact deals a card to a hand. Such a fact is a drawn card, or a person's decision on a card that
+    waits because of a fault or that was missed."""
     if _is_for_a_round(fact):
         return True
     if table.fault is None:

@@ -31,8 +31,8 @@ def without(shoe: Shoe, rules: ShoeRules, card: Card | None) -> Shoe:
 
 
 def corrected(shoe: Shoe, rules: ShoeRules, were: Iterable[Card], are: Iterable[Card]) -> Shoe:
-    """Return the shoe's counts after a correction: the cards `were` had been counted as gone, and the cards `are` are
-    counted instead."""
+    """Return the shoe's counts after a correction. The cards `were` had been counted as gone, and the cards `are` are
+    now counted as gone in their place."""
     gone = list(shoe.gone)
     for card in were:
         gone[_PLACE[card]] -= 1

@@ -86,8 +86,9 @@ class RoundInPlay(Struct, frozen=True):
     """The phase in which a round is dealt. `plays` are its cards and calls, in order. `wagers` is None in a simulated
     hand (a round without wagers).
 
-    `ahead` are facts that must wait until face-down cards are turned up. `kept` are cards that are kept for this round
-    until a call is made. `typed` are the cards that people typed, by the card's number in the round, from 1.
+    `ahead` are facts that must wait until face-down cards are turned up. `kept` are cards for this round that came
+    before a call of the dealer and must wait for it. `typed` are the cards that people typed, by the card's number in
+    the round, from 1.
     """
 
     plays: tuple[Play, ...]
@@ -144,7 +145,7 @@ class FinishedRound(Struct, frozen=True):
 
     @property
     def simulated(self) -> bool:
-        """Whether the round was a simulated hand, that is, dealt without wagers after a card drawn in error."""
+        """True if the round was a simulated hand, that is, dealt without wagers after a card drawn in error."""
         return self.wagers is None
 
 
@@ -206,10 +207,10 @@ class Waiting(Sequence[Held]):
 
 
 class StandingFault(Struct, frozen=True):
-    """The fault that stops the table now. `details` are public, so they never tell a face-down card.
+    """The fault that stops the table now. `details` are public, so they never reveal a face-down card.
 
     `raised_by` is the fact that raised the fault, or None if that fact does not wait for a person's decision. `id`
-    names this one stop of the table: "3-2" is the second stop of shoe 3. A later fault with the same code has another
+    identifies this stop of the table: "3-2" is the second stop of shoe 3. A later fault with the same code has another
     `id`.
     """
 
@@ -237,11 +238,11 @@ class Table(Struct, frozen=True):
     The shoe's reports:
     - `awaiting_result`: the round whose result the shoe has yet to report; "voided" if the shoe may still report a
       result for a round that was void or burned.
-    - `burned_in_shoes_round`: whether a card was burned that the shoe counts as part of a round. Until that round's
-      result comes, the shoe's opinions could tell something about the card.
+    - `burned_in_shoes_round`: True if a card was burned that the shoe counts as part of a round. Until the shoe reports
+      that round's result, its opinions could reveal something about the card.
     - `last_report`: the report whose number the next report must follow. If the shoe was not heard for a time,
       `last_report` is None and `unheard_since` is that report, until another report comes.
-    - `seq_counts_zero`: whether the shoe has gone on with 0 after 9 since it was switched on. Such a shoe always does.
+    - `seq_counts_zero`: True if the shoe has gone on with 0 after 9 since it was switched on. Such a shoe always does.
 
     The seats and the pit:
     - `placed`: the chips for the next round. `occupied`: the seats with players. `commission_owed`: cents by seat.
@@ -302,7 +303,7 @@ class Table(Struct, frozen=True):
 
     @property
     def closed_spots(self) -> frozenset[str]:
-        """The spots on which the open shoe takes no wagers from the next round on."""
+        """The spots that take no wagers in the next round of the open shoe."""
         if self.shoe is None or isinstance(self.phase, NoShoe | ShoeEnded):
             return frozenset()
         wagered = self.shoe.wagered_rounds + (2 if isinstance(self.phase, Locked) else 1)
@@ -316,7 +317,7 @@ class Table(Struct, frozen=True):
 
     @property
     def owes_before_new_shoe(self) -> bool:
-        """Whether seats owe commission that must be collected, by the house's rules, before a new shoe begins."""
+        """True if seats owe commission that must be collected, by the house's rules, before a new shoe begins."""
         return self.rules.shoe.commission_before_new_shoe and bool(self.commission_owed)
 
     @property

@@ -177,7 +177,8 @@ def _step(table: Table, fact: Fact) -> Stepped:
 
 
 def _only_told(fact: Fact) -> tuple[str, dict[str, str | int]] | None:
-    """Return the code and details of an alarm if the fact raises one and changes nothing else; otherwise None."""
+    """Return the code and details of an alarm if the fact only raises an alarm and does not change the table. Otherwise
+    return None."""
     match fact:
         case PublishRefused(seq, reason_code):
             return "publish_refused", {"seq": seq, "reason_code": reason_code}
@@ -232,8 +233,9 @@ def _measured(fact: MeasureAnswered) -> dict[str, str | int]:
 
 
 def _changes(table: Table, now: ProgramMeasured) -> tuple[Event, ...]:
-    """Return an alarm if the program, and one if the configuration, differs from what ran on this journal before. If
-    the house has not approved the program, return one more alarm, once for each such program."""
+    """Return the alarms about the program and the configuration that the table now runs. There is one alarm if the
+    program, and one if the configuration, differs from what ran on this journal before. There is another alarm if the
+    house has not approved the program; it is raised once for each such program."""
     before, made = table.measured, []
     if before is not None and (before.version, before.program) != (now.version, now.program):
         versions = {"version_before": before.version, "version": now.version}

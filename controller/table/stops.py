@@ -67,15 +67,15 @@ def exits(table: Table) -> tuple[Exit, ...]:
 
 
 def waits_for_pit(table: Table) -> bool:
-    """Return True if the table stopped because the pit acknowledged an event that does not fit this journal, and the
-    pit has not taken that acknowledgement back."""
+    """Return True if the table stopped because the pit acknowledged an event that does not fit this journal. If the pit
+    has taken that acknowledgement back since, return False."""
     took_back = any(isinstance(held.fact, PitTookBack) for held in table.held)
     return table.fault is not None and table.fault.code == "journal_behind_pit" and not took_back
 
 
 def behind_pit_at(table: Table) -> str | None:
-    """Return the time, by the pit's clock, of an acknowledgement of the pit that does not fit this journal and that the
-    pit has not taken back. Return None if there is no such acknowledgement."""
+    """Return the time, by the pit's clock, of an acknowledgement that does not fit this journal. Return None if the pit
+    has sent no such acknowledgement, or has taken it back."""
     at: str | None = None
     if table.fault is not None and table.fault.code == "journal_behind_pit":
         at = str(table.fault.details.get("acked_at", ""))
@@ -163,8 +163,8 @@ def holds_a_card(table: Table) -> bool:
 
 
 def known_left(table: Table) -> int | None:
-    """Return how many cards are left in the shoe by all reports, or None if there is no shoe. Cards that are held by a
-    fault, or that wait until face-down cards are turned up, count as gone."""
+    """Return how many cards are left in the shoe by all reports, or None if there is no shoe. A card that waits counts
+    as gone, whether a fault holds it or it waits until face-down cards are turned up."""
     if table.cards_left is None:
         return None
     ahead = table.phase.ahead if isinstance(table.phase, RoundInPlay) else ()
@@ -172,9 +172,9 @@ def known_left(table: Table) -> int | None:
 
 
 def carried_into_new_shoe(table: Table) -> tuple[ShoeFact | OwnFact, ...]:
-    """Return the held facts that pass to a new shoe when it is opened.
+    """Return the held facts that are taken over when a new shoe is opened.
 
-    These are the facts that the controller noticed about itself, and every fact from the new shoe's first card on.
+    These are the facts that the controller noticed about itself, and every fact from the new shoe's first card onwards.
     """
     if table.fault is None:
         return ()

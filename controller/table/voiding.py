@@ -34,9 +34,9 @@ _CARDS_UNHEARD = ("reports_missed", "shoe_restarted", "shoe_unplugged", "shoe_un
 
 
 class Decided(Struct, frozen=True):
-    """What the cards that were seen have decided about a round that is not finished. `awards` are the awards that are
-    won whatever cards come, each with the least that it can be. `settlement` is the settlement if every possible end of
-    the round gives the same one, otherwise None.
+    """What the visible cards have decided about a round that is not finished. `awards` are the awards that are certain,
+    whatever cards come, each with the lowest tier that is possible. `settlement` is the settlement to which every
+    possible end of the round leads. It is None if different ends lead to different settlements.
 
     `unknown` is True if cards lie on the felt that the table does not know or that nobody has turned up, or if too many
     ends of the round are possible.
@@ -51,8 +51,8 @@ def plays_for_awards(table: Table) -> bool:
     """Tell whether a progressive wager counts in the round that is locked or in play. If so, some decisions need two
     people.
 
-    The answer is False for a shoe that an earlier version of the program opened. In such a shoe one person decides, as
-    before.
+    The answer is always False for a shoe that an earlier version of the program opened. In such a shoe, one person
+    decides, as under that version.
     """
     wagers = table.locked_wagers
     return table.rules.procedure > 2 and wagers is not None and any(on.seats for on in wagers.progressive)
@@ -147,7 +147,7 @@ def _card_may_be_unheard(table: Table) -> bool:
 
 
 def _held_card(table: Table, held: Held) -> str:
-    """Return the waiting card as text, or the sign for a face-down card if nobody can have seen it."""
+    """Return the waiting card as text. If nobody can have seen the card, return the sign for a face-down card."""
     card = held.fact.card if isinstance(held.fact, CardDrawn | CardKept) else None
     return FACE_DOWN if card is None or table.rules.play.deals_face_down else str(card)
 
@@ -165,8 +165,8 @@ def _lies_face_down(table: Table) -> bool:
 
 
 def _decided(table: Table, wagers: Wagers) -> Decided:
-    """Return what the cards that were seen have decided about the wagers. A card that a fault holds is counted where
-    the game's rules put it."""
+    """Return what the cards that people have seen decide about the wagers. A card that a fault holds is counted in the
+    hand where the game's rules put it."""
     assert isinstance(table.phase, Locked | RoundInPlay), "wagers are locked"
     if _lies_face_down(table) or _card_may_be_unheard(table):
         return Decided(unknown=True)
@@ -191,8 +191,8 @@ def _decided(table: Table, wagers: Wagers) -> Decided:
 
 
 def _less(table: Table, one: paying.Won, other: paying.Won) -> paying.Won:
-    """Return the smaller of two awards for the same wager, that is, the award whose row stands further down in the pay
-    table."""
+    """Return the smaller of two awards that are possible for the same wager. This is the award whose row stands further
+    down in the bet's pay table."""
     rows = next(bet.rows for bet in table.rules.bets if bet.spot == one.spot)
     return max(one, other, key=lambda won: rows.index(won.row))
 

@@ -56,8 +56,8 @@ def vietnamese(number: int) -> str:
 
 
 def _after(rest: int, group: int) -> str:
-    """Write in Vietnamese the rest of a number after a group such as the thousands. In this rest, zero hundreds are
-    read aloud: five after the thousands is "không trăm lẻ năm"."""
+    """Write in Vietnamese the part `rest` of a number that follows a group such as the thousands. A missing hundreds
+    digit of `rest` is written out as "không trăm": the 5 of 1005 is "không trăm lẻ năm"."""
     for each, name in _GROUPS_VI:
         if each < group and rest >= each:
             return _joined(f"{_below_a_thousand(rest // each, leading=False)} {name}", _after(rest % each, each))

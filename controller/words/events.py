@@ -177,8 +177,8 @@ def locked_lines(event: Mapping[str, Any]) -> list[str]:
 
 
 def _refused_seats(it: events.WagersLocked) -> list[str]:
-    """Return a line for each progressive bet with refused seats. There are such lines only if the table knows no wagers
-    except those that its sensors see."""
+    """Return a line for each progressive bet on which seats were refused. Return no lines if the event lists each
+    refused wager itself, which it does at a table with bet recognition."""
     return [
         f"seat {', '.join(map(str, bet.refused_seats))} {bet.spot}: refused: {language().refusal(bet.refusal or '')}"
         for bet in it.progressive

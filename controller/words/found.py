@@ -102,8 +102,8 @@ def programs_words(name: str) -> Sections:
 
 
 def own_words(name: str, ending: str) -> Sections:
-    """Return the content of a language's shipped file, without English in place of missing texts. Return an empty dict
-    if there is no such file. `ending` is how the file's name ends, such as ".toml"."""
+    """Return the content of a language's shipped file. Missing texts are not replaced by English ones. Return an empty
+    dict if there is no such file. `ending` is how the file's name ends, such as ".toml"."""
     return _in(SHIPPED / (name + ending))
 
 
@@ -143,8 +143,8 @@ def gaps(name: str, audience: str) -> list[str]:
 
 
 def papers_in_english() -> list[str]:
-    """Return a warning for each of the house's languages that lacks sentences of the pit's page and papers, because
-    those sentences are shown in English."""
+    """Return one warning for each language of the house that lacks sentences of the pit's page or papers. Those
+    sentences are shown in English."""
     return [
         f"languages: {len(lacking)} words of slips, gaming days and the pit's page are not in {name}, and stand there "
         "in English"
@@ -181,8 +181,8 @@ def _over(words: Mapping[str, Any], own: object) -> dict[str, Any]:
 
 
 def _fits(sentence: object, own: object) -> bool:
-    """Return True if the sentence `own` may replace `sentence`: every value in its braces must be one that `sentence`
-    has in braces too."""
+    """Return True if the sentence `own` may replace `sentence`. It may if every name that `own` has in braces is in
+    braces in `sentence` too."""
     if not isinstance(own, str):
         return False
     try:

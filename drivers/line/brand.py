@@ -66,12 +66,12 @@ class Brand(Struct, frozen=True):
 
     `name`: the name of the brand's file, and its `[shoe] driver`. `called`: what people call such a shoe, with the
     article. `bauds`: the speeds of the serial line (8N1), the usual speed first. `copies`: how many times the shoe
-    sends each report. `bits_until_numbers_repeat`: the fewest bits that pass on the wire before so many reports can be
-    missed that the next report's number shows no gap; 0 if reports have no numbers. `tableau`: the drawing rules that
-    the shoe itself applies, and so the only game that it deals; None for a shoe that decides nothing. `buttons`: each
-    button that only this shoe's dealer needs, and why. `codec` makes the codec of one shoe, from the last report that
-    was believed before a restart. `asking` says how the shoe is asked whether it is there; None for a shoe that takes
-    no commands.
+    sends each report. `bits_until_numbers_repeat`: how many bits the wire carries at least until the report numbers
+    repeat, so that missed reports leave no gap in the numbers; 0 if reports have no numbers. `tableau`: the drawing
+    rules that the shoe itself applies, and so the only game that it deals; None for a shoe that decides nothing.
+    `buttons`: each button that only this shoe's dealer needs, and why. `codec` makes the codec of one shoe. Its
+    argument is the last report that was believed before a restart. `asking` says how the shoe is asked whether it is
+    there; None for a shoe that takes no commands.
     """
 
     name: str

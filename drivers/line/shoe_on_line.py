@@ -79,8 +79,8 @@ class ShoeOnLine:
 
     @property
     def gap_shows_within_ms(self) -> int:
-        """The longest time, in milliseconds, for which the shoe may go unheard while a missed report still shows as a
-        gap in the numbers of the shoe's reports.
+        """The longest time without the shoe, in milliseconds, after which a gap in the numbers of the shoe's reports
+        still shows that a report was missed.
 
         The value is 0 on a network line, which can be dead for a while before anybody notices.
         """
@@ -150,7 +150,8 @@ class ShoeOnLine:
         return self._present if self._present in MODEM_LINES else None
 
     def _link(self, up: bool, why: str) -> None:
-        """Take note that the port was opened (`up`) or is gone. Forget the answers and looks of the time before."""
+        """Take note that the port was opened (`up` is True) or is gone. Forget the shoe's answers and the looks at its
+        plug from before this moment."""
         if self._tap is not None:
             self._tap.tell("open" if up else "gone")
         self._port_is = up, why

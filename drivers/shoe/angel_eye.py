@@ -164,7 +164,8 @@ class AngelEyeCodec:
     def _take(self, byte: int) -> Iterable[Heard]:
         """Take the next byte from the shoe. Return the fact, bad bytes or answer that this byte completes, or nothing.
 
-        Each byte of a frame is checked as it comes, so a wrong start byte (ENQ) delays nothing for long.
+        Each byte of a frame is checked as it comes. So if damage looks like the start byte ENQ, the false frame is soon
+        given up.
         """
         if byte == _ENQ:
             broken = self._drop()
@@ -228,10 +229,10 @@ class AngelEyeCodec:
 
 
 def _shape(begun: bytearray) -> tuple[frozenset[int], ...]:
-    """Return, for each place after the first byte of a frame, the set of bytes that may stand there.
+    """Return the bytes that may stand in a frame: one set of bytes for each place after the first byte.
 
-    The first two of these places are the same in all frames. The type byte in `begun`, once it has come, decides the
-    rest.
+    `begun` holds the bytes of the frame that came so far. The second and third byte have the same sets in all frames.
+    The third byte is the frame's type, and decides the sets of the places after it.
     """
     return _SHAPES[begun[2] if len(begun) > 2 else ord("S")]
 

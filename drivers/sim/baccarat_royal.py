@@ -69,8 +69,8 @@ class BaccaratRoyal(Struct, frozen=True):
         return Dealt(rules.outcome(player, banker), told, cashier.owed(paid), won, paid)
 
     def played(self, felt: Felt, actives: Actives) -> tuple[list[str], list[str]]:
-        """Deal the cards of a round, let the two active seats choose whether to draw, and return the cards of Player's
-        hand and those of Banker's hand."""
+        """Deal the cards of a round, and let the players of the two active seats choose whether to draw. Returns the
+        cards of Player's hand and the cards of Banker's hand."""
         order = {"player_first": "ppbb", "alternating": "pbpb"}.get(self.says.deal_order, "bbpp")
         player: list[str] = []
         banker: list[str] = []
@@ -127,7 +127,8 @@ def _stake(
     naturals: Collection[int],
 ) -> Paid:
     """Return what the stake of an active seat is paid. The two active seats play for the smaller of their stakes. The
-    rest of the larger stake goes back, unless the game file says that the house covers it."""
+    rest of the larger stake goes back, unless the game file says that the house covers it. Example: with stakes of $50
+    and $30, the seats play for $30, and $20 goes back."""
     assert bets.actives is not None
     others = [other.cents for other in bets.on("stake") if other.seat != wager.seat]
     if not others:
@@ -154,10 +155,11 @@ def rotated(actives: Actives, outcome: str, occupied: Collection[int], says: Map
 
 
 def _both_on(actives: Actives, occupied: Collection[int], on_tie: str) -> Actives:
-    """Return the active seats after both roles have moved, as `on_tie` says.
+    """Return the active seats after both roles have moved as `on_tie` says.
 
-    With "next_seat", each role goes to the next occupied seat. With "nowhere", each role stays. Otherwise each role
-    goes to the next occupied seat that has no role, and the role that is nearer to such a seat moves first.
+    With "next_seat", each role goes to the next occupied seat. With "nowhere", each role stays. With any other value,
+    each role goes to the next occupied seat that has no role. The role that has the shorter way to such a seat moves
+    first.
     """
     if on_tie == "nowhere":
         return actives

@@ -1,8 +1,8 @@
 """The simulation's own evaluation of the bets in a game file, written from the page `docs/bets.md` alone, without code
 of the controller.
 
-Each bet has rows with conditions, which are kept as the TOML file gives them. A hand is a list of cards in text, such
-as `KS`.
+Each bet has a pay table, and each row of the pay table has conditions. The conditions are kept as the TOML file gives
+them. A hand is a list of cards in text, such as `KS`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _ORDERS = "A23456789TJQK", "23456789TJQKA"
 
 
 class Won(Struct, frozen=True):
-    """An award that a seat won: the spot of the bet, the seat, and the row of the bet whose conditions held."""
+    """An award that a seat won: the spot of the bet, the seat, and the row of the bet's pay table that won it."""
 
     spot: str
     seat: int
@@ -47,10 +47,11 @@ def row_for(
     split: bool = False,
     naturals: Collection[int] = (8, 9),
 ) -> Row | None:
-    """Return the first row of the bet whose conditions hold for the seat, or None if no row's conditions hold.
+    """Return the first row of the bet's pay table whose conditions hold for the seat, or None if no row's conditions
+    hold.
 
-    `printed` holds the King and the 9 that are printed at each seat, such as `KS 9H`. `split` says whether the seat has
-    split its hand. `naturals` are the totals of two cards that count as a natural in this house.
+    `printed` maps a seat to the King and the 9 that are printed at that seat, such as `KS 9H`. `split` says whether the
+    seat has split its hand. `naturals` are the totals of two cards that count as a natural in this house.
     """
     own = {} if printed is None else {"own": [printed.get(seat, "")]}
     another = [pair for other, pair in (printed or {}).items() if other != seat]
@@ -63,8 +64,8 @@ def row_for(
 def awards(
     bets: Sequence[Bet], wagered: Bets | None, hands: Hands, printed: Mapping[int, str], *, naturals: Collection[int]
 ) -> list[Won]:
-    """Return the awards that seats won in a round. They are in the order of the bets, then of each bet's rows, then of
-    the seats."""
+    """Return the awards that seats won in a round. They are sorted by bet, then by the row of the bet's pay table, then
+    by seat."""
     on = wagered.progressive if wagered else {}
     return [
         Won(bet.spot, seat, row)
@@ -96,8 +97,8 @@ def pay(
     rounding: Rounding = CENTS_UP,
     naturals: Collection[int] = (8, 9),
 ) -> Paid:
-    """Return what the house pays for a wager on the bet. At a seat that has split its hand, `split` is True and
-    `number` is the number of the hand that the wager is on."""
+    """Return what the house pays for a wager on the bet. If the seat has split its hand, `split` is True, and `number`
+    says which of the seat's hands the wager is on."""
     row = row_for(bet, hands, wager.seat, printed, split=split, naturals=naturals)
     if row is None:
         return cashier.lose(wager, number)
@@ -125,8 +126,8 @@ def _so(
     split: bool,
     naturals: Collection[int],
 ) -> bool:
-    """Tell whether every condition in `when` (from a row of a bet in the game file) holds for the round's hands. Only
-    Player's and Banker's hands can be a natural."""
+    """Tell whether every condition in `when` holds for the round's hands. `when` comes from a row of a bet's pay table.
+    A seat's hand and the dealer's hand never count as a natural; only Player's and Banker's hands can be one."""
     sides = ("player", "banker") if "player" in hands else ("own", "dealer")
     one, other = (hands[side] for side in sides)
     naturals = naturals if sides[0] == "player" else ()
@@ -202,8 +203,8 @@ def _hand_so(
 
 
 def _cards_so(words: Mapping[str, Any], cards: Sequence[str]) -> bool:
-    """Tell whether every condition in `words` (from a bet in the game file) holds for these cards, whatever their
-    order."""
+    """Tell whether every condition in `words` (from a bet in the game file) holds for these cards. The order of the
+    cards makes no difference."""
     ranks, suits = [card[0] for card in cards], [card[1] for card in cards]
     facts: dict[str, object] = {
         "total": rules.total(cards),

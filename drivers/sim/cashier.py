@@ -14,11 +14,11 @@ from drivers.sim.wagers import Wager
 
 
 class Paid(Struct, frozen=True):
-    """The outcome of one wager, in cents: what goes `back` of the stake, what the house `pays` besides, and the
-    `commission`.
+    """The outcome of one wager, in cents. `back` is the part of the stake that the bettor gets back. `pays` is what the
+    house pays in addition. `commission` is what the house takes of the win.
 
-    With `later`, the commission is only owed now, and collected another time. `hand` is the number of the hand at a
-    seat that has split. `meter` names the meter from which the pit pays.
+    If `later` is True, the commission is only owed now, and collected another time. `hand` is the number of the hand at
+    a seat that has split its hand. `meter` names the meter from which the pit pays.
     """
 
     wager: Wager
@@ -42,9 +42,11 @@ def win(
     hand: int | None = None,
     rounding: Rounding = CENTS_UP,
 ) -> Paid:
-    """Return the outcome of a wager that wins at odds of `to` to `one`. The house pays at most `most` cents, and takes
-    the fraction `commission` of the win. With `later`, the commission is only owed now. `hand` is the number of the
-    hand at a seat that has split."""
+    """Return the outcome of a wager that wins at odds of `to` to `one`. The house pays at most `most` cents.
+
+    `commission` is the fraction of the win that the house takes. If `later` is True, the commission is only owed now.
+    `hand` is the number of the hand at a seat that has split its hand.
+    """
     pays = _rounded(Fraction(wager.cents * to, one), rounding.unit_cents, rounding.pays)
     if most is not None and pays > most:
         pays = most
@@ -54,19 +56,19 @@ def win(
 
 def lose(wager: Wager, hand: int | None = None) -> Paid:
     """Return the outcome of a wager that loses: the house takes all of it. `hand` is the number of the hand at a seat
-    that has split."""
+    that has split its hand."""
     return Paid(wager, "lost", 0, hand=hand)
 
 
 def half(wager: Wager, rounding: Rounding, hand: int | None = None) -> Paid:
     """Return the outcome of a wager of which the bettor loses one half and gets the other half back. `hand` is the
-    number of the hand at a seat that has split."""
+    number of the hand at a seat that has split its hand."""
     return Paid(wager, "half_lost", _rounded(Fraction(wager.cents, 2), rounding.unit_cents, rounding.pays), hand=hand)
 
 
 def push(wager: Wager, hand: int | None = None) -> Paid:
-    """Return the outcome of a wager that nobody wins, so that it goes back whole. `hand` is the number of the hand at a
-    seat that has split."""
+    """Return the outcome of a wager that neither wins nor loses: the bettor gets all of it back. `hand` is the number
+    of the hand at a seat that has split its hand."""
     return Paid(wager, "pushed", wager.cents, hand=hand)
 
 
@@ -99,8 +101,9 @@ def settlement(paid: Sequence[Paid]) -> dict[str, object]:
 
 
 def owed(paid: Sequence[Paid]) -> dict[int, int]:
-    """Return the commission that each seat owes after a round: a dictionary from the seat's number to cents. The seated
-    player owes the commission of the back bettors at the seat too."""
+    """Return the commission that each seat owes after a round: a dictionary from the seat's number to cents. The amount
+    includes the commission of the back bettors (who stand behind the seat), because the seated player owes it for them.
+    """
     by_seat: Counter[int] = Counter()
     for each in paid:
         by_seat[each.wager.seat] += each.commission if each.later else 0

@@ -1,4 +1,5 @@
-"""The simulated players at a table that knows their wagers: they come and go, wager, choose, and pay commission.
+"""The simulated players at a table whose controller is told every wager: they come and go, wager, choose, and pay
+commission.
 
 The simulation sends these acts to the table's control socket, in the roles of bet recognition and of the dealer's
 screen. If the table refuses something that it should accept, the simulation ends with an error.
@@ -30,8 +31,11 @@ def wise_choice(options: Sequence[str], points: int) -> str:
 
 
 class Crowd:
-    """The simulated players at the seats of a table. `roles` is the game file's section on the two active seats, which
-    are drawn by lot at first and then change in turn; None in a game without active seats."""
+    """The simulated players at the seats of a table.
+
+    Some games have two active seats, which are drawn by lot at first and then change in turn. `roles` is the game
+    file's section on them, or None in a game without active seats.
+    """
 
     def __init__(
         self,
@@ -74,7 +78,7 @@ class Crowd:
         """Let every player wager on the round `coming`, tell the table of each wager, and return the wagers.
 
         `covered` says for each seat whether chips cover its sensor. After each wager, `pause` is called with the total
-        number of wagers, so that it can wait for a part of the betting time.
+        number of wagers in the round. It can then wait for that wager's share of the betting time.
         """
         made, refused = self._bettors.choose(self.occupied, covered, self._actives, coming)
         foreseen = {each.wager: each for each in refused}

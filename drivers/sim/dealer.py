@@ -61,8 +61,8 @@ class Dealer:
         self._error_rate = error_rate
 
     def play(self, rounds: int | None = None) -> None:
-        """Deal until `rounds` rounds with wagers are finished. If `rounds` is None, deal until no deck of cards is
-        left."""
+        """Deal until `rounds` rounds with wagers are finished. If `rounds` is None, deal until all shuffled shoes are
+        dealt."""
         self._rounds_to_go = rounds
         for number, deck in enumerate(self._decks, 1):
             self._play_shoe(_Shoe(number, deck))
@@ -113,7 +113,7 @@ class Dealer:
             self._rounds_to_go -= 1
 
     def _begin(self) -> None:
-        """Count a round with wagers. This is called when the round's first card was drawn."""
+        """Count a round with wagers. The count goes up when the round's first card is drawn."""
         self._shoe.wagered_rounds += 1
         self._shoe.in_wagered_round = True
 
@@ -121,8 +121,8 @@ class Dealer:
         """Decide by chance whether the dealer draws a card in error now. Return False if too few cards might be left
         for the next round.
 
-        Return False too if the house keeps such a card for the next round, because the card would then lie on the table
-        before anybody has wagered.
+        Return False too if the house keeps a card drawn in error for the next round, because the card would lie on the
+        table before anybody has wagered.
         """
         if self._procedure.drawn_in_error == "next_card":
             return False
@@ -169,11 +169,11 @@ class Dealer:
 
 
 class _Felt:
-    """The table on which the simulated dealer deals one round. It waits for the table's signals and draws the cards
-    from the shoe. `begin` is called when the round's first card was drawn.
+    """The table on which the simulated dealer deals one round. Before each card, it waits until the table's lamps ask
+    for the card. `begin` is called when the round's first card was drawn.
 
-    If `already_drawn` names a card that was drawn in error, this is the round's first card, and no signal is waited
-    for.
+    If the dealer has drawn a card in error, `already_drawn` names this card. It becomes the round's first card, and no
+    lamp is waited for.
     """
 
     def __init__(

@@ -16,8 +16,8 @@ class SimulatedGpio:
     """A stand-in for the module RPi.GPIO. `page` is the file with the levels of the pins (`[pins] page` of a table
     file). The file is made if it does not exist.
 
-    Like the module, the stand-in knows only the channels (pins) that it has set up itself. Raises TableError
-    `pins_page` if the file cannot be used.
+    As in RPi.GPIO, a channel (a pin) can be used only after a setup by the same object. Raises TableError `pins_page`
+    if the file cannot be used.
     """
 
     BCM = 11
@@ -38,8 +38,8 @@ class SimulatedGpio:
         """Ignore the setting, because this stand-in for RPi.GPIO gives no warnings."""
 
     def setmode(self, mode: int, /) -> None:
-        """Select how pins are numbered: by BCM, the only mode that this stand-in for RPi.GPIO has. Raises ValueError
-        for another mode."""
+        """Select how pins are numbered. BCM is the only mode that this stand-in for RPi.GPIO has. Raises ValueError for
+        another mode."""
         if mode != self.BCM:
             raise ValueError(
                 "A different mode has already been set!"

@@ -1,9 +1,9 @@
 """Reads from a table file and its game file what the simulated people and the simulated shoe need, without code of the
 controller.
 
-A game file gives its bets, the rules of drawing, and what no rule sheet prints: limits, decks, the place of the cut
-card, the order of dealing. The other rules of dealing are written in this package from the sheets. The evaluation of
-bets is written from `docs/bets.md`.
+A game file gives its bets, the rules of drawing, and the settings that no rule sheet prints: limits, decks, the place
+of the cut card, the order of dealing. The other rules of dealing are written in this package from the rule sheets. The
+evaluation of bets is written from `docs/bets.md`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _CALLS = {
 
 
 class Row(Struct, frozen=True):
-    """One row of a bet in a game file: the conditions that must hold, and what the house then pays or does."""
+    """One row of a bet's pay table in a game file: its conditions, and what the house pays or does if they hold."""
 
     when: dict[str, Any] = field(default_factory=dict)
     award: str | None = None
@@ -65,12 +65,12 @@ class Bet(Struct, frozen=True):
 
     @property
     def has_awards(self) -> bool:
-        """True if the bet is progressive, which means that one of its rows gives an award."""
+        """True if the bet is progressive, which means that a row of its pay table gives an award."""
         return any(row.award for row in self.rows)
 
     @property
     def in_circle(self) -> bool:
-        """True if the bet has the limits of the betting circles (the spots of the main bets)."""
+        """True if the wagers on this bet have the limits of the betting circles (the spots of the main bets)."""
         return self.limits == "circle"
 
 
@@ -82,10 +82,10 @@ class Coming(Struct, frozen=True):
 
 
 class Limits(Struct, frozen=True):
-    """The bets of a game file, and the house's limits for wagers on them, in cents. A circle is the spot of a main bet
-    at a seat.
+    """The bets of a game file, and the house's limits for wagers on them, in cents. The names with "circle" are limits
+    for the betting circles, which are the spots of the main bets.
 
-    `sensed` is the spot on which the seats' sensors see chips; None if no seat has a sensor.
+    `sensed` is the spot of the bet whose chips lie on the seats' sensors. It is None if no seat has a sensor.
     """
 
     bets: tuple[Bet, ...]
@@ -111,8 +111,9 @@ class Limits(Struct, frozen=True):
         return tuple(bet.spot for bet in self.bets)
 
     def range_cents(self, spot: str) -> tuple[int, int]:
-        """Return the minimum and the maximum of a wager on this spot, in cents. A bet without limits of its own has
-        those of the betting circles or those of the side bets."""
+        """Return the minimum and the maximum of a wager on this spot, in cents. If the bet has no limits of its own,
+        these are the limits of the betting circles for a main bet, and the limits of the side bets for any other bet.
+        """
         bet = next(bet for bet in self.bets if bet.spot == spot)
         if bet.in_circle:
             least, most = self.circle_minimum_cents, self.circle_maximum_cents
@@ -122,8 +123,8 @@ class Limits(Struct, frozen=True):
         return least if own_least is None else own_least, most if own_most is None else own_most
 
     def open_spots(self, coming: Coming) -> list[str]:
-        """Return the spots on which a bettor may wager for the round `coming`. If a bet needs a wager on one of certain
-        other spots and these are all closed, its own spot is closed too."""
+        """Return the spots on which a bettor may wager for the round `coming`. Some bets need a wager on one of certain
+        other spots. If all these other spots are closed, the bet's own spot is closed too."""
         signs = {bet.spot: (bet.no_bets_after_round, bet.no_bets_in_final_round) for bet in self.bets}
         of_all = self.no_bets_after_round, self.no_bets_in_final_round
         found = [
@@ -175,11 +176,12 @@ CENTS_UP = Rounding()
 
 
 class House(Struct, frozen=True):
-    """A table as its table file and game file describe it: its shoe, its pins and its socket, its seats, the seats with
-    a sensor, the cards that are printed at each seat (`KS 9H`, or nothing), and its game.
+    """A table as its table file and game file describe it. The fields include its shoe, its pins, its socket, its
+    seats, and its game. `sensors` are the seats with a sensor. `printed` maps a seat to the cards that are printed
+    there, such as `KS 9H`.
 
-    `kind` is the kind of the game, and `section` is the game file's section on how this kind is dealt. `tells_wagers`
-    says whether the controller is told every wager by bet recognition, over the control socket.
+    `kind` is the kind of the game, and `section` is the game file's section on how this kind is dealt. If
+    `tells_wagers` is True, bet recognition tells the controller of every wager, over the control socket.
     """
 
     driver: str
@@ -262,8 +264,8 @@ class _GameFile(Struct, frozen=True):
 
 
 def read_house(table_file: Path) -> House:
-    """Read the table that a table file and its game file describe. Raises TableError `sim_table_file` if the files
-    cannot be used, and `sim_not_simulated` if such a table cannot be simulated."""
+    """Read a table file and its game file, and return the table that they describe. Raises TableError `sim_table_file`
+    if the files cannot be used, and `sim_not_simulated` if the simulation cannot play at this table."""
     try:
         table = convert(tomllib.loads(table_file.read_text(encoding="utf-8")), _TableFile)
         said = tomllib.loads((table_file.parent / table.table.game).read_text(encoding="utf-8"))
@@ -295,8 +297,8 @@ def _check_simulated(table_file: Path, table: _TableFile, game: _GameFile) -> No
 
 
 def _sensed(pins: _Pins, bets: Iterable[Bet]) -> str | None:
-    """Return the spot on which the seats' sensors see chips. This is the spot that the table file names, otherwise the
-    spot of the only progressive bet. Return None if no seat has a sensor."""
+    """Return the spot of the bet whose chips lie on the seats' sensors. If the table file names no such spot, return
+    the spot of the only progressive bet. Return None if no seat has a sensor."""
     with_awards = [bet.spot for bet in bets if bet.has_awards]
     only = with_awards[0] if len(with_awards) == 1 else None
     return (pins.sensed or only) if any("seat_" in name for name in pins.inputs) else None

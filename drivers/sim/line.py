@@ -37,16 +37,16 @@ class PtyLine:
     """A pseudo-terminal (pty) in place of the cable between a simulated shoe and a controller. The controller opens the
     symbolic link `link`, which points to a raw terminal.
 
-    Bytes that are written while no program has the link open are dropped, and so are bytes for which the pty has no
-    room. Bytes that are unread when a program closes the link stay for the next program that opens it, unless that
-    program flushes its input on opening, as pyserial does.
+    Bytes that are written while no program has the link open are dropped. Bytes for which the pty has no room are
+    dropped too. Bytes that are unread when a program closes the link stay for the next program that opens it, unless
+    that program flushes its input on opening, as pyserial does.
 
-    If a signal may end the program, make the line with `plugged=False`, arrange that `unplug` is called at the end, and
-    only then call `plug`, because the signal may come between any two steps.
+    A signal may end the program between any two steps. To remove the link in that case too, make the line with
+    `plugged=False`, arrange that `unplug` is called at the end, and only then call `plug`.
 
     `unplug_at_shoe` pulls the plug at the shoe: the device stays, and no byte gets through in either direction. If
-    `on_plug` is set, it is called with True or False when that plug goes in or out, so that an input of the table can
-    show the plug.
+    `on_plug` is set, it is called with True when that plug goes in and with False when it goes out, so that an input of
+    the table can show the plug.
     """
 
     def __init__(self, link: Path, *, plugged: bool = True) -> None:

@@ -64,10 +64,11 @@ class Lucky9(Struct, frozen=True):
     def pay(
         self, wager: Wager, hands: Sequence[SeatHand], first_two: Mapping[int, Sequence[str]], dealer: Sequence[str]
     ) -> list[Paid]:
-        """Return what a seat's wager is paid, after the seat has played its `hands`.
+        """Return what a seat's wager is paid, after the seat has played its `hands`. `first_two` maps each seat to its
+        first two cards.
 
-        If the bet counts for each hand, every hand of the seat has an equal wager and a result of its own. Otherwise
-        one hand decides, as the bet says. `first_two` has the first two cards of each seat.
+        For some bets, every hand of the seat has an equal wager and a result of its own. For every other bet, one hand
+        decides, and the bet says which.
         """
         bet = next(bet for bet in self.bets if bet.spot == wager.spot)
         with_up_card = [*first_two[wager.seat], dealer[0 if self.says.dealer_shows == "first_card" else 1]]
@@ -140,8 +141,8 @@ def _splits(two: Sequence[str], says: Section, hands: int) -> bool:
 
 
 def _split(felt: Felt, seat: int, pair: Sequence[str], says: Section, others: int) -> list[SeatHand]:
-    """Split a pair: each of the two cards becomes a hand and gets a second card, in the order that the game file's
-    `split_order` says. Returns the new hands from left to right. `others` is the number of other hands that the seat
+    """Split a pair: each of the two cards becomes a hand and gets a second card. The game file's `split_order` decides
+    the order of dealing. Returns the new hands from left to right. `others` is the number of other hands that the seat
     has."""
     played: list[SeatHand] = []
     from_right = says.split_order == "rightmost_first"

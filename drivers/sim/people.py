@@ -56,8 +56,9 @@ def paused_s(human_s: float, speed: float) -> float:
 
 
 class Players:
-    """Simulated players whose wagers are seen by the seats' sensors only. Each seat has a habit of its own: some wager
-    nearly always, some seldom. The house's limits name the spot that the sensors see."""
+    """Simulated players at a table where the controller learns of wagers from the seats' sensors only. Each seat has a
+    habit of its own: some wager nearly always, some seldom. `limits` are the bets and limits of the house, among them
+    the spot of the bet whose chips lie on the sensors."""
 
     def __init__(self, seed: int, seats: Sequence[int], limits: Limits | None = None) -> None:
         self._limits = limits
@@ -72,8 +73,8 @@ class Players:
         return {seat: chosen[seat] for seat in order}
 
     def seen(self, down: Mapping[int, bool], coming: Coming) -> Bets:
-        """Return the wagers that count at a table where only sensors see wagers. Chips on a bet that is closed for the
-        round `coming` do not count. `down` says for each seat whether its chips lie on the sensor."""
+        """Return the wagers of a round at a table where only sensors see wagers. `down` says for each seat whether
+        chips lie on its sensor. Chips on a bet that is closed for the round `coming` do not count."""
         seats = tuple(seat for seat, is_down in down.items() if is_down)
         sensed = self._limits and self._limits.sensed
         plays = seats and self._limits and sensed in self._limits.open_spots(coming)
@@ -89,7 +90,7 @@ class Cues(Protocol):
 
     def card_due(self, to: str) -> None:
         """Wait until the dealer may draw the next card. `to` is where the card goes: "player", "banker", "dealer", a
-        seat, or "burn", which is used for the first card of a shoe too."""
+        seat, or "burn". The first card of a shoe goes to "burn" too."""
 
     def take_wagers(self, coming: Coming) -> Bets:
         """Let the players wager on the round `coming`. Returns the wagers that the table accepts."""
@@ -138,8 +139,8 @@ class Pins(Protocol):
 
 
 class Pace:
-    """The signals for a simulated dealer who deals a shoe without a table: one card may be drawn every `card_s`
-    seconds, and nothing else happens."""
+    """The signals for a simulated dealer who deals a shoe without a table. The dealer may draw one card every `card_s`
+    seconds, and waits for nothing else."""
 
     def __init__(self, card_s: float, clock: Clock = time) -> None:
         self._card_s = card_s
@@ -219,11 +220,13 @@ class _Flash:
 class TableCues:
     """The signals between the simulated dealer and a table: the dealer reads the table's lamps and presses its buttons.
 
-    `debounce_s` is the time until the table believes a change of an input. `patience_s` is how long the dealer waits
-    for any one thing, for example for a supervisor at a stopped table. If `watch_lamps` is False, the dealer looks at
-    no lamp and keeps to people's usual times, whatever the table does. No lamp shows that a call was accepted, or that
-    a round without an outcome is over: the people read that on the table's `screen`. `crowd` are the players, whose
-    wagers are sent to the table. Without screen and crowd, only sensors see wagers.
+    `debounce_s` is how long an input must be unchanged before the table believes it. `patience_s` is how long the
+    dealer waits for any one thing, for example for a supervisor at a stopped table. If `watch_lamps` is False, the
+    dealer looks at no lamp and keeps to people's usual times, whatever the table does.
+
+    No lamp shows that the table accepted a call, or that a round without an outcome is over. The people read these on
+    the table's `screen`. `crowd` are the players whose wagers are sent to the table. If `screen` and `crowd` are None,
+    only sensors see wagers.
 
     Raises TableError `sim_table_stopped` if a fault lasts longer than `patience_s`, and `sim_not_seen` if a lamp does
     not come in that time.
@@ -262,8 +265,8 @@ class TableCues:
         self._press_until("new_shoe", _guides("burn"), "both draw lamps, for the first card of a new shoe")
 
     def card_due(self, to: str) -> None:
-        """Wait until the table's lamps ask for a card for the hand to which the dealer would deal. These are the lamps
-        draw_player and draw_banker, or a seat's lamp."""
+        """Wait until the lamps show that the table expects the dealer's next card. A card to Player or Banker is shown
+        by the lamps draw_player and draw_banker, and a card to a seat by that seat's lamp."""
         self._pause(_BURN_S if to == "burn" else _CARD_S)
         self._await(_guides(to), f"the lamps, for a card to {to}")
 
@@ -285,8 +288,8 @@ class TableCues:
         return self._crowd.wager(covered, coming, lambda wagers: self._pause(_WAGERS_S / wagers))
 
     def lock_wagers(self) -> None:
-        """Press the button `deal` until the lamp draw_player alone is lit. If players' wagers are sent to the table,
-        press it until the table's screen shows that wagers are locked."""
+        """Press the button `deal` until wagers are locked. The lamp draw_player, lit alone, shows this. If players'
+        wagers are sent to the table, the table's screen shows it."""
         self._press_until("deal", self._locked, "the lamp draw_player alone, for locked wagers")
 
     def choice(self, seat: int, options: Sequence[str], points: int) -> str:
@@ -307,10 +310,10 @@ class TableCues:
 
     def reveal(self, hands: Sequence[str]) -> None:
         """Let the players squeeze the cards, wait until the lamps of these hands flash, and press the button `reveal`
-        until the table's screen shows that it was accepted.
+        until the table's screen shows that the press was accepted.
 
-        In a simulation without pauses the dealer does not wait for a flash, which takes up to two seconds. The lamps
-        only must not be steadily lit.
+        In a simulation without pauses the dealer does not wait for a flash, because a flash takes up to two seconds.
+        The dealer waits only until the lamps are not steadily lit.
         """
         self._pause(_SQUEEZE_S)
         lamps_due = {_LAMPS_OF[hand] for hand in hands}
@@ -332,8 +335,8 @@ class TableCues:
         self._set("cut_card", False)
 
     def round_over(self, dealt: Dealt) -> None:
-        """Wait until the lamp of the outcome is lit, and then for as long as paying takes. After a round without an
-        outcome, wait until the table's screen shows the end of the round."""
+        """Wait until the lamp of the outcome is lit. If the round has no outcome, wait until the table's screen shows
+        the end of the round. After that, pause for as long as paying takes."""
         if dealt.outcome is not None:
             self._await(_shows(dealt.outcome), f"the lamp {dealt.outcome} alone, for the outcome")
         else:
@@ -383,8 +386,8 @@ class TableCues:
                 raise self._gave_up(what)
 
     def _set(self, name: str, pressed: bool) -> None:
-        """Press or release an input of the table. For a button, first wait until the table has had time to believe the
-        last change; a sensor may change at any time."""
+        """Press or release an input of the table. A button is changed only after the table has had time to believe the
+        change before it. A seat's sensor is changed immediately."""
         if not name.startswith("seat_"):
             self._wait(self._believed_s - self._clock.monotonic())
         (self._pins.press if pressed else self._pins.release)(name)
@@ -417,8 +420,8 @@ class TableCues:
             self._clock.sleep(min(_POLL_S, left_s))
 
     def _look(self) -> Lamps:
-        """Read the lamps, note which of them blink, and return for each whether it is lit. This is called during every
-        wait of the dealer, so that no change is missed."""
+        """Read the lamps, note which of them blink, and return for each lamp whether it is lit. The dealer reads the
+        lamps during every wait, so that no change is missed."""
         lamps = self._pins.lamps()
         now_s = self._clock.monotonic()
         self._fault.watch(lamps["fault"], now_s)

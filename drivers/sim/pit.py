@@ -3,7 +3,7 @@ a real pit may.
 
 The program is written from the contract: it commits events in order, and publishes a retained acknowledgement after
 each event. Twice a second it publishes the levels, retained and with rising numbers. The pit publishes its key first,
-and signs all messages with that key. The private key is in this file, so that the simulated pit is for tests only.
+and signs all messages with that key. Use the simulated pit for tests only, because its private key is in this file.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ class SimulatedPit:
         threading.Thread(target=self._keep_saying_levels, daemon=True).start()
 
     def come(self) -> None:
-        """Connect to the broker, and return as soon as the broker delivers the table's events. The table then sends
-        again what the pit missed.
+        """Connect to the broker, and return as soon as the broker delivers the table's events. The pit's return makes
+        the table send the events that the pit missed.
 
         Raises TableError `sim_broker` if there is no broker, and `sim_broker_refused` if the broker refuses this pit.
         """
@@ -130,10 +130,11 @@ class SimulatedPit:
         self._acknowledge()
 
     def claim(self, seq: int) -> None:
-        """Acknowledge event number `seq`, even if it never came, with a chain value that belongs to no event.
+        """Send a false acknowledgement of event number `seq`, even if that event never came. The acknowledgement has a
+        chain value that belongs to no event.
 
-        Raises ValueError if the pit is not connected to the broker, or if no event has come yet that names the table's
-        epoch (the random name of its journal).
+        Raises ValueError if the pit is not connected to the broker. Raises ValueError too if no event has come yet that
+        names the table's epoch (the random name of its journal).
         """
         if self._client is None or self._epoch is None:
             raise ValueError("the pit is not on the broker" if self._client is None else "no event has come yet")

@@ -1,8 +1,7 @@
 """A simulated bet recognition, which reports wagers to a table in signed messages. It can also act as a faulty network
 or as a thief.
 
-The program is written from the contract. The private key is in this file, so that the simulated bet recognition is for
-practice only.
+The program is written from the contract. Use it for practice only, because its private key is in this file.
 """
 
 from __future__ import annotations
@@ -19,8 +18,8 @@ from drivers.sim.signing import canonical, public_hex, signed
 
 
 class _State(msgspec.Struct, frozen=True):
-    """The round for which bet recognition reports wagers, read from the table's state message. This message may come
-    some time after the table itself has moved on."""
+    """The round for which bet recognition reports wagers. It is read from the table's state message, which may come
+    some time after the table has gone on to another round."""
 
     table: str | None = None
     epoch: str | None = None

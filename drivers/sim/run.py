@@ -1,4 +1,4 @@
-"""Runs a simulation: of everything around a controller at a table, or of a shoe alone."""
+"""Runs a simulation. It simulates either everything around the controller at a table, or a shoe without a table."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ def run_table(
     table_file: Path, account_file: Path, habits: Habits, *, stage: Stage | None = None, clock: Clock = time
 ) -> None:
     """Simulate everything around the controller at the table that `table_file` describes: its shoe, its pins and its
-    people. The simulation's record of what happened goes to `account_file`.
+    people. The simulation's record of what happened is written to `account_file`.
 
     With a `stage`, the first shoe is a demonstration with captions (`story.py`). Raises TableError if the table file
-    cannot be read, if its table cannot be simulated, or if the table stops answering.
+    cannot be read, if the simulation cannot play at this table, or if the table stops answering.
     """
     house = read_house(table_file)
     if house.tells_wagers and not habits.watch_lamps:
@@ -97,8 +97,8 @@ def run_table(
 
 
 class _Company(Struct, frozen=True):
-    """The game, its shuffled cards, and the people of a simulated table. `cast` holds the people of a demonstration,
-    who follow its plan."""
+    """The game, its shuffled cards, and the people of a simulated table. In a demonstration, `cast` holds the people
+    who follow the demonstration's plan."""
 
     game: Game
     decks: Iterable[Deck]
@@ -165,8 +165,8 @@ def _crowd(house: House, screen: Screen, account: Account, seed: int) -> Crowd:
 
 
 def show_plug(line: PtyLine, pins: SimulatedPins, inputs: Collection[str]) -> None:
-    """Connect the table's input for the shoe's plug, if there is one, with the simulated plug: from now on the input
-    shows whether the plug is in. At first the plug is in."""
+    """Let the table's input for the shoe's plug show whether the simulated plug is in. At first the plug is in. If the
+    table has no such input, do nothing."""
     if PRESENT_INPUT in inputs:
         line.on_plug = partial(pins.set, PRESENT_INPUT)
         pins.press(PRESENT_INPUT)
@@ -181,8 +181,8 @@ def _await(comes: Callable[[], bool], trouble: str, patience_s: float, clock: Cl
     """Wait until `comes` returns True. Raises TableError `sim_unheard` with the text `trouble` after `patience_s`
     seconds.
 
-    The simulation must wait for the controller, because bytes are lost that a shoe sends before a program has opened
-    its port.
+    The simulation waits in this way until the controller has opened the shoe's port, because bytes that a shoe sends
+    before are lost.
     """
     gives_up_s = clock.monotonic() + patience_s
     while not comes():

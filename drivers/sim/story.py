@@ -2,8 +2,8 @@
 table.
 
 The shoe's cards, its wagers and one failed reading are arranged beforehand, so that a viewer sees within two minutes
-what takes weeks at a real table. Everything else is as always: the shoe's reports, the lamps, the table's answers.
-After that shoe the same people go on with random cards and wagers.
+what takes weeks at a real table. Everything else is as in any simulation: the shoe's reports, the lamps, the table's
+answers. After the demonstration's shoe the same people go on with random cards and wagers.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ class Stage(Protocol):
 
 
 class Plan(Struct, frozen=True):
-    """The arranged shoe of a demonstration: the burned cards, the cards of each round in order, the occupied seats, and
-    the seats with chips on their sensor in the first round."""
+    """The arranged shoe of a demonstration. `burned` are the burned cards, and `rounds` the cards of each round in
+    order. `occupied` are the occupied seats, and `covered` the seats with chips on their sensor in the first round."""
 
     house: House
     occupied: tuple[int, ...]
@@ -76,8 +76,8 @@ class Plan(Struct, frozen=True):
         return len(self.rounds)
 
     def deck(self, seed: int) -> Deck:
-        """Return the cards of the demonstration's shoe: first the planned cards, then the others as shuffled. The cut
-        card is among them."""
+        """Return the cards of the demonstration's shoe: first the planned cards, then all other cards in random order.
+        The cut card lies among the planned cards."""
         first = [*self.burned, *(card for cards in self.rounds for card in cards)]
         rest = next(shuffled(seed, self.house.shoe.decks))
         for card in first:
@@ -92,8 +92,8 @@ class Plan(Struct, frozen=True):
 
 
 def planned(house: House, game: Game, seed: int) -> Plan:
-    """Plan the demonstration's shoe for this game: in its first round a bet wins, if possible one that pays from a
-    meter."""
+    """Plan the demonstration's shoe for this game. In its first round a bet wins. If the game has a bet that pays from
+    a meter, that bet wins."""
     rng = random.Random(f"{seed} story")
     occupied = house.seats[: 5 if house.kind == "punto_banco" else 3]
     covered = tuple(seat for seat in occupied if seat in house.sensors)[:2]
@@ -127,8 +127,9 @@ def _stacked(
 ) -> tuple[str, ...]:
     """Find and return the cards for one round of the demonstration, by trying random cards.
 
-    If `shows` is True, the round should show the game well: a side bet or a progressive bet wins, if such cards are
-    found. If `pairs` are given, one of them is dealt to Player or to Banker.
+    If `shows` is True, look for cards with which a progressive bet wins, or a side bet if the game has no progressive
+    bet. If `shows` is False, look for cards with which no award is won. If `pairs` are given, one of these pairs is
+    dealt to Player or to Banker.
     """
     for _ in range(_TRIES):
         cards = rng.sample(left, _MOST_CARDS)
@@ -167,15 +168,15 @@ def _most_shown(limits: Limits) -> int:
 
 
 def _shown(dealt: Dealt, limits: Limits) -> int:
-    """Return how well a round shows the game: 3 for an award from a meter, 2 for another award, 1 for a side bet that
-    wins, 0 for none of these."""
+    """Return how well a round shows the game: 3 if an award from a meter was won, 2 if another award was won, 1 if only
+    a side bet won, and 0 if none of these won."""
     if dealt.awards:
         return 3 if any(won.row.meter for won in dealt.awards) else 2
     return int(_best_side(dealt, limits) is not None)
 
 
 def _best_side(dealt: Dealt, limits: Limits) -> Paid | None:
-    """Return the side bet that won most for its chips in the round, or None if no side bet won. The tie does not count,
+    """Return the side bet that paid the highest odds in the round, or None if no side bet won. The tie does not count,
     because every game has that bet."""
     sides = {bet.spot for bet in limits.bets if not bet.in_circle} - {"tie"}
     won = [each for each in dealt.paid if each.wager.spot in sides and each.result == "won"]
@@ -192,8 +193,8 @@ def _foreseen_bets(limits: Limits, occupied: Sequence[int], covered: Collection[
 def _wagers(
     limits: Limits, occupied: Collection[int], covered: Collection[int], number: int, actives: Actives | None
 ) -> Iterator[Wager]:
-    """Yield the planned wagers of a demonstration's round: the main wager of every seat and, in the first round, the
-    side bets, divided among the seats."""
+    """Yield the planned wagers of a demonstration's round. Every seat has a main wager. In the first round, the side
+    bets are divided among the seats."""
     others = [bet.spot for bet in limits.bets if not bet.in_circle and bet.spot != limits.sensed]
     seats = [seat for seat in sorted(occupied) if actives is None or seat not in actives.both]
     for seat in actives.both if actives else ():
@@ -212,8 +213,8 @@ def _least(limits: Limits, spot: str) -> int:
 
 
 class StoryPlayers(Players):
-    """Simulated players who cover the seats' sensors as planned during the demonstration, and at random after it.
-    `round` is None after the demonstration."""
+    """Simulated players who put chips on the seats' sensors as planned during the demonstration, and at random after
+    it. `round` is the number of the demonstration's round, or None after the demonstration."""
 
     round: int | None = 0
 
@@ -241,8 +242,8 @@ class StoryBettors(Bettors):
         actives: Actives | None,
         coming: Coming = FIRST,
     ) -> tuple[list[Wager], tuple[Refusal, ...]]:
-        """Return the wagers for the round `coming`, and those of them that the house refuses. During the demonstration
-        none are refused."""
+        """Return the wagers for the round `coming`, and the refusals of the wagers among them that the house refuses.
+        During the demonstration no wager is refused."""
         if self.round is None:
             return super().choose(occupied, covered, actives, coming)
         seen = [seat for seat, is_covered in covered.items() if is_covered]
@@ -321,8 +322,8 @@ class StoryCues:
         self._cues.announce_shoe()
 
     def card_due(self, to: str) -> None:
-        """Wait until the dealer may draw the next card. The demonstration shows captions in the burn and in the shoe's
-        last round."""
+        """Wait until the dealer may draw the next card. During the burn and during the last round of the demonstration,
+        captions are shown too."""
         if self._round is not None:
             self._cards += 1
             if to == "burn" and self._cards == 2:
@@ -437,7 +438,7 @@ class StoryCues:
 
     def misread(self, what: str, card: str, cards_left: int) -> None:
         """Play the demonstration's scene 4: a fault has stopped the table, and a supervisor clears the fault by the
-        acts that the table names.
+        acts that the table allows.
 
         `what` says how the shoe missed the card `card`, and `cards_left` is the number of cards that are still in the
         shoe.
@@ -487,8 +488,8 @@ class StoryCues:
             self._clock.sleep(_POLL_S)
 
     def _say_once(self, caption: str) -> None:
-        """Show a caption, but only once for each kind of event, and only in the demonstration's first round. The
-        caption's first word is the kind."""
+        """Show a caption, but only in the demonstration's first round, and only one time for each kind of event. The
+        first word of the caption names the kind."""
         kind = caption.lstrip().partition(" ")[0]
         if self._round == _SHOWN and kind not in self._said:
             self._said.add(kind)
@@ -514,7 +515,8 @@ class StoryShoe:
         self.verbs = shoe.verbs
 
     def draw(self, card: str) -> None:
-        """Draw a card. If it is the card that the shoe misses, let the shoe fail and play the scene about it."""
+        """Draw a card. If the plan says that the shoe misses this card, let the shoe fail and play the scene about the
+        failure."""
         self._drawn += 1
         if not self._cues.misreads:
             self._shoe.draw(card)

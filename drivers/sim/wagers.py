@@ -1,7 +1,7 @@
 """The simulated bettors: what they wager on which spots, and which of their wagers the house refuses.
 
-Nearly every wager is within the limits. Sometimes a bettor makes a mistake whose refusal is known beforehand: the table
-must refuse the wager with exactly that code, either immediately or when wagers are locked.
+Nearly every wager is within the limits. Sometimes a bettor makes a mistake. The simulation knows beforehand with which
+code the table must refuse the wager, and whether it must do so immediately or when wagers are locked.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class Wager(Struct, frozen=True):
 
 
 class Refusal(Struct, frozen=True):
-    """A wager that the house refuses, with the code that the table must give as the reason. With `at_once`, the table
-    refuses it immediately, otherwise when wagers are locked."""
+    """A wager that the house refuses, with the code that the table must give as the reason. If `at_once` is True, the
+    table refuses the wager immediately. If it is False, the table refuses the wager when wagers are locked."""
 
     wager: Wager
     code: str
@@ -78,7 +78,8 @@ class Bets(Struct, frozen=True):
 
 
 class _Turn(Struct):
-    """The wagers that one seat makes for a round, in order, and the refusals of those that the house refuses."""
+    """The wagers that one seat makes for a round, in order. `codes` maps each wager that the house refuses to its
+    refusal."""
 
     wagers: list[Wager]
     codes: dict[Wager, Refusal] = field(default_factory=dict)
@@ -107,10 +108,10 @@ class Bettors:
         actives: Actives | None,
         coming: Coming = FIRST,
     ) -> tuple[list[Wager], tuple[Refusal, ...]]:
-        """Return the wagers for the round `coming` in the order in which they are made, and those of them that the
-        house refuses.
+        """Return two things: the wagers for the round `coming`, in the order in which they are made, and the refusals
+        of the wagers among them that the house refuses.
 
-        `covered` says for each seat whether chips cover its sensor. These chips are among the wagers.
+        `covered` says for each seat whether chips cover its sensor. The wagers include these chips.
         """
         self._empty = sorted(set(self._seats) - set(occupied))
         self._open = self._limits.open_spots(coming)
@@ -133,7 +134,7 @@ class Bettors:
                 turn.codes[wager] = Refusal(wager, "stakes_differ")
 
     def _over_needed(self, turns: Collection[_Turn]) -> None:
-        """Mark a wager as refused if it is too large compared with the wagers that its bet needs. For example, a side
+        """Mark each wager as refused that is too large compared with the wagers that its bet needs. For example, a side
         bet may be limited to the amount of the same bettor's main wager."""
         for turn in turns:
             good = [each for each in turn.wagers if each not in turn.codes]
@@ -183,7 +184,7 @@ class Bettors:
     # What is within the limits.
 
     def _bundle(self, seat: int, covered: bool, is_active: bool) -> list[Wager]:
-        """Return random wagers of one seat, all of which the house accepts. The list may be empty."""
+        """Return a list of random wagers that one seat makes and that the house accepts. The list may be empty."""
         spots = self._limits.spots
         if is_active:
             return [self._main(seat, "stake")] if self._chance(0.95) and self._is_open("stake") else []
@@ -207,13 +208,13 @@ class Bettors:
         return any(spot in group and lie & {*group} for group in self._limits.one_of)
 
     def _is_needed(self, spot: str) -> bool:
-        """Tell whether some other bet needs a wager on this spot. If the wager on this spot were refused, a wager on
-        that bet would be refused too."""
+        """Tell whether another bet may be made only together with a wager on this spot. If the wager on this spot were
+        refused, the wager on the other bet would be refused too."""
         return any(spot in bet.needs for bet in self._limits.bets)
 
     def _is_over(self, wager: Wager, made: Collection[Wager]) -> bool:
-        """Tell whether the wager is too large compared with the wagers that its bet needs. `made` are the wagers of the
-        seat."""
+        """Tell whether the wager is larger than its bet allows beside the same bettor's other wagers. For example, a
+        side bet may be limited to the amount of the main wager. `made` are the wagers of the seat."""
         bet = next(bet for bet in self._limits.bets if bet.spot == wager.spot)
         if bet.maximum_of_needed is None:
             return False
@@ -222,8 +223,8 @@ class Bettors:
         return wager.cents * one > times * sum(beside)
 
     def _sides(self) -> list[tuple[str, set[str]]]:
-        """Return the open side bets, each as its spot and the set of spots on one of which the bettor must have a wager
-        too.
+        """Return the open side bets. Each is a pair: the bet's spot, and a set of other spots. If this set is not
+        empty, the bettor must have a wager on one of the spots in the set.
 
         Two bets are left out: the tie, which may be made alone, and the bet whose chips are seen by the seats' sensors.
         """
@@ -234,8 +235,8 @@ class Bettors:
         ]
 
     def _with_back_bettor(self, wagers: list[Wager]) -> list[Wager]:
-        """Return a seat's wagers together with those of a back bettor behind the seat. In about half of the cases the
-        two wagers in a betting circle meet its minimum only together."""
+        """Return a seat's wagers together with those of a back bettor, who stands behind the seat. In about half of the
+        cases, each of the two main wagers is below the spot's minimum, and only their sum meets it."""
         main, *others = wagers
         limits = self._limits
         step, (minimum, _) = limits.increment_cents, limits.range_cents(main.spot)
@@ -263,8 +264,8 @@ class Bettors:
         return Wager(seat, spot, self._amount(*limits.range_cents(spot)))
 
     def _tie(self, seat: int, *, alone: bool) -> list[Wager]:
-        """Return a list with one wager on the tie. With `alone`, the seat has no other wager, and the list is empty if
-        no amount is within both limits that apply to such a tie."""
+        """Return a list with one wager on the tie. If `alone` is True, the seat has no other wager, and the house may
+        demand the minimum of a main bet too. The list is empty if no amount then fits the limits."""
         limits = self._limits
         if not (alone and limits.tie_only_meets_minimum):
             return [self._side(seat, "tie")]
@@ -273,8 +274,8 @@ class Bettors:
         return [Wager(seat, "tie", self._amount(minimum, maximum))] if -(-minimum // step) <= maximum // step else []
 
     def _amount(self, minimum: int, maximum: int) -> int:
-        """Return a random amount in cents between `minimum` and `maximum`, a multiple of the table's increment.
-        Sometimes it is exactly the lowest or the highest possible amount."""
+        """Return a random amount in cents between `minimum` and `maximum`. The amount is a multiple of the table's
+        increment. Sometimes it is exactly the lowest or the highest possible amount."""
         step = self._limits.increment_cents
         least, most = -(-minimum // step), maximum // step
         if self._chance(0.02):
@@ -317,8 +318,8 @@ class Bettors:
         return [(wager, code) for wager, code in mistakes if self._is_open(wager.spot)]
 
     def _mistaken_at_lock(self, seat: int, covered: bool, is_active: bool) -> _Turn | None:
-        """Return the wagers of a seat with one that the table must refuse when wagers are locked. Return None if no
-        such mistake is possible for this seat."""
+        """Return the wagers of a seat, with one mistaken wager among them that the table must refuse when wagers are
+        locked. Return None if no such mistake is possible for this seat."""
         limits, spots = self._limits, self._limits.spots
         step = limits.increment_cents
         main = "stake" if is_active else "hand" if "hand" in spots else self._rng.choice(("player", "banker"))
@@ -346,6 +347,6 @@ class Bettors:
 
 
 def _all(seats: Collection[int]) -> tuple[list[int], int]:
-    """Return the seats in order and their number: the two arguments with which `random.sample` puts all seats in a
+    """Return the seats in order, and their number. With these two arguments, `random.sample` puts all the seats in a
     random order."""
     return sorted(seats), len(seats)

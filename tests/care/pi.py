@@ -1,5 +1,5 @@
-"""The system files of a Raspberry Pi without faults, written below a folder. A test then changes one of them to show a
-trouble.
+"""The system files of a sound Raspberry Pi, written below a folder. A test then changes one of them to imitate a fault
+of the machine.
 
 The texts are those of real machines: Raspberry Pi OS with kernel 6.6 (see the kernel's documentation of each file).
 """
@@ -54,7 +54,8 @@ _VERIFIED = "??5?????? c /etc/systemd/journald.conf\n"  # a house changes settin
 
 
 class Pi:
-    """A made-up machine whose files lie below `root`. `says` maps the name of a program to what the program prints."""
+    """A simulated machine whose files lie below the folder `root`. `says` maps the name of a program to the text that
+    the program prints."""
 
     def __init__(self, root: Path) -> None:
         self.root = root

@@ -55,8 +55,8 @@ def copy(tmp_path: Path) -> Path:
 
 
 def test_the_digest_is_what_the_shells_own_tools_make_of_the_files(copy: Path) -> None:
-    """The shell command in docs/care.md, by which an auditor checks the program, computes the same digest as the
-    program."""
+    """An auditor can check the program's files with the shell command in docs/care.md. That command computes the same
+    digest as the program."""
     command = (
         "find controller drivers -type f -not -path '*/__pycache__/*' | LC_ALL=C sort | xargs sha256sum | sha256sum"
     )
@@ -66,8 +66,8 @@ def test_the_digest_is_what_the_shells_own_tools_make_of_the_files(copy: Path) -
 
 
 def test_the_proof_is_what_the_shells_own_tools_make_of_nonce_and_files(copy: Path) -> None:
-    """The shell command in docs/care.md, by which an inspector checks the files, computes the same proof as the
-    program. A changed byte or another nonce (random value) gives another proof."""
+    """An inspector can check the program's files with a shell command in docs/care.md. That command computes the same
+    proof as the program. If a byte or the nonce (a random value) differs, the proof differs."""
     command = (
         "find controller drivers -type f -not -path '*/__pycache__/*' | LC_ALL=C sort"
         " | xargs cat | cat nonce.txt - | sha256sum"

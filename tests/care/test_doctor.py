@@ -87,8 +87,8 @@ def test_a_table_that_cannot_notice_a_plug_pulled_at_the_shoe_says_so(pi: Pi) ->
 
 @pytest.mark.parametrize("line", ["cts", "dsr", "dcd"])
 def test_a_port_that_cannot_tell_its_modem_line_is_a_fault_with_the_ways_out(pi: Pi, line: Any) -> None:
-    """If a serial port cannot read its modem line, `tablectl doctor` reports a fault and says what to do. The port in
-    this test is a pseudo-terminal, which has no modem lines."""
+    """If a serial port cannot report the state of its modem line, `tablectl doctor` reports a fault and says what to
+    do. The port in this test is a pseudo-terminal, which has no modem lines."""
     far, near = os.openpty()
     try:
         named = Path(os.ttyname(near))
@@ -102,7 +102,7 @@ def test_a_port_that_cannot_tell_its_modem_line_is_a_fault_with_the_ways_out(pi:
 
 
 def _wired(pi: Pi, bcm: int) -> None:
-    """Wire one more lamp, `tie`, to the pin `bcm` in the table's configuration."""
+    """Add the lamp `tie` to the table's configuration, wired to the pin `bcm`."""
     file = pi.config.file
     pins = replace(file.pins, lamps=file.pins.lamps | {"tie": LampWiring(bcm, "high")})
     pi.config = replace(pi.config, file=replace(file, pins=pins))
@@ -209,8 +209,8 @@ def test_when_the_clock_was_set_and_how_wrong_it_can_be_is_told(pi: Pi) -> None:
 
 
 def test_the_kernel_says_by_how_much_its_clock_can_be_wrong() -> None:
-    """The program reads from the kernel by how much its clock can be wrong. The value is at most 16 s, the largest that
-    the kernel ever reports."""
+    """The program asks the kernel for the largest possible error of its clock. The answer is at most 16 s, the largest
+    value that the kernel ever reports."""
     wrong_ms = most_wrong_ms()
     assert wrong_ms is None or 0 <= wrong_ms <= 16_000
 
@@ -287,8 +287,9 @@ def test_a_changed_file_is_told_where_another_package_takes_too_long(pi: Pi) -> 
 
 
 def test_a_table_without_a_screen_is_not_warned_of_its_screen(pi: Pi) -> None:
-    """No warning is given about a screen that was never switched on. Only the unit of the table and the unit that
-    records logins must run. In this test every unit is disabled and stopped."""
+    """The doctor gives no warning about the screen's units if they were never enabled. It warns only about the unit of
+    the table and the unit that records logins, because these must run. In this test every unit is disabled and stopped.
+    """
     pi.says["systemctl"] = _unit(ActiveState="inactive", UnitFileState="disabled")
     rows = [*program.units(pi.machine)]
     assert [row.verdict for row in rows] == [Verdict.WARNING, Verdict.ABSENT, Verdict.ABSENT, Verdict.WARNING]

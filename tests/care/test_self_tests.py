@@ -1,5 +1,5 @@
-"""Checks of the self-tests of lamps, buttons and sensors: what lamps show and buttons mean during a test, that a test
-ends, and that no false message is sent or kept."""
+"""Checks of the self-tests of lamps, buttons and sensors: what lamps show and what buttons do during a test, that a
+test ends, and that no false message is sent or kept."""
 
 from __future__ import annotations
 
@@ -124,8 +124,8 @@ def test_what_was_typed_before_a_question_answers_nothing() -> None:
 
 
 def test_a_person_at_the_table_is_led_through_all_of_it(tmp_path: Path) -> None:
-    """The self-test command leads a person through every test and reports what failed. In this test the person answers
-    that the Tie lamp is wrong, and cannot reach the sensor of seat 5."""
+    """The self-test command tells a person at the table what to do in each test, and reports what failed. In this test
+    the person answers that the Tie lamp is wrong, and cannot reach the sensor of seat 5."""
 
     async def test() -> tuple[str, int | None]:
         async with served(tmp_path) as (world, _path):

@@ -1,15 +1,15 @@
 """Simulates an evening at a table where people cheat, from the first card to the payment in cash. Each person uses only
 the rights that this person really has.
 
-A simulator of faults loses messages. Cheats lose no messages: they look for a legal sequence of acts that pays. The
-player is always a cheat, who puts chips down and takes them off at any moment. Some people of the house help the
-player, as `rights` says. Everybody else is honest: an honest dealer deals on, an honest supervisor tells the truth, and
-an honest second person agrees to nothing but a true card. Honest people are not careful: the supervisor's key stays in
-its switch, and at the pit they pay every award against which nothing speaks.
+A simulator of faults loses messages. The cheats here lose no messages: they look for a legal sequence of acts that
+pays. The player is always a cheat, who puts chips down and takes them off at any moment. Some people of the house help
+the player, as `rights` says. Everybody else is honest: an honest dealer deals on, an honest supervisor tells the truth,
+and an honest second person agrees to nothing but a true card. Honest people are not careful: the supervisor's key stays
+in its switch. At the pit, honest people pay every award that nothing speaks against.
 
-The judge knows what no program knows: each card that left the shoe, the chips that lay on the felt by then, the rule
-sheet, and the cash. A gain is an award that cards, chips and sheet do not give, or an award that they give and that was
-thrown away.
+The judge is the part of the simulation that knows the truth: each card that left the shoe, the chips that lay on the
+felt at that moment, the rule sheet, and the cash. The judge notes a gain in two cases: an award is not due by cards,
+chips and rule sheet, or an award that is due was thrown away.
 """
 
 from __future__ import annotations
@@ -83,9 +83,9 @@ class Gain:
     """One thing that the cheats won although the rules of the game do not give it.
 
     `cents` are the cash beyond what was due: 0 if the cheats gained only a false hit, or if an award was thrown away.
-    `trace` is what the house can see of the gain afterwards without a film: doubts and alarms about the award, and
-    people who are named for an act that needs an answer. Whoever verifies and pays an award is always named, so that is
-    no trace.
+    `trace` is what the house can see of the gain afterwards without a film: doubts and alarms about the award, and the
+    names of people who must answer for an act. The names of those who verify and pay an award are no trace, because
+    every award has them.
     """
 
     kind: Kind
@@ -152,8 +152,8 @@ class Evening:
     def end(self) -> None:
         """End the evening: let the honest people at the pit finish the open awards, and let the judge count the cash.
 
-        Nothing is done if no cheat decided at the pit and each hit is true, because honest people would pay what was
-        won.
+        If every hit is true and no cheat decided at the pit, do nothing, because honest people would pay exactly what
+        was won.
         """
         if self._window is None and any(self._false.values()):
             self._window = Window(self._table, self._folder)
@@ -210,7 +210,7 @@ class Evening:
         return frozenset(steps | ({"the ledger lacks a payment"} if lost else set()))
 
     def _chip_is_late(self) -> bool:
-        """Tell whether a chip on the felt was put down late: after a card left the shoe that may count in the next
+        """Tell whether a chip on the felt was put down too late: after a card left the shoe that may count in the next
         round."""
         table = self._table.table
         is_out = (isinstance(table.phase, WagersOpen) and bool(table.kept or self._untold)) or self._table.face.odd_card
@@ -218,8 +218,8 @@ class Evening:
 
     @staticmethod
     def _shoe(luck: random.Random) -> Iterator[str]:
-        """Yield the cards of a shoe that helps the cheats: mostly two kings, two nines, two kings, and so on. Any four
-        such cards in a row make a winning round, at whichever card the round begins."""
+        """Yield the cards of a shoe that helps the cheats: mostly two kings, two nines, two kings, two nines, and so
+        on. Any four such cards in a row make a winning round, no matter with which of them the round begins."""
         left = Counter(dict.fromkeys((*_LUCKY[0], *_LUCKY[1], *_OTHERS), 7))
         place = 0
         while True:
@@ -373,7 +373,7 @@ class Evening:
         self._second.key_turned(self._key_turned, self._now_s)
 
     def _hold(self, button: str) -> None:
-        """Press a button and hold it for some seconds. It does not matter who has turned the key."""
+        """Press a button and hold it for some seconds, no matter who has turned the key."""
         if not self._second.pressed(button, self._moment(), self._now_s):
             request = pressed(button, self._key_turned, self._table.table)
             if request is not None:
@@ -512,7 +512,7 @@ class Evening:
                     self._ended()
 
     def _ended(self) -> None:
-        """End the round: clear its cards from the table, also the cards of which the table was not told."""
+        """End the round: clear its cards from the table, including the cards that the table did not hear."""
         self._locked = frozenset()
         self._untold.clear()
 
@@ -530,9 +530,9 @@ class Evening:
             self.gains.append(Gain(false, 0, frozenset(hit["doubts"])))
 
     def _first_of(self, cards: Counter[str]) -> _Out | None:
-        """Search back from the last card that left the shoe until all of `cards` are found, and return the one found
-        last. A round with these cards can have begun with that card. Return None if some of these cards never left the
-        shoe."""
+        """Go back from the last card that left the shoe until all of `cards` are found. Return the card at which this
+        search ends: it is the latest card with which a round of these cards can have begun. Return None if some of
+        these cards never left the shoe."""
         for out in reversed(self._out):
             cards[out.card] -= cards[out.card] > 0
             if not cards.total():

@@ -1,8 +1,8 @@
-"""The rules ("mends") of the table and the pit that keep cheats from a gain. Each mend has a function that removes its
-rule, and names the people who gain without it.
+"""The rules ("mends") of the table and the pit that keep cheats from a gain. For each rule there is a function that
+switches it off, and a note of which people gain without it.
 
-A rule is removed in memory, at the one place in the program that implements it. The simulated cheats must then find the
-gain again.
+A rule is switched off in memory, at the one place in the program that implements it. The simulated cheats must then
+find the gain again.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ from tests.collusion.evening import Gain, Kind, Right
 
 @dataclass(frozen=True, slots=True)
 class Mend:
-    """A rule of the table or the pit, the rights of the cheats who would gain without it, and the kinds of their gain.
-    `paid` says that the gain is cash, and not only a false hit."""
+    """A rule of the table or the pit that keeps cheats from a gain. `rights` are the rights of the cheats who would
+    gain without the rule, and `kinds` the kinds of their gain. `paid` is True if the gain is cash, and not only a false
+    hit."""
 
     says: str
     rights: frozenset[Right]

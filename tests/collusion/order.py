@@ -1,10 +1,10 @@
 """Chooses in which order the simulated people do their acts: at random, or guided towards acts that bring the cheats
 nearer to money.
 
-An order is a `Way`: the seed of the shoe, and who did what with which random choices. The same way leads to the same
-evening. A guide keeps, for each set of steps towards a gain (`Evening.in_round`), the way that reached it. New evenings
-begin with one of these ways. Preferred are ways that reached many steps, short ways, and ways that were seldom taken.
-The guide knows no sequence that pays.
+An order is a `Way`: the seed of the shoe, and the acts of each person with the random choices in them. The same way
+always leads to the same evening. For each set of steps towards a gain (`Evening.in_round`), the guide remembers a way
+that reached them. A new evening begins with one of these ways. The guide prefers ways that reached many steps, short
+ways, and ways that were seldom taken. The guide does not know which sequences of acts pay.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ def guided(seed: int, opens: Opens) -> Iterator[tuple[Way, Evening]]:
 
 @dataclass(slots=True)
 class _Kept:
-    """A sequence of acts that the guide remembers, how many steps towards a gain it reached, and how many evenings
-    began with it."""
+    """A sequence of acts that the guide remembers. `value` is how many steps towards a gain the acts reached, and
+    `taken` is how many evenings have begun with them."""
 
     way: Way
     value: int
@@ -74,8 +74,8 @@ class _Guide:
         return chosen.way
 
     def note(self, in_round: frozenset[str], way: Way) -> None:
-        """Remember that the acts in `way` reached the steps towards a gain in `in_round`. Do nothing if a sequence that
-        is no longer is already remembered for the same steps."""
+        """Remember that the acts in `way` reached the steps towards a gain in `in_round`. Do nothing if the guide
+        already remembers acts for the same steps that are fewer or as many."""
         if not in_round or len(way.acts) > _LAST_START:
             return
         known = self.kept.get(in_round)

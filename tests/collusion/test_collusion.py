@@ -69,8 +69,8 @@ TOGETHER: dict[str, frozenset[Right]] = {
 
 @pytest.fixture(scope="module")
 def folder() -> Iterator[Path]:
-    """Yield a folder in memory in which each evening keeps the pit's ledger. It holds a new ledger, which each evening
-    copies."""
+    """Yield a folder in memory for the pit's ledgers of the simulated evenings. The folder holds a new ledger, and each
+    evening works on a copy of it."""
     in_memory = Path("/dev/shm")
     with tempfile.TemporaryDirectory(dir=in_memory if os.access(in_memory, os.W_OK) else None) as name:
         new_ledger(Path(name) / "new")
@@ -85,9 +85,9 @@ def _untraced(rights: frozenset[Right], folder: Path, shoes: int, orders: tuple[
     """Play `shoes` shoes in each order of acts, and count what the cheats gained, by kind. Check that they gained
     nothing without leaving a trace.
 
-    A person alone gains neither money nor false cards. Such a person can only throw an award away, and is named for
-    that. If two people retired the table before the ledger was lost, only the slips in the drawer show that an award
-    was paid twice.
+    One person alone can gain neither money nor false cards. Such a person can only throw an award away, and leaves a
+    name in doing so. In one case only the slips in the drawer show that an award was paid twice: two people retired the
+    table, and then the ledger was lost.
     """
     gained: Counter[str] = Counter()
     alone = rights in ALONE.values()

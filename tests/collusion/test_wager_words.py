@@ -1,11 +1,11 @@
 """Checks that no wager counts without its chips, even if the network keeps and repeats the messages of bet recognition
 (a system that sees the chips).
 
-Bet recognition's messages (words) make the table pay. Bet recognition signs and numbers what it sees. The simulated
-network keeps each message, delays some, and delivers any of them at any time and any number of times. Player and
-network are one cheat: chips lie, are seen, lose and are taken away, and then their message comes again. The network
-never delays the message that chips were taken off, because nothing would notice that (docs/promises.md). The judge
-looks at the felt.
+Because of bet recognition's messages (words) the table pays out money. Bet recognition signs and numbers its messages.
+The simulated network keeps each message, delays some, and delivers any of them at any time and any number of times.
+Player and network work together: chips lie on the felt, are seen, lose and are taken away, and then their message comes
+again. The network never delays the message that chips were taken off, because nothing would notice that
+(docs/promises.md). The test looks at the felt itself to judge each wager.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ class _Evening:
             self._felt[at] = 0  # the table refused the wager, and the dealer gives the chips back
 
     def _again(self) -> None:
-        """Deliver one of the messages that the network has kept to the table: a delayed one, or a second time one that
-        was delivered before."""
+        """Deliver one of the messages that the network has kept to the table. The message may have been delayed until
+        now, or delivered before."""
         if self._kept:
             self._table.ask(self._luck.choice(self._kept))
 
@@ -101,8 +101,8 @@ def test_no_wager_plays_without_its_chips() -> None:
 
 @pytest.mark.parametrize(("rule", "seed"), [("a word counts once", 8), ("a word counts in its round alone", 1)])
 def test_without_a_rule_a_wager_plays_without_chips(rule: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The cheating network succeeds if the table does not check the number of bet recognition's message, or the round
-    that the message names."""
+    """A cheating network makes a wager count without chips if the table does not check one of two things: the number of
+    bet recognition's message, or the round that the message names."""
     becomes = SeeWager.becomes
 
     def becomes_anew(word: SeeWager, table: Table, ambient: Ambient) -> Fact | Refuse:

@@ -138,9 +138,9 @@ class Window:
         return self._done(lambda: self._ledger.unadopt(_TABLE, EPOCH, by, "another machine spoke", witness))
 
     def trace(self, award: Award) -> frozenset[str]:
-        """Return, as texts, what speaks against the award at the pit, and what names two people who decided on it.
+        """Return, as texts, what makes the award doubtful at the pit, and which two people decided on it.
 
-        If the ledger was lost after a payment, the slips in the drawer still tell of that payment.
+        If the ledger was lost after a payment, the slips in the drawer still show that payment.
         """
         about = "SELECT code FROM alarm JOIN award ON award.hand = alarm.hand WHERE award.number = ?"
         ended = "SELECT ended_by FROM adoption WHERE ended_by IS NOT NULL"

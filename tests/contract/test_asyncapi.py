@@ -1,5 +1,5 @@
-"""Checks the AsyncAPI document of the contract between table and pit. The document is valid, everything in it is in the
-code and the reverse, and its examples are real messages."""
+"""Checks the AsyncAPI document of the contract between table and pit. The document is valid, and its examples are real
+messages. Everything in the document exists in the code, and everything in the code is in the document."""
 
 from __future__ import annotations
 
@@ -499,7 +499,7 @@ def test_the_table_understands_what_the_document_says_the_pit_says(
     name: str, read: Callable[[Mapping[str, object]], Word | None]
 ) -> None:
     """The table can parse every example of a pit's message in the AsyncAPI document. Each example has a valid
-    signature, and gives the same bytes when it is written again."""
+    signature. When the parsed message is written again, it has the same bytes as the example."""
     for example in MESSAGES[name]["examples"]:
         message = example["payload"]
         word = read(message)

@@ -88,8 +88,8 @@ def test_a_name_in_any_script_survives_the_seal() -> None:
 
 
 def test_the_chain_head_is_this_hash() -> None:
-    """The head of the hash chain equals a hash that the test computes by hand: each part follows its length in eight
-    bytes, and the salt comes first."""
+    """The head of the hash chain equals a hash that the test computes by hand. The hash covers the salt first and then
+    each other part, and eight bytes with its length stand before each part."""
     head, fact, messages, salt = b"h" * 32, b"fact", [b"one", b"two"], b"s" * 16
     parts = b"".join(len(part).to_bytes(8, "big") + part for part in (salt, fact, *messages))
     assert chain_head(head, fact, messages, salt) == hashlib.sha256(head + parts).digest()
@@ -112,7 +112,7 @@ def test_the_chain_head_changes_with_every_part() -> None:
 
 
 def test_a_message_holds_no_more_of_a_face_down_card_than_the_head_before_it() -> None:
-    """The same burned card gives different heads of the hash chain with different salts, so a head does not betray the
-    card."""
+    """With different salts, the same burned card gives different heads of the hash chain. So nobody can find out the
+    card by computing the head for each possible card."""
     burned = json.dumps({"fact": "CardDrawn", "card": "KS"}).encode()
     assert chain_head(GENESIS, burned, [], b"a" * 16) != chain_head(GENESIS, burned, [], b"b" * 16)

@@ -85,7 +85,7 @@ def _refused(event: dict[str, Any]) -> bool:
 
 
 def _is_in_order(event: dict[str, Any]) -> bool:
-    """Return True if the event is valid under the published JSON schema."""
+    """Return True if the event is valid under the published JSON schema of the contract."""
     return _is_named(event) and whole_validator(signed=False).is_valid(event)
 
 
@@ -105,8 +105,8 @@ def _with_more(value: Any) -> Iterator[Any]:
 
 
 def _settled(settled: dict[str, Any] | None = None, totals: dict[str, Any] | None = None) -> dict[str, Any]:
-    """Return the settlement of a sample round, with changed fields in its first wager (`settled`) or in its totals
-    (`totals`)."""
+    """Return the settlement of a sample round with changed fields. `settled` replaces fields of the first wager, and
+    `totals` replaces fields of the totals."""
     settlement = SOUND["round, settled"]["settlement"]
     (first, *others) = settlement["wagers"]
     return {
@@ -129,8 +129,8 @@ def test_a_sound_event_passes(event: dict[str, Any]) -> None:
 
 @each("event", KINDS)
 def test_what_tests_take_for_the_contract_judges_as_the_published_schema_does(event: dict[str, Any]) -> None:
-    """The schema that other tests use gives the same answer as the published schema, for sound and for spoiled events.
-    The tests use a schema written out for one type of event, because it is quicker."""
+    """The schema that other tests use gives the same answer as the published schema, for valid and for spoiled events.
+    Other tests use a schema of their own, written out for each type of event, because it is quicker."""
     own = [name for name in event if name not in EVENT_SCHEMA["properties"]]
     inner = next((more for name in own for more in _with_more(event[name]) if name != "details"), 1)
     spoiled = [event | {"type": "void"}, event | {"type": "nothing"}, event | {"dealer": []}, event | {own[0]: inner}]

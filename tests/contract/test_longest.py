@@ -35,8 +35,9 @@ _MARGIN_BYTES = 4096  # of a packet for its topic, of 65 letters and the root's 
 
 
 def wagers_everywhere(table: TableUnderTest) -> Iterator[PlaceWager]:
-    """Yield requests to place a wager on every spot at every seat, for the seated player and for the back bettor. Each
-    is first for $2,500, and then for $500. The table refuses those that its limits do not allow."""
+    """Yield requests to place a wager on every spot at every seat, for the seated player and for the back bettor. For
+    each of them come two requests: one of $2,500 and then one of $500. The table may refuse a request because of its
+    limits."""
     for seat in table.rules.seats:
         for back in (False, True):
             for spot in (bet.spot for bet in table.rules.bets):

@@ -138,8 +138,8 @@ def test_every_consistency_proof_is_the_rfcs_and_shows_no_other_tree() -> None:
 
 
 def test_a_tree_with_another_past_is_not_consistent_by_any_proof_of_either() -> None:
-    """No proof shows that a tree with a rewritten row extends the original tree, or the reverse. All proofs of both
-    trees are tried, because somebody who rewrites a row has them all."""
+    """No proof shows that a tree with a rewritten row extends the original tree, or that the original tree extends it.
+    The test tries all proofs of both trees, because somebody who rewrites a row can make all of them."""
     other = [*_LEAVES[:3], leaf_hash(b"written anew"), *_LEAVES[4:]]
 
     def whole(level: int, place: int) -> bytes:
@@ -159,8 +159,8 @@ def test_an_empty_tree_is_the_beginning_of_every_tree() -> None:
 
 
 def _opened_root(leaves: Mapping[int, bytes], size: int, proof: Sequence[bytes]) -> bytes | None:
-    """Return the root hash of a Merkle tree of `size` leaves, computed from some leaf hashes (by their places) and a
-    proof. Returns None if the proof does not fit."""
+    """Return the root hash of a Merkle tree of `size` leaves, computed from some of its leaf hashes and a proof.
+    `leaves` maps a leaf's index to its hash. Returns None if the proof does not fit."""
     rest = iter(proof)
 
     def root(first: int, size: int) -> bytes:

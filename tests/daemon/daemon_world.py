@@ -81,8 +81,8 @@ class HeldPins:
 
 
 class HeldShoe:
-    """A stand-in for the shoe, in memory, that reports what a test tells it to. Unless a test changes the limits, no
-    silence of this shoe is long enough to count as unheard.
+    """A stand-in for the shoe, in memory, that reports what a test tells it to. The table never counts this shoe as
+    unheard, however long it is silent, unless a test changes the limits.
 
     Its line is up at once, unless `up` is False. `forgot` counts how often the table told it to forget its last report.
     """
@@ -138,8 +138,8 @@ class Published:
 
 
 class HeldBroker:
-    """A stand-in for the MQTT broker, in memory. It answers each published message with the reason code
-    `reason(published)`, or does not answer if that is None.
+    """A stand-in for the MQTT broker, in memory. It answers each message that the table publishes. A test sets the
+    function `reason`, which returns the reason code of the answer, or None if the broker shall not answer.
 
     `retained` is the pit's acknowledgement that the broker keeps for each new connection.
     """
@@ -321,7 +321,8 @@ class World:
             assert answer.refused is None, answer
 
     async def ask(self, request: Request) -> Answer:
-        """Ask the table for an act, and return its answer. If the table has a fault, the act answers that fault."""
+        """Ask the table for an act, and return its answer. If the table has a fault, the request names this fault as
+        the one that the act is meant for."""
         fault = self.runtime.face.fault
         return await self.runtime.ask(request, fault=fault.id if fault else None)
 
@@ -407,11 +408,11 @@ async def running(
     stand-ins.
 
     With `connected`, the broker is connected. With `pinned`, the table trusts the pit's key. With `adopted`, the pit
-    says that it has no event yet of a new journal. With `recognised`, the table trusts bet recognition's key. With
-    `measured`, a new journal already has the digests of the program and the configuration.
+    knows a new journal, and says that it has none of its events yet. With `recognised`, the table trusts bet
+    recognition's key. With `measured`, a new journal already has the digests of the program and the configuration.
 
-    `ledger` holds the events that the pit has already. `sections` change the table's file. At the end, check that every
-    message of the table keeps the contract between table and pit.
+    `ledger` holds the events that the pit has already. `sections` replace sections of the table's file. At the end,
+    check that every message of the table keeps the contract between table and pit.
     """
     config = table_config(folder, example, **sections)
     topics = Topics(config.file.pit.root, config.file.table.id)

@@ -148,7 +148,7 @@ class Daemon:
         await self.beats(1)
 
     async def up(self) -> None:
-        """Bring the shoe's line up, and wait until the shoe has been heard for a moment."""
+        """Bring the shoe's line up, and wait until the daemon has counted the shoe as heard."""
         self.shoe.link(True)
         await self.beats()
         await self.settled()
@@ -302,10 +302,10 @@ def test_a_cable_pulled_and_plugged_during_a_freeze_is_unheard_since_before_it(d
 
 
 def test_a_thaw_in_the_middle_of_a_turn_hides_no_freeze(daemon: MakeDaemon) -> None:
-    """After the program stood still, the table counts the shoe as unheard, although the next beat of its loop comes
-    before the news of the lost line.
+    """If the program stood still for 7 seconds, the table counts the shoe as unheard for that time.
 
-    The time is measured from the last beat before the standstill.
+    This holds even if the main loop does its regular work (a beat) after the standstill, before it learns that the
+    shoe's line was lost. The time is measured from the last beat before the standstill.
     """
 
     async def story(daemon: Daemon) -> None:
@@ -319,11 +319,11 @@ def test_a_thaw_in_the_middle_of_a_turn_hides_no_freeze(daemon: MakeDaemon) -> N
 
 
 def test_a_beat_that_is_asked_for_waits_until_the_line_was_looked_at(daemon: MakeDaemon) -> None:
-    """After a standstill of the program, a second beat (the main loop's regular work) that is asked for at once waits
-    until the loop has looked at the shoe's line.
+    """If two beats (the main loop's regular work) come together after a standstill of the program, the table still
+    counts the shoe as unheard for all that time.
 
-    The beat of the clock and the beat that the watching thread asks for come together, before the news of the lost
-    line.
+    The first is the beat of the clock, and the second is asked for by the watching thread. The second waits until the
+    loop has learned that the shoe's line was lost.
     """
 
     async def story(daemon: Daemon) -> None:

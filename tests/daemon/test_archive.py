@@ -215,7 +215,8 @@ def test_a_shoe_with_an_event_that_the_pit_lacks_stays(
 ) -> None:
     """A shoe is not archived while the pit lacks one of its events.
 
-    The event that the third shoe was opened also says that the second shoe was closed, so it belongs to both.
+    The event that opens the third shoe also reports the end of the second shoe. If the pit lacks that event, the second
+    shoe is not archived either.
     """
     third = openings(whole)[2]
     acked = next(row.first_seq - 1 for row in read_rows(whole) if row.messages and row.number >= third + row_of_shoe)
@@ -590,10 +591,10 @@ def test_a_run_says_what_its_header_says() -> None:
 
 
 def _real_shoes(shoes: int, rounds: int) -> list[Entry]:
-    """Return the journal entries of `shoes` shoes with `rounds` rounds each, as at a real table with two Royal 9
-    wagers.
+    """Return the journal entries of `shoes` shoes with `hands` rounds each, as at a real table with two Royal 9 wagers.
 
-    The entries have the shoe's frames and results, times and sources.
+    As in a real journal, each entry has the shoe's frame, a time and a source. The shoe also reports the results of
+    rounds.
     """
     table, luck = Recorded(levels=LEVELS), random.Random(3)
     decks = shuffled_decks(3, 8, 0)

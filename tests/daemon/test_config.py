@@ -832,7 +832,7 @@ def _on_a_beetek(table: Values) -> None:
 def test_a_tableau_that_is_meant_is_no_warning(case: str, tmp_path: Path) -> None:
     """An unusual tableau (the rules for a third card) causes no warning if `own_tableau` says that it is meant.
 
-    `check --strict` once refused every house with an unusual tableau.
+    In an earlier version `check --strict` refused every house with an unusual tableau.
     """
 
     def meant(game: Values) -> None:
@@ -854,9 +854,9 @@ TABLEAUS = {case: change for case, (change, words) in SELDOM_MEANT.items() if "t
 
 @pytest.mark.parametrize("case", TABLEAUS)
 def test_a_shoe_that_draws_by_rules_of_its_own_is_refused_other_rules(case: str, tmp_path: Path) -> None:
-    """An Angel Eye shoe is refused for a game whose drawing rules differ from the shoe's own.
+    """`check` refuses an Angel Eye shoe for a game whose drawing rules differ from the shoe's own rules.
 
-    At one house with other rules the shoe was once accepted, and stopped the table every few rounds.
+    An earlier version accepted such a configuration, and the table was stopped by a fault every few rounds.
     """
     (problem,) = problems(changed(tmp_path, in_game=TABLEAUS[case]))
     assert problem.key == "shoe.driver"
@@ -872,9 +872,10 @@ def test_a_bet_that_needs_itself_is_offered_the_others_alone(tmp_path: Path) -> 
 
 
 def test_a_lucky_9_cut_card_behind_which_a_round_runs_out_is_told(tmp_path: Path) -> None:
-    """A warning says that a Lucky 9 shoe has too few cards behind its cut card.
+    """`check` warns if a Lucky 9 shoe may run out of cards within a round, because the cut card lies too near the end.
 
-    If the cut card comes with the second card of a round, and seven seats split all they can, 58 more cards are needed.
+    If the cut card comes with the second card of a round, and seven seats split all they can, the round needs 58 more
+    cards. So a cut card 57 cards from the end causes the warning, and one 58 cards from the end does not.
     """
     game = read(CONFIG / "games" / "lucky9.toml")
     told = {}

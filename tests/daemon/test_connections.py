@@ -93,7 +93,8 @@ async def test_who_asks_nothing_for_long_is_told_so_and_let_go(tmp_path: Path, m
 
 
 async def test_who_does_not_read_is_let_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The daemon cuts a caller that does not read its answers, so that the memory for such a caller is limited.
+    """The daemon cuts the connection of a caller that does not read its answers. This limits the memory that unread
+    answers take.
 
     First it reads no more of the caller's requests, and then it ends the connection.
     """
@@ -140,7 +141,7 @@ def test_who_may_not_use_the_socket_is_told_the_group_that_may(tmp_path: Path, m
 def test_where_no_group_has_a_name_nobody_is_told_to_join_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """If the socket's group has no name, the error message names no command for joining the group.
 
-    It once told people to type `sudo adduser YOURNAME that the socket's folder has`.
+    An earlier version told people to type `sudo adduser YOURNAME that the socket's folder has`.
     """
 
     def nameless(_path: Path) -> str:

@@ -293,10 +293,11 @@ class Typed(StringIO):
 
 
 async def test_only_what_is_shown_before_it_is_done_is_foreseen(tmp_path: Path) -> None:
-    """The table gives a preview only for those acts whose effect `tablectl` shows to people beforehand.
+    """The table previews only acts whose effect `tablectl` shows to people before they confirm, such as closing the
+    shoe. It refuses to preview any other act.
 
-    With a preview of every act, a person could try the names of cards until one is not refused, and the journal would
-    record nothing.
+    A preview leaves no trace in the journal. If typing a card could be previewed, a person could find out a hidden card
+    by trying one card after another.
     """
     async with served(tmp_path) as (world, path), connected(path) as line:
         await world.open_shoe()
@@ -366,9 +367,10 @@ async def test_watch_tells_at_once_and_what_is_new(tmp_path: Path) -> None:
 
 
 async def test_a_commit_that_changes_nothing_to_see_is_not_pushed(tmp_path: Path) -> None:
-    """Connections that watch the table are sent nothing at a commit that changes nothing visible.
+    """If a commit changes nothing that people may see, connections that watch the table are sent nothing.
 
-    Four cards lie face down. What the shoe reports now is committed, and nobody may see that something was committed.
+    In the test four cards lie face down, and the shoe sends reports that change nothing visible. Nobody may learn even
+    that a report was committed.
     """
     midi = programs.example_table("sugarhouse_midi")
     async with served(tmp_path, example=midi) as (world, path), connected(path) as line:

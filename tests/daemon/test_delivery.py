@@ -465,10 +465,10 @@ def test_events_that_waited_offline_are_stale_until_acknowledged() -> None:
 
 @pytest.mark.parametrize("sent", [True, False])
 def test_the_pit_cannot_have_an_event_that_was_never_sent(sent: bool) -> None:
-    """If the pit acknowledges an event that this table never sent, the table knows that its journal has lost events
-    that the pit has.
+    """If the pit acknowledges an event that this table never sent, the table reports that its journal has lost events.
 
-    The journal lost its last event, and another event now has its number. Both have the same place in the hash chain.
+    In the test the journal lost its last event 6, which the pit has, and then wrote another event 6. The two have the
+    same place in the hash chain, so only the missing sending reveals the loss.
     """
     delivery = streaming(acked=4, head=5)
     assert list(delivery.due(0.0)) == [5]
@@ -507,10 +507,11 @@ def test_a_word_that_is_older_than_one_believed_is_somebody_elses_repeat() -> No
 
 
 def test_an_older_word_that_fits_lets_a_new_connection_begin_and_changes_nothing_else() -> None:
-    """An acknowledgement with an older time, which fits the journal, lets the sending begin on a new connection, and
-    changes nothing else.
+    """On a new connection, an acknowledgement whose time is too old lets the table begin to send, if it names an event
+    of the journal. It changes nothing else.
 
-    The pit's clock was set back, and no event is unacknowledged that could prove that the pit's message is new.
+    The pit's clock was set back. No event is unacknowledged, so the pit cannot prove by a new acknowledgement that its
+    message is new.
     """
     delivery = streaming(head=5)
     delivery.due(0.0)
@@ -556,8 +557,8 @@ def test_an_ack_of_an_event_that_was_first_sent_later_is_believed_whatever_its_t
 
 
 def test_where_whole_windows_wait_for_acks_that_are_refused_the_events_after_them_are_sent() -> None:
-    """The table sends the events after the first 50 unacknowledged ones, even while it refuses the pit's
-    acknowledgements as too old.
+    """Usually at most 50 events are on their way without an acknowledgement. The table sends the events after these 50
+    all the same, if the pit acknowledges them in messages whose time is too old to be accepted.
 
     The program starts with 60 events, which its earlier run may have sent already. So only an acknowledgement of event
     61 proves that the pit's messages are new.
@@ -624,9 +625,10 @@ def test_a_later_word_that_fits_takes_the_wrong_one_back() -> None:
 
 @pytest.mark.parametrize("wrong", [word(9, at(6)), said(EPOCH, 4, "other", at(6))], ids=["past", "another chain"])
 def test_a_word_of_before_the_last_wrong_one_takes_nothing_back(wrong: AckWord) -> None:
-    """A good acknowledgement that is older than the pit's last wrong one does not end the alarm.
+    """A correct acknowledgement does not end the alarm about a wrong one, if it is older than the pit's last wrong one.
 
-    The pit still sends wrong acknowledgements. A good one that it sent in between comes late, or is repeated.
+    In the test the pit sends a wrong acknowledgement, a correct one, and another wrong one. The correct one arrives
+    late, or is repeated.
     """
     delivery = streaming(acked=1, head=5)
     delivery.acked(word(9, at(3)), None, 1.0)
@@ -803,8 +805,7 @@ class Network:
         self.mark = self.delivery.acked_seq
 
     def restart(self, _: int) -> None:
-        """Start the table's program again. It knows which events are acknowledged only as far as its disk recorded
-        that."""
+        """Start the table's program again. The program knows of an acknowledgement only if its disk has recorded it."""
         self.to_table.clear()
         self.delivery = Delivery(EPOCH, self.mark, self.head, STALE_S)
 

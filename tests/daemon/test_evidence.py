@@ -80,8 +80,8 @@ def refusal(data: bytes, *keys: str | None) -> str | None:
 def _royal9(folder: Path) -> Path:
     """Write a journal of two shoes at a Royal 9 table, and return its path.
 
-    The journal has a hit whose round was corrected, a void round, a round without hidden cards, and a pit's key that
-    people have compared.
+    The journal has four special things: a hit whose round was corrected, a void round, a round without hidden cards,
+    and a pit's key that people have compared.
     """
     table = Recorded(levels={"player_personal": 250_000}).believe(PitKeyPinned(PIT.public.hex(), "Ann Lee")).burned()
     table.lock(1).round("KS 2D 9S 3D")
@@ -160,7 +160,8 @@ def test_a_hit_a_correction_and_a_void_are_told(royal9: Path) -> None:
 
 @pytest.mark.parametrize("which", ["1/1", "1/2", "1/3", "2/1"])
 def test_it_shows_this_round_and_no_other(which: str, royal9: Path) -> None:
-    """The evidence file of a round holds no card of another round: not in words, not in a frame, not in an event."""
+    """The evidence file of a round holds no card of another round. Its texts, the shoe's frames and the events are
+    searched."""
     of = {"1/1": "KS 2D 9S 3D 4D", "1/2": "8H 5C", "1/3": "2H 4C 3C AH 6S JH", "2/1": "2S 3S 4H 4S"}
     held = json.loads(evidence(royal9, which))
     rules = "{}"
@@ -200,8 +201,8 @@ def test_a_card_that_nobody_saw_stays_closed(tmp_path: Path) -> None:
 def test_a_round_of_a_beetek_is_judged_by_the_rules_in_each_of_its_shoes(which: str, tmp_path: Path) -> None:
     """The verifier judges a BeeTek round by the rules in its shoe's first row, in each of two shoes.
 
-    The BeeTek's reports have no numbers. The last report of a shoe is a card, and the first row of the next shoe once
-    revealed it.
+    In an earlier version the first row of the second shoe revealed a card: the last report of the shoe before, which
+    has no number in a BeeTek's line.
     """
     held = evidence(beetek(tmp_path), which)
     told = "\n".join(VERIFY.judge(held))
@@ -213,10 +214,11 @@ def test_a_round_of_a_beetek_is_judged_by_the_rules_in_each_of_its_shoes(which: 
 
 
 def test_a_shoe_whose_first_row_tells_a_card_keeps_it_closed_and_is_told_without_its_rules(tmp_path: Path) -> None:
-    """If a shoe's first row reveals a card, the evidence leaves the row out. The rules are in that row, so the verifier
-    says that they are missing.
+    """If a shoe's first row in the journal reveals a card, the evidence leaves the row out. The house's rules are in
+    that row too, so the verifier says that it cannot judge by them.
 
-    The shoe's first card came before anybody announced the shoe, and the row that opened the shoe took that card over.
+    In the test the shoe's first card comes before anybody has announced the new shoe. The row that opens the shoe then
+    contains that card.
     """
     table = Recorded().burned().lock(1).round("KS 2D 9S 3D")
     table.believe(ShoeResultReported(ShoeResult.PLAYER, False, False, table.report(b"G\x90")))
@@ -259,7 +261,8 @@ def test_the_tool_runs_alone(sugarhouse: bytes, tmp_path: Path) -> None:
 
 
 def changed(data: bytes, place: int, bit: int | None = None) -> bytes:
-    """Return the file with one bit of the byte at `place` flipped. Without `bit`, the place decides which bit."""
+    """Return the file with one bit of the byte at `place` flipped. If `bit` is None, bit number `place` modulo 8 is
+    flipped."""
     return data[:place] + bytes([data[place] ^ 1 << (place % 8 if bit is None else bit)]) + data[place + 1 :]
 
 
@@ -316,10 +319,10 @@ def test_another_table_that_signs_everything_anew_has_another_key(tmp_path: Path
 
 
 def resigned(held: Any, change: Callable[[Any], None], key: SigningKey = KEY) -> bytes:
-    """Return the evidence of a table that lies with its own key: `change` is made in its events, and all hashes and
-    signatures are made anew.
+    """Return evidence as a lying table would make it with its own key. `held` is the evidence, and `change` changes
+    each of its events. After that, all hashes and signatures are made anew.
 
-    With another `key`, the evidence comes from a stranger who presents it as the table's.
+    With another `key`, the evidence is made by a stranger who pretends to be the table.
     """
     before: bytes | None = None
     leaves: dict[int, bytes] = {}
@@ -391,8 +394,8 @@ class Forger:
     """A forger who holds genuine evidence files of this table and of another table, and has a key of his own. Each
     forgery changes one file.
 
-    The other table signs with the same key, so only the table's name and its Merkle tree tell the rows of the two
-    apart.
+    Both tables sign with the same key. So a row of one table can be told from a row of the other only by the table's
+    name and by the Merkle tree.
     """
 
     def __init__(self, good: bytes, files: list[bytes], notes: list[str], seed: int) -> None:
@@ -442,8 +445,8 @@ class Forger:
         held["rows"][one], held["rows"][other] = held["rows"][other], held["rows"][one]
 
     def _foreign(self, held: Any) -> None:
-        """Replace one of the file's rows by a row of another round or table. Sometimes keep the old row's place in the
-        Merkle tree."""
+        """Replace one of the file's rows by a row of another round or table. In half of the cases the new row gets the
+        old row's place in the Merkle tree."""
         place = self._random.randrange(len(held["rows"]))
         row = self._random.choice(self._random.choice(self._files)["rows"])
         held["rows"][place] = {**row, **({"leaf": held["rows"][place]["leaf"]} if self._random.random() < 0.5 else {})}
@@ -472,8 +475,8 @@ class Forger:
         held["checkpoint"] = self._random.choice(self._notes)
 
     def _other_witness(self, held: Any) -> None:
-        """Keep the table's own signature of the checkpoint. Add a witness's signature that belongs to another
-        checkpoint, or was made with another key."""
+        """Replace the pit's signature of the checkpoint by a false one: it belongs to another checkpoint, or was made
+        with another key. The table's own signature stays."""
         own = held["checkpoint"].rpartition("— pit ")[0]
         line = self._random.choice(self._notes).rpartition("— pit ")[2]
         made = base64.b64encode(KEY.sign(self._random.randbytes(9)) + self._random.randbytes(12)).decode()
@@ -530,10 +533,10 @@ def test_ten_thousand_forgeries_are_refused(forger: Forger, figure: Callable[[st
 
 
 def _disputed(folder: Path, pit: SigningKey) -> Path:
-    """Make the table whose round is disputed in the documentation's page on evidence. Return the path of the table's
-    file.
+    """Make the table of the example in the documentation's page on evidence. Return the path of the table's file.
 
-    Its journal holds round 3/12, and the pit has cosigned it. The report of the machine's setup is there too.
+    The example is a dispute about round 3/12. The table's journal holds this round, and the pit has cosigned the
+    journal. The report of the machine's setup is in the folder too.
     """
     told = TABLE_FILE.read_text("utf-8").replace("/var/lib/table-controller", str(folder))
     (folder / "table.toml").write_text(told.replace("../games", str(TABLE_FILE.parents[1] / "games")), "utf-8")
@@ -565,8 +568,8 @@ def test_the_page_on_evidence_leads_from_the_dispute_to_the_verdict(
 ) -> None:
     """The commands on the documentation's page about evidence work as written.
 
-    First they run at the table and the pit. Then they run in a folder that has only two files and nothing else of the
-    table.
+    The first commands run at the table and at the pit. The others run in a folder with two files only, as on the
+    computer of a stranger who has nothing else of the table.
     """
     text = (ROOT / "docs" / "evidence.md").read_text("utf-8").partition("## What the file is")[0]
     lists, shows, judges, judges_both = re.findall(r"^ +\$ (.+)$", text, re.MULTILINE)

@@ -83,9 +83,9 @@ def _output(command: Sequence[str], given: str) -> str:
 
 
 def _differ(asked: Iterable[_Asked]) -> list[tuple[object, object]]:
-    """Return what the page and `verify.py` say about each file on which they disagree, as pairs.
+    """Return the files on which the page and `verify.py` disagree, as pairs of what each of them says.
 
-    If a file cannot be read at all, their words may differ.
+    If a file cannot be read at all, they may say this in different words.
     """
     asked = list(asked)
     said_by_both = []

@@ -77,7 +77,7 @@ def test_face_down_cards_are_told_once_they_were_revealed(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("dealt", range(1, 5))
 def test_cards_that_nobody_turned_up_stay_unknown(tmp_path: Path, dealt: int) -> None:
-    """If a round is voided while cards lie face down, its record has neither those cards nor their frames."""
+    """If a round is voided while cards lie face down, its record contains neither those cards nor their frames."""
     table = Recorded(SUGARHOUSE_MIDI).burned().lock().round(" ".join(DEALT[:dealt])).void()
     journal = table.journalled(tmp_path)
     page = page_of(journal)

@@ -46,15 +46,17 @@ class Recorded(TableUnderTest):
         self._reports = 0
 
     def report(self, said: bytes) -> Report:
-        """Return the next report of an Angel Eye shoe. `said` is its type letter and payload."""
+        """Return the next report of an Angel Eye shoe, with the next report number. `said` holds the report's type
+        letter and payload."""
         seq = self._reports % 10
         self._reports += 1
         return Report(seq, frame(str(seq), said).hex())
 
     def card(self, target: Target, index: int, card: str, frame_tells: str | None = None) -> CardDrawn:
-        """Return the fact that an Angel Eye shoe drew a card. `??` is a card that the shoe could not read.
+        """Return the fact that an Angel Eye shoe drew a card. A card `??` is one that the shoe could not read.
 
-        With `frame_tells`, the frame in the fact names that other card, so frame and fact disagree.
+        If `frame_tells` is given, the frame in the fact names the card `frame_tells` instead, so that frame and fact
+        disagree.
         """
         told = frame_tells or card
         byte = 0x80 if told == "??" else card_byte(told)

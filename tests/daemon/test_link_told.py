@@ -21,8 +21,9 @@ _LIMIT_S = 10
 
 
 def _told(lost: bool, *looks: tuple[float, str]) -> list[OwnFact]:
-    """Return what is reported about the connection to the pit. `looks` holds pairs: the seconds since the start, and
-    the state of the connection found at that time."""
+    """Return what the table reports about the connection to the pit. `lost` says whether its loss was already reported
+    at the start. `looks` holds pairs: the seconds since the start, and the state of the connection that the table finds
+    at that time."""
     told: list[OwnFact] = []
     link = LinkTold(lost, _LIMIT_S, told.append)
     link._lost_s = 0.0

@@ -1,5 +1,5 @@
-"""Checks the parts of the daemon's main loop one by one: the timer, commits, folding, the panel, presses, the shoe's
-line."""
+"""Checks the parts of the daemon's main loop one by one: the timer, commits, applying requests to the table, the panel
+of buttons and lamps, presses, the shoe's line."""
 
 from __future__ import annotations
 
@@ -58,7 +58,8 @@ async def test_beats_go_on_with_what_each_said_and_one_that_raises_ends_them() -
 
 @asynccontextmanager
 async def beating_each_hour() -> AsyncIterator[tuple[Beats, list[bool]]]:
-    """Yield a running timer whose next call is an hour away, and the list of the flags that its calls got so far."""
+    """Yield a running timer, whose next call of its function is an hour away, and a list. The list holds the argument
+    `again` of each call so far."""
     heard: list[bool] = []
 
     def beat(again: bool) -> tuple[float, bool]:
@@ -93,7 +94,7 @@ async def test_a_beat_is_brought_forward_and_never_put_off() -> None:
 
 
 class _Disk:
-    """A journal that raises the listed errors, one for each append, and then works."""
+    """A journal on a bad disk. Its first appends raise the errors `fails`, one after the other. Later appends work."""
 
     def __init__(self, *fails: OSError) -> None:
         self._fails = list(fails)
@@ -135,8 +136,8 @@ async def test_rows_are_committed_in_the_end_and_one_fact_tells_what_failed(
 
 
 def _fold(table: Table, *requests: Request) -> tuple[Table, list[str], list[str | None]]:
-    """Apply these requests to the table. Return the new table, the names of the facts in the new rows, and the answer
-    to each request."""
+    """Apply these requests to the table. Return the new table, the names of the facts in the new rows, and for each
+    request the code of its refusal (None if it was accepted)."""
     answers: list[str | None] = []
 
     def answered(_arrived: Arrived, _asked: Asked, decided: Fact | Refuse) -> None:

@@ -1,5 +1,5 @@
-"""Checks that the chips count that lay on the felt when the button was pressed or the card came, even if the disk is
-slow after that."""
+"""Checks which chips count as wagers: those that lay on the felt when the button was pressed or the card came. A slow
+disk after that moment changes nothing."""
 
 from __future__ import annotations
 

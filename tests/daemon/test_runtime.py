@@ -442,9 +442,11 @@ async def test_bad_bytes_are_told_to_nobody_while_cards_lie_face_down(
     all_copies_have_come: Callable[[World], Awaitable[None]],
     ends: str,
 ) -> None:
-    """Bad bytes from the shoe are shown to nobody while cards lie face down, and all of them are shown afterwards.
+    """While cards lie face down, nobody is shown that bad bytes came from the shoe. After the cards are turned up or
+    voided, all bad bytes are shown.
 
-    The bytes may be a damaged copy of the shoe's result, which comes when the round is complete.
+    The shoe sends a round's result when the round is complete. Bad bytes may be a damaged copy of it, and would reveal
+    that moment.
     """
     async with running(tmp_path, example=example_table("sugarhouse_midi")) as world:
         shoe, listener = world.shoe, world.shoe.listener
@@ -481,7 +483,8 @@ async def test_a_damaged_copy_before_a_card_that_comes_face_down_is_told_as_late
 ) -> None:
     """Bad bytes that come before a face-down card are shown only after that card is turned up or voided.
 
-    When the bytes come, no card lies face down yet. The next card, which is drawn in error, is the first that does.
+    No card lies face down when the bytes come. But they may be a damaged copy of the report of the card that comes
+    next, face down.
     """
     async with running(tmp_path, example=example_table("sugarhouse_midi")) as world:
         await world.open_shoe()
@@ -497,10 +500,10 @@ async def test_a_damaged_copy_before_a_card_that_comes_face_down_is_told_as_late
 async def test_bad_bytes_wait_for_the_commit_of_a_card_that_lies_face_down(
     tmp_path: Path, all_copies_have_come: Callable[[World], Awaitable[None]]
 ) -> None:
-    """Bad bytes are not shown before the face-down card that came with them is committed.
+    """Bad bytes that came with a face-down card are not shown before that card is committed and turned up.
 
-    The disk is slow: the main loop has heard a whole round with its result, and the table shows nothing of that round
-    yet.
+    In the test the disk is slow. The main loop has received the cards of a whole round, but the table shows nothing of
+    that round yet, not even that cards lie face down.
     """
     async with running(tmp_path, example=example_table("sugarhouse_midi")) as world:
         await world.open_shoe()
@@ -546,7 +549,8 @@ async def test_the_buttons_play_a_hand(tmp_path: Path) -> None:
 async def test_the_key_leaves_no_fault_that_nobody_can_have_seen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, button: str
 ) -> None:
-    """A press with the key turned does not clear a fault that the lamps have shown for too short a time to be seen."""
+    """A press with the key turned clears a fault only if the lamps have shown the fault long enough for a person to see
+    it."""
     monkeypatch.setattr("controller.daemon.presses.SEEN_AFTER_S", 3600.0)
     async with running(tmp_path) as world:
         await world.open_shoe()
@@ -572,8 +576,8 @@ async def test_the_key_leaves_no_fault_that_nobody_can_have_seen(
 async def test_a_press_for_a_fault_that_was_just_left_begins_no_hand(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A press of `deal` with the key turned, meant to clear a fault, does not lock wagers if another person cleared the
-    fault an instant before."""
+    """If a person presses `deal` with the key turned to clear a fault, and somebody else cleared the fault an instant
+    before, the press does not lock wagers."""
     async with running(tmp_path) as world:
         await world.open_shoe()
         world.runtime.shoe_line.shoe_reported(ShoeErrorRaised(ShoeError.OVERDRAW))
@@ -617,9 +621,10 @@ async def test_a_press_between_two_beats_is_seen(tmp_path: Path, monkeypatch: py
 async def test_a_press_counts_from_the_watchs_look_while_the_loop_is_busy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """While the main loop is busy, a short press counts from the moment at which the watching thread saw it.
+    """A short press counts even if the main loop is busy during the press. It counts from the moment at which the
+    watching thread saw it.
 
-    The button is let go as soon as the main loop itself has looked at it once.
+    In the test the button is let go as soon as the main loop itself has looked at it once.
     """
     monkeypatch.setattr(runtime_module, "until_beat_s", lambda: 3600.0)
     async with running(tmp_path) as world:
@@ -729,9 +734,10 @@ async def test_every_event_of_a_whole_shoe_keeps_the_contract_and_the_journal_ve
 
 
 async def test_a_chip_that_lies_at_a_seat_the_next_shoe_brings_is_seen_when_it_opens(tmp_path: Path) -> None:
-    """A chip at a new seat is seen as soon as the next shoe, which has that seat, is opened.
+    """If a seat is added to the table's file while a shoe is open, a chip at the new seat is seen as soon as the next
+    shoe opens.
 
-    A seat was added to the table's file while a shoe was open. An open shoe keeps its own seats to its end.
+    An open shoe keeps the seats with which it was opened.
     """
     table = tomllib.loads(EXAMPLE_TABLE.read_text("utf-8"))
     table["table"]["game"] = str((EXAMPLE_TABLE.parent / table["table"]["game"]).resolve())

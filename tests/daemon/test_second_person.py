@@ -37,8 +37,12 @@ def by_key(
     held_s: float = HOLD_S,
     moment: object = HERE,
 ) -> Confirmed | Refuse | None:
-    """Let the second person, Jones, turn the key and hold a button for `held_s` seconds. Return the confirmed act, the
-    refusal, or None if neither came."""
+    """Let the second person, Jones, turn the key and hold a button. Return the confirmed act, the refusal, or None if
+    neither came.
+
+    The key is turned at second `turned_s`. The button is pressed at second `pressed_s` and held for `held_s` seconds.
+    `moment` is the shoe, round and phase of the table at that time.
+    """
     second.key_turned(True, turned_s)
     second.pressed(button, moment, pressed_s)
     return second.held(moment, pressed_s + held_s)
@@ -104,7 +108,8 @@ def test_a_key_that_is_turned_back_meanwhile_confirms_nothing() -> None:
 def test_an_act_that_was_asked_for_meanwhile_is_not_confirmed() -> None:
     """A held button does not confirm an act that was asked for only after the press began.
 
-    Jones holds the button for the act that was shown. Meanwhile Smith asks for another act, which Jones has not seen.
+    In the test Jones holds the button to confirm the act that was shown. While he holds it, Smith asks for another act,
+    which Jones has not seen.
     """
     second = asked()
     second.key_turned(True, ASKED_S + 1)
@@ -122,10 +127,11 @@ def test_what_waited_in_another_round_is_not_confirmed() -> None:
     "request_", [VoidRound("key"), ClearFault("key"), TellOddCard(OddCardFate.NEXT_CARD, "dealer")]
 )
 def test_what_a_button_asked_for_waits_for_nobody(request_: ByTwo) -> None:
-    """A request made with a button is not kept for a second person, because anybody can press a button.
+    """An act that was asked for with a button does not wait for a second person's confirmation, because nobody knows
+    who pressed the button.
 
-    Example: Jones turns the key to test a lamp, and Smith presses `void`. Smith could then confirm the void from an
-    account, as the second person of an act that Smith alone wants.
+    Example: Jones turns the key to test a lamp, and Smith presses `void`. If the void waited, Smith could confirm it
+    from his account as the second person, although he alone wants it.
     """
     second = SecondPerson(BUTTONS)
     second.propose(request_, "button void", None, None, HERE, ASKED_S)

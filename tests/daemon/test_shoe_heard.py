@@ -20,7 +20,8 @@ SLEPT_BEFORE_MS = 60_000
 
 @pytest.fixture
 def heard(tmp_path: Path) -> ShoeHeard:
-    """The record of when the shoe was heard, for a shoe whose line was read until 1,000 ms after boot."""
+    """The record of when the shoe was last heard. The shoe's line came up 980 ms after the machine's start, and was
+    read until 1,000 ms after it."""
     heard = ShoeHeard(None, Mark(tmp_path / "heard", "boot"), KEPT_MS)
     heard.line_up(980, SLEPT_BEFORE_MS)
     heard.beat(1000, SLEPT_BEFORE_MS)
@@ -53,8 +54,8 @@ def test_a_line_that_is_down_is_told_otherwise(heard: ShoeHeard) -> None:
 
 
 def test_the_line_may_be_lost_while_another_thread_asks(heard: ShoeHeard) -> None:
-    """If the shoe's line is lost while another thread is inside `stood_still`, that call returns False and does not
-    fail."""
+    """If the shoe's line is lost while another thread is inside a call of `stood_still`, the call does not fail. It
+    returns False."""
     lines = 0
 
     def lose(frame: FrameType, event: str, _: object) -> Any:
@@ -78,7 +79,8 @@ def test_the_line_may_be_lost_while_another_thread_asks(heard: ShoeHeard) -> Non
 def test_a_program_that_waits_between_two_clocks_takes_it_for_no_sleep(
     monkeypatch: pytest.MonkeyPatch, waited_at: int
 ) -> None:
-    """A delay between the readings of two clocks does not count as a suspension of the machine.
+    """The program reads two clocks to find out how long the machine was suspended. A delay between the two readings
+    does not count as a suspension.
 
     In the test the machine is busy with something else for a second, before one of the two readings.
     """

@@ -1,9 +1,9 @@
 """Checks wagers that come over the network: each counts once, and only if it is signed with the bet recognition's key
 that two people adopted.
 
-People are told of any other wager. The adversary may publish on the table's topic: he holds the broker's account
-`bets`, or controls the broker. He has every message that was ever sent, and can repeat messages, hold them back and
-change their order. He has keys of his own, and perhaps a former key of bet recognition.
+The table raises an alarm about every other message. The adversary may publish on the table's topic: he holds the
+broker's account `bets`, or controls the broker. He has every message that was ever sent, and can repeat messages, hold
+them back and change their order. He has keys of his own, and perhaps a former key of bet recognition.
 """
 
 from __future__ import annotations
@@ -126,10 +126,9 @@ def unsigned(word: WagerWord, *without: str) -> bytes:
 
 
 async def test_the_brokers_account_alone_stakes_nothing(tmp_path: Path) -> None:
-    """Whoever holds only an account at the broker, and not the key, can place no wager.
+    """Whoever holds only an account at the broker, and not bet recognition's key, can place no wager.
 
-    The test tries one kind of forged message after the other. No message counts, none is answered, and people are told
-    once of each kind.
+    The test sends every kind of forged message. None counts and none is answered. For each kind, one alarm is raised.
     """
     async with running(tmp_path, **KNOWN) as world:
         await world.open_shoe()
@@ -178,9 +177,10 @@ async def test_words_in_another_order_leave_the_latest(tmp_path: Path) -> None:
 
 
 async def test_a_word_that_was_refused_or_said_nothing_new_never_counts_later(tmp_path: Path) -> None:
-    """A wager message that was refused, or that said nothing new, never counts later, because its number is used up.
+    """If a wager message was refused or said nothing new, it does not count when it is sent again, because its number
+    is used up.
 
-    It came during a fault, after the lock of the wagers, or for chips that lay on the felt already.
+    The first sending was during a fault, after the lock of the wagers, or about chips that the table knew already.
     """
     async with running(tmp_path, **KNOWN) as world:
         await world.open_shoe()
@@ -272,8 +272,8 @@ async def test_a_signed_message_that_is_no_wager_is_told(tmp_path: Path) -> None
 
 
 async def test_no_restart_lets_an_old_word_play(tmp_path: Path) -> None:
-    """After a restart an old wager message still does not count, because the journal keeps the highest message number,
-    also from one shoe to the next."""
+    """After a restart of the table an old wager message still does not count. The journal keeps the highest message
+    number, in the next shoe as well."""
     async with running(tmp_path, **KNOWN) as world:
         await world.open_shoe()
         recognition = Recognition(world)

@@ -28,10 +28,10 @@ SCHEMA = Path(topics.__file__).with_name("schemas") / "state.schema.json"
 
 
 def heard(*, adopted: bool | None = None, word_s: float | None = None) -> PitHeard:
-    """Return what a table has heard of the pit on a connection that was made at second 100.
+    """Return the record of what a table has heard of the pit, on a connection that was made at second 100.
 
-    `adopted` says whether the pit's last acknowledgement shows that it knows the journal (None if none came). `word_s`
-    is the second of the pit's last message.
+    `adopted` says whether the pit knows the table's journal, by the pit's last acknowledgement; None if no
+    acknowledgement came. `word_s` is the second at which the pit's last message came.
     """
     found = PitHeard(0.0)
     found.link(True, 100.0)
@@ -164,7 +164,7 @@ async def test_a_meter_that_the_pit_lacks_is_named_with_the_games_file_and_nobod
 
 
 async def test_the_words_of_a_dead_pit_that_are_said_once_more_do_not_let_it_stand_well(tmp_path: Path) -> None:
-    """If a pit is dead, repeated copies of its messages do not let the table take it for alive.
+    """If a pit is dead, and somebody repeats its old messages, the table does not take the pit for alive.
 
     Somebody on the network, or a broker, repeats the last acknowledgement and the last meter levels.
     """

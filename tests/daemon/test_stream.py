@@ -234,8 +234,8 @@ async def test_nothing_is_sent_until_the_retained_word_or_its_absence_is_known(t
 
 
 async def test_a_connection_that_changes_while_the_disk_is_read_is_asked_anew(tmp_path: Path) -> None:
-    """If the connection changes while an event is read from the disk, the event is not sent on the new connection
-    before the table knows the pit's retained acknowledgement."""
+    """If the connection is lost and made anew while the table reads an event from the disk, the table does not send the
+    event immediately. On the new connection it first waits for the acknowledgement that the broker retains."""
     async with running(tmp_path) as first:
         first.pit.acks = False
         await first.open_shoe()
@@ -303,10 +303,10 @@ async def test_an_event_goes_out_at_its_commit_and_not_a_turn_of_the_loop_later(
 
 
 async def test_an_ack_that_lies_there_is_judged_before_anything_is_sent(tmp_path: Path, quick: None) -> None:
-    """The table judges the acknowledgements that have arrived before it repeats any event, so events that the pit has
-    are not sent again.
+    """Before the table repeats an event, it judges the acknowledgements that have arrived. So it does not repeat an
+    event that the pit has acknowledged.
 
-    While a commit hangs, the pit is silent for too long, and then its acknowledgements come.
+    In the test the pit is silent for too long, and its acknowledgements arrive while a commit hangs.
     """
     async with running(tmp_path) as world:
         world.pit.acks = False
@@ -326,8 +326,8 @@ async def test_an_ack_that_lies_there_is_judged_before_anything_is_sent(tmp_path
 
 @pytest.mark.parametrize("retained_seq", [None, 99])
 async def test_an_ack_of_the_connection_before_is_no_word_on_this_one(tmp_path: Path, retained_seq: int | None) -> None:
-    """If the connection ends while an acknowledgement is being judged, the acknowledgement does not count on the next
-    connection."""
+    """If the connection is lost while the table judges an acknowledgement, the acknowledgement does not count on the
+    next connection."""
     async with running(tmp_path) as world:
         await world.open_shoe()
         await eventually(lambda: world.journal.acked_seq == 1)
@@ -372,8 +372,8 @@ async def test_a_word_of_another_epoch_is_as_good_as_none(tmp_path: Path) -> Non
 
 
 async def test_a_word_said_before_the_answer_to_the_state_is_heard_first(tmp_path: Path) -> None:
-    """The table judges a retained acknowledgement before the pit's next one, even if the journal's thread is busy with
-    the disk."""
+    """On a new connection, the table judges the retained acknowledgement first, and only then the pit's next one. The
+    order stays the same if the disk is busy."""
     async with running(tmp_path) as world:
         await world.open_shoe()
         await eventually(lambda: world.journal.acked_seq == 1)
@@ -390,9 +390,10 @@ async def test_a_word_said_before_the_answer_to_the_state_is_heard_first(tmp_pat
 
 
 async def test_too_many_events_waiting_are_told_when_the_pit_goes_back_and_not_at_a_commit(tmp_path: Path) -> None:
-    """If the pit loses events, the alarm that too many events wait comes at that moment, and not at the next commit.
+    """If the pit has lost events, too many events may wait for an acknowledgement. The table raises this alarm as soon
+    as the pit reports the loss, and not at the next commit.
 
-    That commit may be of a result which face-down cards decide, and the alarm would reveal its moment.
+    The next commit may be a result that hidden cards decide. An alarm at that moment would reveal when the result came.
     """
     midi = programs.example_table("sugarhouse_midi")
     async with running(tmp_path, example=midi, pit={"most_unacknowledged": 100}) as world:

@@ -80,9 +80,10 @@ def _at_one_moment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class _Events:
-    """A stand-in for a journal, in memory, that holds only these messages.
+    """A stand-in for a journal, in memory, that holds only the given messages.
 
-    Its next `fails` uses raise an error. It records which events were marked as acknowledged.
+    A test sets `fails` to a number: so many of the next calls raise OSError. `marked` holds the numbers of the events
+    that were marked as acknowledged.
     """
 
     def __init__(self, *messages: Message) -> None:
@@ -111,7 +112,9 @@ class _Events:
 
 
 class _Line:
-    """A stand-in for a broker that records what is published. Its tokens count from 101."""
+    """A stand-in for a broker that records what is published. It returns a token for each message: 101 for the first,
+    102 for the second, and so on.
+    """
 
     address = "127.0.0.1:1883"
 
@@ -129,8 +132,8 @@ class _Line:
 
 
 class _Stream:
-    """The part of a table that sends events, with a connection that is up. The journal's last event is number
-    `head_seq`.
+    """The part of a table that sends events to the pit, on a connection that is up. The number of the journal's last
+    event is `head_seq`.
 
     `told` holds the facts that this part reports to the table.
     """
@@ -254,8 +257,8 @@ async def test_how_far_the_pit_has_got_is_marked_once_and_again_where_the_disk_f
 
 
 class _Judge:
-    """The part of a table that judges the pit's messages. `pinned` is the pit's key that it trusts. The table's only
-    event is a hit."""
+    """The part of a table that judges the pit's messages. `pinned` is the pit's key that the table trusts. The table
+    has made only one event, a hit."""
 
     def __init__(self, pinned: bytes | None = PIT_KEY.public) -> None:
         self.stream = _Stream(1, _message(1, _HIT))
@@ -346,7 +349,8 @@ def test_a_message_that_another_key_signed_is_counted_by_its_topic_and_told_once
 
 
 class _Recognition:
-    """The part of a table that judges bet recognition's messages, with the key of bet recognition that it trusts.
+    """The part of a table that judges bet recognition's messages. `adopted` is the key of bet recognition that the
+    table trusts.
 
     The table answers each wager with the refusal `code`.
     """

@@ -127,10 +127,12 @@ def test_check_a_table_that_is_right() -> None:
 def test_a_meter_begins_at_what_the_awards_below_its_own_are_worth(
     seed_cents: str | None, told: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """`check` complains if a meter begins with less money than the awards below the meter's own award are worth.
+    """`check` complains if a meter may pay less than a fixed award that the same cards would have won without the
+    meter.
 
-    The first three rows of rule sheet 000 win a meter. The first row that holds decides, so none of the three may pay
-    less than the $1,500 that a later row could have paid.
+    In rule sheet 000, the first three rows of the bet's pay table win a meter. The first row that holds decides.
+    Without these rows, a later row with $1,500 could have decided, so each of the three meters must begin with at least
+    $1,500.
     """
     text = (EXAMPLE.parents[1] / "pit.toml").read_text("utf-8")
     own = "[meters.player_personal]\nseed_cents = 150000"

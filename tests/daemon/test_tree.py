@@ -57,10 +57,11 @@ def _reopened(path: Path) -> Iterator[Journal]:
 
 
 def test_the_tree_is_that_of_the_rows_across_restarts_and_archives(tmp_path: Path) -> None:
-    """The Merkle tree is that of the journal's rows, also after restarts and after rows were archived.
+    """The Merkle tree always covers exactly the rows that the journal has had so far, even after restarts and after
+    rows were archived.
 
-    Twelve shoes of some 40 rows are enough for stored subtrees of 256 rows, and for archives that end inside such a
-    subtree.
+    The test writes twelve shoes of some 40 rows. This is enough for stored subtrees of 256 rows, and for archives that
+    end inside such a subtree.
     """
     path, said = tmp_path / "table.journal", [Checkpoint("", 0, sha256(b"").digest())]
     made = entries([fact for number in range(1, 13) for fact in shoe(number, 7)])
@@ -88,7 +89,7 @@ def test_the_tree_is_that_of_the_rows_across_restarts_and_archives(tmp_path: Pat
 def test_rows_that_no_checkpoint_covered_before_they_went_to_an_archive_are_in_the_next(tmp_path: Path) -> None:
     """If rows are archived before any checkpoint covers them, the next checkpoint still covers them.
 
-    Rows came after the shoe's last checkpoint, and the shoe was archived before the program was restarted.
+    In the test rows come after the last checkpoint, and they are archived before the next one.
     """
     path = tmp_path / "table.journal"
     made = entries([fact for number in range(1, 8) for fact in shoe(number, 7)])
@@ -190,8 +191,8 @@ def test_a_checkpoint_costs_little_beside_the_commits_of_its_round(
 ) -> None:
     """Signing a checkpoint takes little time compared with the commits of its round. Both are measured in the same run.
 
-    The cards of a round come one by one, so seven rows are seven commits. A round has one checkpoint, so the time of
-    all seven counts. A commit itself does nothing for the Merkle tree.
+    A round has seven rows. Each row is committed separately, because the cards come one by one. The time of all seven
+    commits is compared with the time of the round's one checkpoint.
     """
     commits_s, checkpoints_s, rounds = 0.0, 0.0, 400
     with _reopened(tmp_path / "table.journal") as journal:

@@ -43,7 +43,7 @@ _TOPIC = "pit/v1/royal9-01/cosigned"
 class HeldWitness:
     """A stand-in for a pit that cosigns checkpoints, on the broker in memory.
 
-    `shown` holds the checkpoints that the table sent. While `answers` is false the pit sends nothing.
+    `shown` holds the checkpoints that the table sent. While `answers` is False, the pit sends nothing.
     """
 
     def __init__(self, world: World) -> None:
@@ -157,10 +157,11 @@ def test_a_checkpoint_is_shown_at_a_shoes_end_and_its_cosignature_is_in_the_evid
 
 
 def test_after_fifteen_rounds_one_is_shown_from_the_last_that_was_cosigned(tmp_path: Path) -> None:
-    """After fifteen rounds the table sends the pit a checkpoint, with a proof that it extends the last one that the pit
-    cosigned.
+    """After fifteen rounds the table sends the pit a checkpoint, with a proof that it extends the checkpoint that the
+    pit cosigned last.
 
-    The table sends one on each new connection too, because the message before may be lost with the old connection.
+    The table sends a checkpoint on each new connection too, because the last message may have been lost with the old
+    connection.
     """
 
     async def play() -> None:
@@ -190,7 +191,8 @@ def test_after_fifteen_rounds_one_is_shown_from_the_last_that_was_cosigned(tmp_p
 
 
 async def _signed_after(world: World, size: int | None) -> None:
-    """Wait until the table has signed a checkpoint that covers another number of rows than `size`."""
+    """Wait until the table has signed a new checkpoint. `size` is the number of rows that the checkpoint before covers,
+    or None if there was none."""
     await eventually(lambda: _size(world.journal.last_note("signed")) != size)
 
 
@@ -202,11 +204,11 @@ def _size(note: Note | None) -> int | None:
 def test_a_whole_shoe_costs_two_hundred_bytes_a_round_at_most(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, figure: Callable[[str], None]
 ) -> None:
-    """Having a whole shoe's checkpoints cosigned costs at most 200 bytes on the network for each round, even if the
-    connection is lost within the shoe.
+    """To have the checkpoints of a shoe cosigned, table and pit send at most 200 bytes on the network for each round.
+    This holds even if the connection is lost within the shoe.
 
-    The messages are longer at a table with the longest id, and at the end of a journal of 2**24 rows, which take many
-    years. The test computes these sizes.
+    The messages are longest at a table with the longest id and at the end of a journal of 2**24 rows, which would take
+    many years to write. The test computes these lengths.
     """
     monkeypatch.setattr(beat, "BEAT_S", 0.02)
 
@@ -250,7 +252,8 @@ def test_a_whole_shoe_costs_two_hundred_bytes_a_round_at_most(
 
 
 def test_what_a_spoiled_proof_did_not_join_is_shown_once_more(tmp_path: Path) -> None:
-    """If the proof beside a checkpoint was damaged on the way, the table sends the checkpoint once more, and only once.
+    """If the pit refuses a checkpoint because its proof was damaged on the way, the table sends the checkpoint a second
+    time. It never sends it a third time.
 
     Otherwise somebody who damages each proof would make table and pit repeat themselves for ever.
     """

@@ -1,7 +1,8 @@
 """A container without network that boots a clean Debian with systemd as its init, like a table's machine before
 anything is installed.
 
-mmdebstrap makes the system once, in `build/roots`. Each test gets a layer of its own on top of it.
+The program mmdebstrap makes the Debian system once, in `build/roots`. Each test writes to a layer of its own on top of
+that system.
 """
 
 from __future__ import annotations
@@ -116,7 +117,8 @@ def booted(root: Path, name: str, state: Path) -> Iterator[Machine]:
     """Boot a container from the Debian system in `root`, for the length of a `with` block. At the block's end the
     container is killed, as by a power cut.
 
-    `state` becomes its /var/lib/table-controller, and lies apart from the system.
+    The folder `state` becomes the container's /var/lib/table-controller. It lies outside of `root`, and outlives the
+    container.
     """
     state.mkdir(exist_ok=True)
     options = ["--quiet", "--register=no", "--keep-unit", "--private-network", f"--machine={name}"]

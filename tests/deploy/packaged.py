@@ -49,7 +49,8 @@ class Table:
         self.machine.run("systemctl", "enable", "--now", "table-controller")
 
     def asked(self, more: str) -> str:
-        """Run `tablectl setup` with the usual answers and those in the text `more`, and return what it printed."""
+        """Run `tablectl setup` with a file of answers, and return what it printed. `more` is added to the usual
+        answers."""
         file = self.machine.root / "root" / "answers"
         file.write_text(_ANSWERS + more, "utf-8")
         told = self.machine.run("tablectl", "setup", "--answers", "/root/answers", check=False)  # 1: not ready yet

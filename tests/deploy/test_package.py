@@ -33,7 +33,7 @@ def _cannot_start(program: Path) -> None:
 
 
 def _kept_on_disk(table: Table, words: str) -> str:
-    """Let a program log these words, and return the lines of the system's log on the disk that contain them."""
+    """Log these words on the machine. Return the lines of the system's log on the disk that contain them."""
     table.machine.run("logger", "--tag", "probe", words)
     table.machine.run("journalctl", "--sync")
     of_disk = ("journalctl", "--directory=/var/log/journal", "--output=cat", f"--grep={words}")

@@ -1,8 +1,8 @@
-"""Checks that a new version of the program must compute a table's past events again before it may run there. If one
-event differs, the switch is refused.
+"""Checks that a new version of the program must first compute a table's past events again. If one event differs from
+the recorded one, the table does not switch to the new version.
 
-The new version is the adversary: it changes a rule, crashes, hangs, answers nonsense, writes where it should not, or
-declares more than a change.
+Here the new version is the adversary: it changes a rule, crashes, hangs, answers nonsense, writes where it should not,
+or declares more changes than it makes.
 """
 
 from __future__ import annotations
@@ -126,8 +126,9 @@ def test_a_changed_cell_of_drawing_is_refused_at_the_first_round_that_it_decides
 
 
 class New:
-    """A new version of the program that takes part in a rehearsal through pipes. It computes the events honestly, but
-    then sends what the function `says` makes of its answer."""
+    """A new version of the program that takes part in a rehearsal (computes a table's past events again), through
+    pipes. It computes the events honestly. Then it passes its answer through the function `says`, and sends the result.
+    """
 
     def __init__(self, says: Callable[[dict[str, Any]], object] = dict, declares: object = ()) -> None:
         self._says = says

@@ -32,8 +32,8 @@ class PowerCut(BaseException):
 
 
 class Machine:
-    """A machine with pretended systemd services, which stores the version of the program that each service runs. The
-    versions in `broken` do not become ready."""
+    """A machine with pretended systemd services. `ran` maps each service to the version of the program that it runs.
+    The versions in `broken` do not become ready."""
 
     def __init__(
         self,
@@ -84,9 +84,9 @@ class Machine:
         return version
 
     def switch(self, shoe: list[bool] | None = None, unfit: str | None = None) -> bool:
-        """Switch to the requested version of the program, and return whether it runs. `shoe` holds the answers to the
-        question whether a shoe is open, one for each time that it is asked. `unfit` is the reason why the version
-        cannot run, or None."""
+        """Switch to the requested version of the program, and return whether that version runs. `shoe` holds the
+        answers to the question whether a shoe is open, in the order in which the question is asked. `unfit` is the
+        reason why the version cannot run, or None."""
         opens = iter(shoe or [])
         return self.versions.switch(lambda: next(opens, False), lambda _version: unfit)
 
@@ -167,8 +167,9 @@ PATH=$REAL exec {} "$@"
 
 
 def _installs(tmp_path: Path, cut_at: int) -> tuple[bool, Path]:
-    """Run the package's postinst script for another build of the same version, with a power cut before the command with
-    the number `cut_at`. Returns whether the power was cut, and the folder of the versions."""
+    """Run the package's postinst script for another build of the same version, and cut the power before one of its
+    commands. `cut_at` is the number of that command. Return two values: whether the power was cut, and the folder of
+    the versions."""
     kept, own, fakes = tmp_path / "opt", tmp_path / "own", tmp_path / "fakes"
     for folder in (kept, own / "9.1.0" / "bin", fakes):
         folder.mkdir(parents=True)

@@ -31,9 +31,9 @@ class Block:
     """A fenced code block of a document. `kind` is "sh" for commands, "practice" for lines typed at the practice table,
     "text" for the output of the commands before it, or the language of an example.
 
-    `not_run` is the reason why no test runs the commands. `run_by` names the test that runs them, if the common test of
-    all pages does not. `machine` is the block's name among those that are typed at a pretended machine (`machine.py`).
-    `proof` means that the commands are run only with `--proof`.
+    `not_run` is the reason why no test runs the commands. Most blocks are run by one test for all pages. `run_by` names
+    the test that runs this block instead. `machine` is the block's name if it is typed at a pretended machine
+    (`machine.py`). `proof` means that the commands are run only with `--proof`.
     """
 
     kind: str
@@ -46,7 +46,7 @@ class Block:
 
     @property
     def elsewhere(self) -> bool:
-        """Return True if the common test of all pages' commands leaves this block out."""
+        """Return True if the test that runs the commands of all pages must leave this block out."""
         return bool(self.not_run or self.run_by or self.machine)
 
 

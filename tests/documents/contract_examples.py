@@ -62,8 +62,8 @@ _DIGEST = hashlib.sha256(b"royal9-01.toml").hexdigest()
 
 
 class SpeakingTable(TableUnderTest):
-    """A table for examples, whose events are signed and chained as a real table's journal would do. `bodies` holds the
-    bytes of the events."""
+    """A table for examples. Its events are signed and chained by hashes, as a real table's journal does it. `bodies`
+    holds the bytes of the events."""
 
     def __init__(self, rules: TableRules, epoch: str, levels: Mapping[str, int] | None = None) -> None:
         self._levels = dict(levels or {})
@@ -212,8 +212,8 @@ def _state(table: SpeakingTable) -> dict[str, Any]:
 
 
 def _hand_with_known_wagers() -> tuple[SpeakingTable, dict[str, Any], dict[str, Any]]:
-    """Play a round whose wagers bet recognition reports. One wager is refused when it arrives and one at the lock.
-    Banker wins, and owes commission."""
+    """Play a round whose wagers bet recognition reports. One wager is refused when it arrives, and another one when the
+    wagers are locked. Banker wins, and commission is owed."""
     table = SpeakingTable(SUGARHOUSE, "41d86ab0c3").open_shoe()
     good, alone, odd = Wager(2, "banker", 2000), Wager(3, "dragon_banker", 500), Wager(5, "player", 2050)
     code = table.ask(PlaceWager(odd, "bet recognition"))

@@ -200,8 +200,9 @@ def _rows(schema: dict[str, Any], path: str, meanings: dict[str, str]) -> Iterat
 
 
 def _inner(rule: dict[str, Any]) -> tuple[dict[str, Any] | None, str]:
-    """Return the schema of the object that a field contains (None if it contains none), and the text that joins the two
-    names: "[]" if the field is a list of such objects, otherwise ""."""
+    """Return two values for a field: the schema of the object that the field contains (None if it contains none), and a
+    text to put between the names of the field and of a field inside. The text is "[]" if the field is a list of such
+    objects, otherwise ""."""
     for choice in rule.get("anyOf", rule.get("oneOf", [rule])):
         if "properties" in choice:
             return choice, ""

@@ -27,7 +27,8 @@ def canonical(value: dict[str, Any]) -> bytes:
 
 
 def next_head(head: bytes, salt: bytes, fact: bytes, messages: list[bytes]) -> bytes:
-    """Return the head of the hash chain after one more journal row. The events of the next row carry this head as
-    `chain`. `head` is the head before the row."""
+    """Return the head of the hash chain after one more journal row. `head` is the head before that row, and `salt`,
+    `fact` and `messages` are the row's content. The events of the row that comes next carry the returned head as
+    `chain`."""
     parts = (salt, fact, *messages)
     return hashlib.sha256(head + b"".join(len(part).to_bytes(8, "big") + part for part in parts)).digest()

@@ -1,8 +1,8 @@
 """Makes pictures of every house's page at every size and in three scripts, for somebody to look at: `make pictures
 EACH=FOLDER`.
 
-Each house is shown with its own look in many states: after a round, while a round is played, stopped, with a tie or
-with hits of a meter, with a win at another table, and while the table is silent, briefly and for long. Size, script and
+Each house is shown with its own look in many states: during a round, after a round, stopped, with a tie, with hits of a
+meter, with a win at another table, and while nothing comes from the table, for a short or a long time. Size, script and
 currency change from picture to picture. The cards are dealt by the table's own rules, and the roads follow from them.
 """
 
@@ -151,15 +151,15 @@ def _row(rules: TableRules, award: str) -> Row:
 
 
 def moment(rules: TableRules, state: str) -> str:
-    """Return the state in which to show the house's page: `state`, or another state if the house does not sell the bets
-    for it."""
+    """Return the state in which to show the house's page. That is `state`, or another state if `state` cannot occur in
+    this house, for example because the house has no meters."""
     state = state if _progressives(rules) else _NO_METERS.get(state, state)
     return "over" if state == "tie" and rules.play.seats_play else state
 
 
 def each(houses: list[str]) -> Iterator[tuple[str, str, tuple[str, ...], str, str]]:
-    """Yield five values for each picture: house, size, languages, state and currency. At each size each script is
-    shown; states and currencies take turns."""
+    """Yield five values for each picture: house, size, languages, state and currency. Each house is shown in every size
+    and every script. The state and the currency change from one picture to the next."""
     codes = cycle(CURRENCIES)
     for first, house in enumerate(houses):
         states = islice(cycle(STATES), 2 * first, None)

@@ -1,11 +1,11 @@
 """A pretended machine of a table and its pit, at which a test types the commands that the documents give for such a
 machine.
 
-The table's program, the pit, the broker, `tablectl` and `pitctl` are the real ones. What a copy of the project cannot
-have is pretended. The folders `/etc`, `/var`, `/run`, `/srv`, `/media` and `/root` lie below a folder of the machine's
+The table's program, the pit, the broker, `tablectl` and `pitctl` are the real ones. Whatever the test cannot use for
+real is pretended. The folders `/etc`, `/var`, `/run`, `/srv`, `/media` and `/root` lie below a folder of the machine's
 own. Every account is the account that runs the test. `apt` and `usermod` only write down what they were asked for,
-`nano` types a passphrase, and `systemctl` starts and stops the table. The pit is one for practice, so `pitctl` says who
-decides. Where a page says proposal 7, the last proposal that waits is meant.
+`nano` types a passphrase, and `systemctl` starts and stops the table. The pit is one for practice, so a person tells
+`pitctl` by name who decides. If a page says proposal 7, the test types the number of the last proposal that waits.
 """
 
 from __future__ import annotations

@@ -333,8 +333,8 @@ def _details(names: Iterable[str]) -> Iterable[str]:
 
 
 def _exit(exit_: Exit, kind: FaultKind) -> str:
-    """Describe one exit of a fault (an act that clears it): how people can do it, and what then happens to the fact
-    that raised the fault."""
+    """Describe one act that clears a fault (an exit): how people can do it, and what happens afterwards. `kind` is the
+    kind of the fault."""
     if kind.two_people:
         by = "`tablectl`, and a second person: `tablectl witness`"
         return f"`{exit_.value}` ({by}): once a later word of the pit fits this journal"
@@ -457,8 +457,8 @@ def _pitctl() -> str:
 
 
 def _commands(program: Program, commands: Sequence[Command], who: Mapping[str, str]) -> Iterable[str]:
-    """Return the lines of a table for each group of a program's commands, and of a table with the exit codes. `who`
-    says who may run a command, if that is known."""
+    """Return the lines of a page about a program: for each group of its commands a heading and a table, and at the end
+    a table of the exit codes. `who` maps a command's name to the people who may run it; empty if that is not known."""
     head = ("example", "who", "what it does") if who else ("example", "what it does")
     for group in program.groups:
         yield from (f"## {group}", "", f"| {' | '.join(head)} |", "|---" * len(head) + "|")

@@ -151,8 +151,8 @@ def reports_page() -> Iterator[str]:
 
 
 def _types(reports: Iterable[Report]) -> dict[str, dict[str, Any]]:
-    """Return the JSON Schema of every type that occurs in the reports, by the type's name. The meaning of each field is
-    added."""
+    """Return the JSON Schema of every type that occurs in the reports, by the type's name. Each field in it has its
+    meaning as a description."""
     whole = [type_ for report in reports for type_ in report.types]
     _, types = msgspec.json.schema_components(whole, schema_hook=_fraction, ref_template="#/$defs/{name}")
     known = {found.__name__: found for type_ in whole for found in _structs(type_info(type_))}

@@ -1,5 +1,5 @@
-"""Types the documents' commands for the machine of a table or a pit at a pretended machine. The order is that of a
-machine's life, from the installation on."""
+"""Runs the commands that the documents give for the machine of a table or a pit. They are typed at a pretended machine,
+in the order of a machine's life, from the installation on."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from tests.support.waiting import eventually_now
 
 
 def test_a_house_makes_its_ca_and_puts_its_files_in_place() -> None:
-    """The documents' commands that need neither a running table nor a running pit work."""
+    """The documents' commands that need neither a running table nor a running pit work: they make a house's
+    certificates and put its files in place."""
     with machine() as at:
         (at.root / "config").symlink_to(ROOT / "config")
         _certificates(at)

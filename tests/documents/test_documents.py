@@ -1,4 +1,4 @@
-"""Checks that the documents generated from the code are fresh, and that the code keeps what the documents rely on."""
+"""Checks that the documents generated from the code are fresh, and that what the documents say of the code is true."""
 
 from __future__ import annotations
 
@@ -48,8 +48,9 @@ def test_whatever_prints_json_has_a_schema() -> None:
 
 
 def test_no_list_and_no_cell_is_shown_otherwise_than_it_is_written() -> None:
-    """No list in a document follows directly on an indented paragraph, and no code has an escaped bar. The
-    documentation site would show the list's item inside the paragraph, and the bar's backslash in the code."""
+    """No list in a document follows directly on an indented paragraph, because the documentation site would show its
+    first item inside the paragraph. No code has a bar with a backslash before it, because the site would show the
+    backslash."""
     swallowed, escaped = re.compile(r"^    \S.*\n(?:\d+\.|-) ", re.M), re.compile(r"`[^`\n]*\\\|[^`\n]*`")
     for page in DOCS.glob("*.md"):
         text = re.sub(r"^ *```.*?^ *```", "```", page.read_text("utf-8"), flags=re.M | re.S)

@@ -1,5 +1,5 @@
-"""Checks what other people need in order to continue the project: one licence, the licences of the libraries that it is
-built on, and releases."""
+"""Checks what other people need in order to continue the project: one licence, the licences of the libraries that the
+project uses, and releases."""
 
 from __future__ import annotations
 

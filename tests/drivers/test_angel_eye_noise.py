@@ -181,10 +181,10 @@ def test_what_is_kept_is_bounded(endless: bytes) -> None:
 
 @pytest.mark.parametrize("place", range(8))
 def test_how_a_cards_report_was_damaged_says_nothing_of_the_card(place: int) -> None:
-    """The public reason for a damaged card report is the same for every card.
+    """If a card's report is damaged, the reason that people are shown is the same for every card.
 
-    A card's check characters are made from the card. The same flipped bit gives one card's report a wrong check, and
-    another card's report something that is no check at all.
+    Otherwise the reason could reveal the card. The check characters depend on the card, so the same flipped bit makes
+    them a wrong check for one card, and no hexadecimal digits at all for another card.
     """
     cards = [0x80 | suit << 4 | rank for suit in (1, 2, 3, 4) for rank in range(1, 14)]
     for flipped in range(8):
@@ -193,8 +193,8 @@ def test_how_a_cards_report_was_damaged_says_nothing_of_the_card(place: int) -> 
 
 
 def _told(card: int, place: int, damage: int) -> tuple[tuple[str, int], ...]:
-    """Damage one of three copies of a card's report, and send another report after it. Return the reasons and counts of
-    bad bytes that people are then told."""
+    """Decode a card's report of which one of the three copies is damaged, and another report after it. Return what
+    people are then shown about bad bytes: pairs of a reason and a count of bytes."""
     copy = wire(1, b"D" + bytes([0x81, card]))
     damaged = bytearray(copy)
     damaged[place] ^= damage

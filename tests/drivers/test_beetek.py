@@ -188,8 +188,8 @@ def test_a_lost_or_added_byte_is_believed_only_where_the_referee_finds_a_line() 
 
 
 def test_the_checks_limit_two_characters_that_change_places() -> None:
-    """If two characters of a line change places, the codec does not notice, because the check is a sum and each line
-    comes only once."""
+    """The codec of the BeeTek shoe accepts a line in which two characters have changed places, if the line still names
+    a card. The check is a sum, which does not depend on the order."""
     assert believed([b"*0D12D7\r\n"]) == ["2D"]
     assert believed([b"*D021D7\r\n"]) == []
 

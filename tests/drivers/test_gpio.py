@@ -51,8 +51,8 @@ def shim(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @dataclass
 class Header:
-    """A simulated header: its GPIO module and the file `page` that holds its pins. `far` and `table` read and change
-    the pins from outside."""
+    """A simulated header: its GPIO module `gpio` and the file `page` that holds its pins. With `far`, a test reads and
+    drives the pins in that file by number. With `table`, it presses inputs and looks at lamps by name."""
 
     gpio: GpioModule
     page: Path

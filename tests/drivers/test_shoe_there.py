@@ -1,7 +1,7 @@
-"""Checks whether the table takes the shoe for present at the far end of its cable, while the port is open.
+"""Checks whether the table notices that the shoe is gone from the far end of its cable, while the serial port is open.
 
-The table asks the shoe, or sees its plug. The test says when the beats (the main loop's regular work), the answers and
-the looks at the plug come, in milliseconds.
+The table asks the shoe, or looks at its plug. The test decides at which time, in milliseconds, the beats (the main
+loop's regular work), the answers, and the looks at the plug come.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ class Port:
 
 
 class Line:
-    """A shoe on its line, with all that its listener was told: `links` holds each change of the line with its time, and
-    `heard` everything in order."""
+    """A shoe on its line. `links` holds each change of the line that was reported, with its time. `heard` holds
+    everything that was reported, in order."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, brand: str = "angel_eye", **kind: Any) -> None:
         made: list[Port] = []
@@ -91,8 +91,9 @@ class Line:
                 self.port.on_bytes(answer)
 
     def looks(self, levels: str, apart_ms: int = 30) -> None:
-        """Let the watching thread look at the plug once for each character: `+` is a plug that is in, `-` one that is
-        out."""
+        """Let the watching thread look at the plug once for each character of `levels`. At `+` the plug is in, and at
+        `-` it is out. Each look comes `apart_ms` milliseconds after the look before.
+        """
         for level in levels:
             self.now_ms += apart_ms
             self.port.line = level == "+"
@@ -195,9 +196,11 @@ def test_a_house_may_give_a_slow_shoe_more_time(line: MakeLine) -> None:
 
 
 def test_a_report_alone_proves_nothing_and_changes_no_moment(line: MakeLine) -> None:
-    """If a shoe does not answer, its line goes down at the same moment, whether reports come from it or not.
+    """If a shoe stops answering the table's questions, the table always takes its line for down after the same time.
+    Reports that the shoe still sends do not change this time.
 
-    The shoe's result reveals that a round is complete, so the moment must not reveal when the result came.
+    One of these reports is the round's result, which shows that the round is complete. People must not learn from the
+    line when it came.
     """
     downs = []
     for reports in (0, 1, 5):
@@ -231,9 +234,11 @@ def test_a_report_after_a_silence_comes_after_the_news_and_people_see_the_line_o
 
 @pytest.mark.parametrize("lost", ["the shoe", "the port"])
 def test_the_first_report_after_an_absence_is_new_though_it_looks_like_the_last_one(line: MakeLine, lost: str) -> None:
-    """The first report after an absence of the shoe counts as new, even if it looks like the last report before.
+    """The first report after an absence of the shoe counts as new, even if it has the same bytes as the last report
+    before.
 
-    In the test ten reports went unheard. The next one has the same sequence digit and bytes as the last that was heard.
+    The test behaves as if the shoe had sent ten reports during the absence. Then the next report has the same sequence
+    digit again.
     """
     shoe = line()
     shoe.beats(1, ACK)
@@ -302,7 +307,8 @@ def test_an_angel_eyes_numbers_show_what_a_flicker_took(line: MakeLine) -> None:
     """If the plug of an Angel Eye is out for a short time, its line stays up. If it is out for longer, the line goes
     down.
 
-    At 4800 baud the report numbers take 312 ms to repeat. In a shorter time every missed report shows as a gap.
+    Each report has a number, and at 4800 baud the same number can come again only after 312 ms. In a shorter time,
+    every missed report leaves a gap in the numbers.
     """
     shoe = line(present="cts", ask="off")
     shoe.looks("+")
@@ -347,10 +353,11 @@ def test_both_must_be_well_where_the_shoe_is_asked_and_its_plug_is_seen(line: Ma
 
 
 def test_what_comes_though_the_plug_seems_out_is_believed_after_the_news(line: MakeLine) -> None:
-    """If the plug seems to be out but reports come, the table gets them, after the news that the line is down.
+    """If the plug seems to be out but reports come, the table is first told that the line is down, and then gets the
+    reports.
 
-    The wire loop in the plug is broken, and the shoe still reports. The table goes on asking people for a count of the
-    cards.
+    In the test the wire loop in the plug is broken, and the shoe still works. The table goes on asking people to count
+    the cards.
     """
     shoe = line("beetek", present="cts")
     shoe.beats(1)

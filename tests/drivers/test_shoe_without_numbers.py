@@ -1,5 +1,5 @@
-"""Checks a shoe whose reports have no numbers. If it was unheard while a card was due, a person must look at the
-felt."""
+"""Checks a table with a shoe whose reports have no numbers. If the shoe was unheard while a card was due, a person must
+look at the cards on the felt."""
 
 from __future__ import annotations
 

@@ -34,5 +34,5 @@ def tableau(royal9_game: dict[str, Any]) -> Tableau:
 
 @pytest.fixture(scope="session")
 def bets() -> tuple[Bet, ...]:
-    """The bets of sheet 000, the sheet of Royal 9."""
+    """The bets of rule sheet 000, which is the sheet of the game Royal 9."""
     return bets_of("royal9")

@@ -1,5 +1,5 @@
-"""Checks the rules of punto banco for third cards against the tables that the sheet prints, for every pair of two-card
-totals and every third card."""
+"""Checks the rules of punto banco for third cards against the tables printed on the rule sheet. Every pair of two-card
+totals and every third card is tried."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def worth(points: int) -> Card:
 
 
 def two_cards(total: int) -> tuple[Card, Card]:
-    """Return two cards that add up to the total. Cards worth 0 are avoided if possible: 9 is A and 8, and 0 is
-    A and 9."""
+    """Return two cards that add up to the total: an ace and a card that makes up the rest. Example: 9 is A and 8, and 0
+    is A and 9."""
     return worth(1), worth((total - 1) % 10)
 
 
@@ -99,8 +99,8 @@ def _is_dealt_and_ended(tableau: Tableau, player: int, banker: int) -> None:
 
 
 def banker_acts(tableau: Tableau, dealt: list[Card], player: int, banker: int, letter: str) -> None:
-    """Check that Banker draws or stands after these cards, as the sheet's `letter` says, and that the round ends after
-    any third card of Banker."""
+    """Check that Banker draws or stands after these cards, as `letter`, a cell of the sheet's grid, says. Check that
+    the round ends after any third card of Banker."""
     if letter == "S":
         ends(tableau, dealt, player % 10, banker, natural=False)
         return
@@ -110,8 +110,8 @@ def banker_acts(tableau: Tableau, dealt: list[Card], player: int, banker: int, l
 
 
 def test_the_sheets_letters_say_what_its_sentences_say() -> None:
-    """The grid of letters in this test file agrees with the sheet's column `Does Not Draw`, so a mistake in copying the
-    grid would be found."""
+    """The grid of letters in this test file agrees with the rule sheet's column `Does Not Draw`. So a mistake in
+    copying the grid from the sheet would be found."""
     does_not_draw = {0: "", 1: "", 2: "", 3: "8", 4: "1890", 5: "123890", 6: "12345890", 7: "0123456789"}
     for banker, values in does_not_draw.items():
         row = BANKER_WHEN_PLAYER_DREW[banker]

@@ -1,5 +1,5 @@
-"""Checks the game Baccarat Royal: the drawing rules as the sheet prints them, which cards stay hidden, which seats play
-next, and who is paid."""
+"""Checks the game Baccarat Royal: the drawing rules as the rule sheet prints them, which cards stay hidden, which seat
+decides next, and who is paid."""
 
 from __future__ import annotations
 
@@ -80,8 +80,8 @@ def worth(points: int) -> Card:
 
 
 def two_cards(total: int) -> list[Card]:
-    """Return two cards that add up to the total. Cards worth 0 are avoided if possible: 9 is A and 8, and 0 is
-    A and 9."""
+    """Return two cards that add up to the total: an ace and a card that makes up the rest. Example: 9 is A and 8, and 0
+    is A and 9."""
     return [worth(1), worth((total - 1) % 10)]
 
 
@@ -130,8 +130,8 @@ def test_every_round_follows_the_drawing_tables(game_name: str, banker: int, pla
 
 
 def bank_acts(game: BaccaratRoyal, plays: list[Play], player: int, banker: int, letter: str) -> None:
-    """Check that Banker's first two cards are turned up after these cards and calls, and that Banker then draws, stands
-    or chooses as the sheet's `letter` says."""
+    """Check what happens after these cards and calls. First Banker's two cards are turned up. Then Banker draws, stands
+    or chooses freely, as `letter`, a cell of the sheet's grid, says."""
     assert step(plays, game) == Reveal(("banker",))
     plays = [*plays, REVEAL]
     if letter == "c":
@@ -171,8 +171,8 @@ def ends(game: BaccaratRoyal, plays: list[Play], player: int, banker: int, *, na
 
 @pytest.mark.parametrize("game_name", BANK)
 def test_the_grids_say_what_the_sheets_sentences_say(game_name: str) -> None:
-    """The grids of letters in this test file agree with the sheet's own column of free choices, so a mistake in copying
-    a grid would be found."""
+    """The grids of letters in this test file agree with the rule sheet's own column of free choices. So a mistake in
+    copying a grid from the sheet would be found."""
     free = {3: "0189", 4: "0189", 5: "012389", 6: "012389"}
     for banker, row in enumerate(BANK[game_name]):
         assert {str(value) for value in TOTALS if row[value] == "c"} == set(free.get(banker, ""))
@@ -258,8 +258,9 @@ def test_nine_on_three_cards_is_not_a_natural() -> None:
 
 
 def test_while_players_hole_cards_are_hidden_only_his_secret_choice_depends_on_them() -> None:
-    """The table's next step does not depend on Player's face-down cards, as long as the cards in sight are the same.
-    Only Player's own choice, whose options are not shown, may depend on them."""
+    """The table's next step does not depend on Player's face-down cards: with the same visible cards, the step is the
+    same. There is one exception: the options of Player's own choice, which the table does not show, may depend on them.
+    """
     after_hit = [
         [step([*hole_cards(player, 5), HIT, worth(4), *more]) for player in range(7)] for more in ((), [REVEAL])
     ]

@@ -1,5 +1,5 @@
-"""Checks bets that houses write in TOML: every distinct hand is judged by the program, and by a function written from
-the bet's printed words.
+"""Checks bets that houses write in TOML. The program judges every distinct hand. So does a second function, written
+from the bet's printed words, and both must agree.
 
 The simulated house has an evaluator of its own, which shares no code with the program. It must judge these bets, and
 every word in which conditions are written, in the same way.
@@ -37,8 +37,8 @@ K9S = {seat: PersonalK9.parse(text) for seat, text in PRINTED.items()}
 
 
 def hands_by_points(tableau: Tableau, dealt: tuple[Card, ...] = ()) -> Iterator[TwoHands]:
-    """Yield every possible round by point values. Each hand's second card is a ten, so its first card's points are its
-    two-card total, and every total occurs."""
+    """Yield every possible round, with one card for each point value. The second card of each hand is a ten, so the
+    first card's points are the total of the two cards, and every total occurs."""
     step = next_step(tableau, dealt)
     if isinstance(step, TwoHands):
         yield step
@@ -49,7 +49,7 @@ def hands_by_points(tableau: Tableau, dealt: tuple[Card, ...] = ()) -> Iterator[
 
 @pytest.fixture(scope="module")
 def by_points(tableau: Tableau) -> list[TwoHands]:
-    """One round for each combination of the two hands' totals and numbers of cards."""
+    """One sample round for each combination of the two hands' totals and their numbers of cards."""
     kinds = {
         (len(done.player), len(done.banker), done.player_total, done.banker_total): done
         for done in hands_by_points(tableau)
@@ -211,8 +211,8 @@ def test_the_house_that_is_simulated_reads_every_word_as_the_table_does(tableau:
 
 
 def loaded(folder: Path, bets: list[dict[str, Any]]) -> tuple[Bet, ...]:
-    """Write the bets into a game file and load them as the program does. The table has printed pairs of cards, and
-    lacks the sensors of Royal 9."""
+    """Write the bets into a game file, load that file as the program does, and return the bets. The file's table has
+    pairs of cards printed at its seats, but not the sensors of Royal 9."""
     table, game = read(CONFIG / "tables" / "royal9.toml"), read(CONFIG / "games" / "royal9.toml")
     inputs = {name: each for name, each in table["pins"]["inputs"].items() if not name.startswith("seat_")}
     table["pins"]["inputs"] = inputs
@@ -415,8 +415,8 @@ def test_what_no_row_can_say_is_refused_where_it_is_said(made: Callable[[], obje
 
 @pytest.mark.parametrize(("after_split", "pays"), [("leftmost", 3), ("rightmost", 1), ("best", 5)])
 def test_a_wager_on_a_split_seat_is_decided_by_the_hand_that_the_bet_names(after_split: Any, pays: int) -> None:
-    """If a seat has split, the bet's `after_split` says which of its hands decides a wager. The hands in this test have
-    5, 9 and 7 points, from the left. The rows that pay the most stand first."""
+    """If a seat has split, the bet's `after_split` says which of the seat's hands decides a wager. The hands in this
+    test have 5, 9 and 7 points, from the left. In the bet's pay table, the rows that pay the most stand first."""
     odds: tuple[tuple[Points, int], ...] = ((9, 5), (5, 3), (7, 1))
     rows = tuple(Row(When(either=HandIs(total=(points,))), pays=Fraction(odd)) for points, odd in odds)
     seen = [

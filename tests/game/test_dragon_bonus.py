@@ -1,4 +1,4 @@
-"""Checks the Dragon Bonus bet against the sheet's pay table, for every way in which a round can end."""
+"""Checks the Dragon Bonus bet against the rule sheet's pay table, for every way in which a round can end."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Deals every possible round of eight decks through the product's `next_step`, and compares the counts with those
 published for punto banco and Dragon Bonus.
 
-The counts are of six cards in order (416 × 415 × … × 411 possibilities). A round of four or five cards counts once for
-every possible order of the cards that follow it.
+The counts are of six cards in order (416 × 415 × … × 411 possibilities). A round of four or five cards is counted once
+for every possible order of the further cards, up to the sixth, that would follow it in the shoe.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ BOTH_LOSE = ("lose", "lose")
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """The end of a round, reduced to the properties by which the published tables count rounds."""
+    """The end of a round, reduced to those properties that the published tables distinguish."""
 
     outcome: Outcome
     natural: bool
@@ -40,8 +40,8 @@ class Ending:
 
 
 def every_hand(tableau: Tableau, dealt: tuple[Card, ...] = (), ways: int = 1) -> Iterator[tuple[TwoHands, int]]:
-    """Yield each possible round by point values, and in how many ways six cards of the shoe, in order, can begin with
-    this round."""
+    """Yield each possible round, with one card for each point value. With each round comes a count: how many ordered
+    deals of six cards from the shoe begin with this round."""
     step = next_step(tableau, dealt)
     if isinstance(step, TwoHands):
         yield step, ways * perm(CARDS - len(dealt), 6 - len(dealt))
@@ -52,7 +52,7 @@ def every_hand(tableau: Tableau, dealt: tuple[Card, ...] = (), ways: int = 1) ->
 
 @pytest.fixture(scope="module")
 def endings(tableau: Tableau, bets: tuple[Bet, ...]) -> Counter[Ending]:
-    """For each way in which a round can end, the number of ordered deals of six cards that lead to it."""
+    """A count for each way in which a round can end: how many ordered deals of six cards lead to that end."""
     ways: Counter[Ending] = Counter()
     for done, count in every_hand(tableau):
         ways[Ending(done.outcome, done.natural, done.margin, dragon_bonus(bets, done))] += count

@@ -1,5 +1,5 @@
-"""Checks a house's limits on how much a wager wins, and on which wagers the house accepts. Each limit is compared with
-a second, independent statement of the rule."""
+"""Checks a house's limits on how much a wager can win, and on which wagers the house accepts. Each limit is compared
+with a second, independent implementation of the rule."""
 
 from __future__ import annotations
 
@@ -91,8 +91,8 @@ def test_commission_is_of_what_is_paid_and_the_simulated_house_pays_the_same(tmp
 
 
 def test_par_tells_the_edge_of_the_greatest_wager(tmp_path: Path) -> None:
-    """The report `par` gives the house's edge on the largest wager too, whose win is cut by a limit. A $500 wager on
-    the tie pays $2,000 instead of $4,500, which is four to one."""
+    """The report `par` also gives the house edge on the largest possible wager, because a limit cuts what that wager
+    wins. In the test a $500 wager on the tie pays $2,000, which is four to one, instead of $4,500."""
     of = par(subject(house(tmp_path, pays_at_most_cents=200_000)))
     (tie,) = (bet for bet in of.bets if bet.spot == "tie")
     ties, deals = tie.outcomes[0].ways, tie.deals
@@ -131,8 +131,8 @@ MAIN = ("player", "banker")
 
 
 def over(wagers: str, share: str) -> set[str]:
-    """Return the tie wagers that are refused because they are larger than the given `share` of the bettor's wager on
-    Player, which the tie bet needs beside it."""
+    """Return the tie wagers that are refused because they are too large. A tie wager needs a wager of the same bettor
+    on Player, and may be at most the given `share` of it."""
     limits = WagerRules(500, 500_000, 500, 500_000, 500, tie_only_meets_minimum=False, back_bettors=True)
     bets = [Bet("player", limits="circle"), Bet("tie", needs=MAIN, maximum_of_needed=Fraction(share))]
     placed = some(wagers)

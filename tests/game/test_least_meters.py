@@ -1,5 +1,5 @@
-"""Checks the level at which a progressive meter must begin. A row of a bet must pay at least as much as any later row
-whose condition can hold in the same round."""
+"""Checks the level at which a progressive meter must begin. A row of a bet's pay table must pay at least as much as any
+row below it whose condition can hold in the same round."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from tests.support.tables import ROYAL9
 
 
 def test_a_meter_begins_at_what_the_best_row_below_its_own_pays() -> None:
-    """A meter must begin at what the best row below the meter's own row pays, if both rows can hold in the same round.
+    """A row of the pay table that awards a meter must pay at least as much as each row below it that can hold in the
+    same round. So the meter must begin at the highest of these pays.
 
-    By sheet 000, a seat's printed King and 9 may lie beside another suited Royal 9. Without the meter's row this would
-    win $1,500, so the meter begins there. The row of $5,000 does not count, because it is for another seat's King and 9
-    in both hands, so neither hand is the seat's own. If a row awards a tenth of a meter, the meter begins at ten times
-    what the best row below pays.
+    By rule sheet 000, a seat's printed King and 9 may lie beside another suited Royal 9. Without the meter's row this
+    would win $1,500, so the meter begins at $1,500. The row of $5,000 does not count, because it is for another seat's
+    King and 9 in both hands, so neither hand is the seat's own. If a row awards a tenth of a meter, the meter begins at
+    ten times what the best row below pays.
     """
     assert least_meters(ROYAL9.play, ROYAL9.bets, 8) == dict.fromkeys(ROYAL9.meters, 150_000)
     perfect, pair = HandIs(pair=True, suited=True), HandIs(pair=True)

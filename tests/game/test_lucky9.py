@@ -382,8 +382,8 @@ def named(of_seats: dict[int, Hands], dealer: tuple[Card, ...]) -> dict[str, tup
 
 
 def read(told: SeatHands, hands: str, dealer: str, game: Lucky9 = GAME) -> SeatHands:
-    """Return the finished round `told`, corrected to the hands that people read on the layout: the hands of seat 3,
-    separated by commas, and the dealer's hand."""
+    """Return the finished round `told`, corrected to the hands that people read on the layout. `hands` are the hands of
+    seat 3, separated by commas, and `dealer` is the dealer's hand."""
     return game.corrected(told, named({3: tuple(map(cards, hands.split(",")))}, cards(dealer)))
 
 

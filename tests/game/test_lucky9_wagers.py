@@ -1,4 +1,4 @@
-"""Checks the results of wagers at Lucky 9 against the sheet's sentences, and the bonus bet against a second
+"""Checks the results of wagers at Lucky 9 against the rule sheet's sentences, and the bonus bet against a second
 implementation."""
 
 from __future__ import annotations
@@ -175,8 +175,8 @@ POINTS = dict(zip("A23456789TJQK", (1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 0, 0, 0), stri
 
 
 def second_judge(three: tuple[Card, ...]) -> int:
-    """Return what the bonus bet pays on these three cards, judged by an implementation that was written from the sheet
-    alone. If several rows hold, the best one pays."""
+    """Return what the bonus bet pays on these three cards, by an implementation that was written from the rule sheet
+    alone. If the conditions of several rows of the pay table hold, the row that pays the most counts."""
     ranks, suits = Counter(str(card)[0] for card in three), {str(card)[1] for card in three}
     of_nine = sum(POINTS[rank] * count for rank, count in ranks.items()) in (9, 19)
     rows = {
@@ -214,8 +214,8 @@ def test_the_bonus_looks_at_the_first_two_cards_and_the_up_card_whatever_came_la
 
 
 def test_a_seat_that_stands_against_every_dealer() -> None:
-    """A seat that stands on a 6 of two cards is settled correctly against every dealer's hand: any two cards, and a
-    third if the dealer has to draw."""
+    """A seat that stands on two cards with a total of 6 is settled correctly against every hand of the dealer: any two
+    cards, and any third card if the dealer has to draw."""
     for down, up, third in product(range(10), repeat=3):
         plays: list[Play] = [*cards(f"2S {worth(down)} 4S {worth(up)}"), Call.STAND, Call.REVEAL]
         dealers = (down + up) % 10

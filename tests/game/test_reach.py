@@ -1,5 +1,5 @@
-"""Checks which rows of a bet can decide a wager, in games in which seats have hands of their own, and for bets on the
-cards of both hands."""
+"""Checks which rows of a bet's pay table can ever decide a wager. The tests use games in which seats have hands of
+their own, and bets on the cards of both hands."""
 
 from __future__ import annotations
 
@@ -67,8 +67,8 @@ def test_the_rows_that_no_hand_reaches(
 
 
 def test_where_not_all_hands_are_tried_no_row_is_called_unreachable(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No row is called unreachable if the search left out some hands. For example, a single deck cannot deal two hands
-    of the same cards, and the search does not try other cards of the same kinds in their place."""
+    """If the search left out some hands, no row of a pay table is called unreachable. Example: a single deck cannot
+    deal two hands of the same cards, and the search does not try other cards of the same kinds in their place."""
     bet = Bet("x", rows=(Row(When(first_four=CardsAre(cards=(3,))), pays=Fraction(1)),))
     assert [each.why for each in without_a_round(LUCKY9.play, bet, 8)] == ["never_holds"]
     assert [*without_a_round(LUCKY9.play, bet, 1)] == []
@@ -179,9 +179,9 @@ def test_a_row_that_decides_rounds_nowhere_is_a_mistake_at_every_spot(tmp_path: 
 
 @pytest.mark.parametrize("ranks", ["A3K", pytest.param("A23456789TJQK", marks=pytest.mark.proof)])
 def test_rows_that_look_at_many_ranks_are_counted(ranks: str, tmp_path: Path) -> None:
-    """The command `check` finishes on a bet with many rows, of which each counts the cards of a different rank. A bet
-    with 65 such rows once took more than 120 seconds. A round never has five or six cards of rank 3, 4, 8 or 9, because
-    a hand with two of them stands or ends the round."""
+    """The command `check` finishes on a bet whose pay table has many rows, each of which counts the cards of a
+    different rank. An earlier version took more than 120 seconds for 65 such rows. No round has five or six cards of
+    rank 3, 4, 8 or 9, because a hand with two of them stands or ends the round."""
     asked = [(rank, times) for times in (6, 5, 4) for rank in ranks]
     rows = [
         {"when": {"all_cards": {"has": {"of": rank, "times": times}}}, "pays": f"{times}:1"} for rank, times in asked

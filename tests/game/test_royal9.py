@@ -1,4 +1,5 @@
-"""Compares the eight rows of the Royal 9 bet with a plain implementation of the sheet's words, seat by seat."""
+"""Compares the eight rows of the Royal 9 bet's pay table with a simple implementation of the rule sheet's words, for
+each seat."""
 
 from __future__ import annotations
 
@@ -42,8 +43,9 @@ def king_first(hand: str) -> str:
 
 
 def read_from_the_sheet(player: str, banker: str, own: str, others: list[str]) -> str | None:
-    """Return the best-paid row of the Royal 9 bet for these two hands, read from the sheet's words, or None. `own` is
-    the King and 9 printed at the bettor's seat, and `others` are those printed at the other seats."""
+    """Return the row of the Royal 9 bet that pays these two hands, by the rule sheet's words; None if no row does. If
+    several rows hold, the best-paid row counts. `own` is the King and 9 printed at the bettor's seat, and `others` are
+    those printed at the other seats."""
     player_k9, banker_k9 = king_first(player), king_first(banker)
     royals = [hand for hand in (player, banker) if royal(hand)]
     suited_royals = [hand for hand in royals if suited(hand)]

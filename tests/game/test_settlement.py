@@ -1,8 +1,8 @@
 """Checks the settlement of wagers. In these tests, "3 banker 25" is a wager of 25 dollars on Banker at seat 3, and "3b
 banker 25" is the wager of the back bettor behind that seat.
 
-The expected settlement of a wager is written as its result, what goes back to the bettor's circle, and any commission,
-debt or meter.
+The expected settlement of a wager is written as the result and the amount that goes back to the bettor's circle. A
+commission, a debt or a meter follows if there is one.
 """
 
 from __future__ import annotations
@@ -357,9 +357,9 @@ def settle_lucky9(rounding: Rounding, wagers: Sequence[Wager], done: SeatHands) 
 
 
 def lucky9_round(dealer: str, hands: dict[int, str], wagers: str, rounding: Rounding = CENT) -> Settlement:
-    """Return the settlement of a round of Lucky 9 with these hands. In `hands`, a "/" separates the hands of one seat.
-    The first two cards dealt to a seat are those of its only hand, or after a split the first card of each of its first
-    two hands."""
+    """Return the settlement of a round of Lucky 9. `hands` maps a seat to its hands, with "/" between the hands of a
+    split. If the seat did not split, its first two cards dealt are the first two of its hand. After a split they are
+    the first card of its first hand and the first card of its second."""
     played, first_two = [], {}
     for seat, text in hands.items():
         theirs = [cards(hand) for hand in text.split("/")]

@@ -1,5 +1,5 @@
-"""Checks the published house edges for eight decks. One round of each kind is settled, and its result is weighted by
-how often that kind of round occurs.
+"""Checks the published house edges for eight decks. The tests settle one round of each kind, and weight its result by
+how often rounds of this kind occur.
 
 The weights are published counts. `test_enumeration.py` checks that the rules of play give these counts.
 """
@@ -30,8 +30,8 @@ def hand(total: int, cards: int) -> tuple[Card, ...]:
 
 
 def every_kind_of_hand() -> Iterator[tuple[TwoHands, int]]:
-    """Yield one round of each kind that the bets of punto banco distinguish, and how often that kind of round
-    occurs."""
+    """Yield pairs: one sample round of each kind that the bets of punto banco distinguish, and how often rounds of that
+    kind occur."""
     for margin, _, player, banker in WITHOUT_A_NATURAL:
         yield TwoHands(hand(margin, 3), hand(0, 3), Outcome.PLAYER, natural=False), player
         yield TwoHands(hand(0, 3), hand(margin, 3), Outcome.BANKER, natural=False), banker

@@ -1,7 +1,8 @@
-"""Checks rules for third cards that no sheet prints: the table, the simulated house and the odds must follow the game
-file.
+"""Checks rules for third cards that no rule sheet prints. The table, the simulated house and the computed odds must all
+follow the rules in the game file.
 
-Each set of rules is written a second time as a picture (`tests/support/tableaus.py`), which tells by itself who draws.
+Each set of rules is written a second time as a picture (`tests/support/tableaus.py`): a grid that shows who draws. The
+picture shares no code with the program.
 """
 
 from __future__ import annotations
@@ -66,8 +67,8 @@ def files(folder: Path, picture: Picture, driver: str = "beetek") -> Path:
 
 
 def _without_reach(bet: dict[str, Any]) -> dict[str, Any]:
-    """Return the bet with only those rows that ask who won, because such rows can be reached under any rules for third
-    cards."""
+    """Return the bet with only those rows of its pay table that ask who won. Such rows can decide a wager under any
+    rules for third cards."""
     return bet | {"rows": [row for row in bet["rows"] if row["when"].keys() == {"winner"}]}
 
 
@@ -82,8 +83,8 @@ def in_deal_order(player: tuple[int, ...], banker: tuple[int, ...]) -> list[Card
 
 
 def differs(says: Tableau, picture: Picture) -> list[str]:
-    """Return every position of a round in which the program or the simulated house draws otherwise than the picture of
-    the rules says."""
+    """Compare the program, with the rules `says`, and the simulated house with the grid of rules in `picture`. Return a
+    line for each position of a round in which the program or the house does not draw as the grid says."""
     found, section = [], rules.Drawing(**picture.section())
     for player, banker in tableaus.positions():
         if len(player) == 3 and picture.next(player[:2], banker) != "player":
@@ -120,7 +121,7 @@ def test_rounds_of_any_tableau_are_dealt_and_paid_as_the_house_has_them(seed: in
 
 
 def ways(picture: Picture, decks: int) -> Counter[int]:
-    """Count the ordered deals of six cards by the winner, under the rules in `picture`. The key 1 stands for Player, -1
+    """Count the ordered deals of six cards by the winner, under the rules in `picture`. The keys are 1 for Player, -1
     for Banker, and 0 for a tie."""
     count: Counter[int] = Counter()
     left = {value: decks * (16 if value == 0 else 4) for value in range(10)}
@@ -194,13 +195,15 @@ def test_a_tableau_that_differs_in_one_letter_is_played_by_everybody_or_refused(
 
 
 def odds_of(path: Path) -> list[list[int]]:
-    """Return how often each row decides, for the bets on Player, Banker and the tie in a table's or game's file."""
+    """Return, for the bets on Player, Banker and the tie in a table file or game file, how many deals each row of the
+    bet's pay table decides."""
     return [[each.ways for each in odds.outcomes] for odds in par(subject(path)).bets[:3]]
 
 
 def key_of(cell: str) -> tuple[str, str]:
-    """Return two texts about one cell of the printed rules for third cards: its key in the game file, and a text that
-    says which number that key has or lacks once the cell is changed."""
+    """Return two texts for a test that changes one cell of the printed rules for third cards. The first is the cell's
+    key in the game file. The second says which number the key's list has too much or lacks after the change, for
+    example "lacks 5"."""
     who, total, *third = cell.split()
     if who == "player":
         return "tableau.player_draws_on", f"{'lacks' if int(total) < 6 else 'has'} {total}"
@@ -211,8 +214,8 @@ def key_of(cell: str) -> tuple[str, str]:
 
 
 def test_the_shipped_house_draws_as_its_sheet_says() -> None:
-    """In the shipped house Even Draw, each hand draws on 0 to 5, whatever the other hand did. So both hands win equally
-    often, which needs no counting."""
+    """In the shipped house Even Draw, each hand draws on 0 to 5, whatever the other hand did. So Player and Banker win
+    equally often, because the rules are the same for both."""
     picture = Picture("DDDDDD..", (*["D" * 11] * 6, *["." * 11] * 2))
     path = CONFIG / "tables" / f"{HOUSE}.toml"
     assert differs(tableau_of(path), picture) == []

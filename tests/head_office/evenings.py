@@ -1,5 +1,5 @@
-"""Random evenings of a house, played on a real pit's ledger, for the tests of head office. They contain everything that
-tables can report and people can decide."""
+"""Random evenings of a house, played on a real pit's ledger, for the tests of head office. An evening contains every
+kind of thing that tables can report and people can decide."""
 
 from __future__ import annotations
 
@@ -54,10 +54,10 @@ def written(ledger: Path) -> str:
 
 
 def chained(decisions: Lines, by: Mapping[int, SigningKey] = MappingProxyType({})) -> Lines:
-    """Sign these decisions anew, as a lying pit could do with its own key: each holds the digest of the decision before
-    it.
+    """Sign these decisions again, as a lying pit could do with its own key. Each decision holds the digest of the
+    decision before it.
 
-    `by` names decisions that another key than PIT signs, by the decision's number.
+    `by` maps the number of a decision to the key that signs it. All other decisions are signed by PIT.
     """
     unsigned = sum(1 for each in decisions if "signature" not in each)
     before = sha256(canonical({"decisions": decisions[:unsigned]})).hexdigest()
@@ -78,8 +78,8 @@ def signed_by_the_pit(said: dict[str, Any]) -> dict[str, Any]:
 
 
 class Evening:
-    """A random evening of a house with two tables, in which tables and people do whatever is possible. `did` counts
-    what was done.
+    """A random evening of a house with two tables, in which tables and people do whatever is possible. `did` counts how
+    often each thing was done.
 
     If `limits` is true, the house has the rules of the newest ledger: a meter may have a limit, new terms wait until
     the meter is won, and a void lowers no meter. Otherwise the house has the rules of earlier versions.
@@ -123,8 +123,8 @@ class Evening:
             self._ledger.close()
 
     def _play(self) -> None:
-        """Play a round of one table, with its wagers and its hits. The other table may lock wagers before or between
-        them."""
+        """Play a round of one table, with its wagers and its hits. The second table may close its betting before the
+        round or in the middle of it."""
         table, other = self._random.sample(self._tables, 2)
         seats = self._lock(table)
         if self._random.random() < 0.5:
@@ -151,8 +151,8 @@ class Evening:
         return seats
 
     def _word(self) -> bytes | None:
-        """Return one of the pit's last signed messages about the meters, on which a table then locks wagers, or None.
-        In a ledger of an earlier version, always return None."""
+        """Return one of the pit's last signed messages about the meters, for a table to name when it closes its
+        betting, or None. In a ledger of an earlier version, always return None."""
         if not self._limits:
             return None
         self._words.append(MetersWord(len(self._words) + 1, now_text(), self._ledger.levels()).payload(PIT))
@@ -165,7 +165,7 @@ class Evening:
         return self._random.choice(won)
 
     def _void(self) -> None:
-        """Void some wagers of one of the last rounds. A hit may have come since these wagers."""
+        """Void some wagers of one of the last rounds. A hit may have happened after these wagers were made."""
         table, round_, seats = self._random.choice(self._rounds[-6:])
         if table in self._tables:
             now, table.round = table.round, round_
@@ -195,7 +195,7 @@ class Evening:
             self._ledger.take_step(award.id, self._random.choice(["paid", "paid", "rejected"]), "Bob", "Cas")
 
     def _tell(self) -> None:
-        """Let a table confirm the next steps of its awards that the pit published."""
+        """Let a table confirm the next steps of its awards, which the pit has published."""
         table = self._random.choice(self._tables)
         while steps := [step for step in unheard_steps(self._ledger, table.table) if step.hit in self._hits]:
             step = steps[0]
@@ -204,8 +204,9 @@ class Evening:
                 return
 
     def _tell_of_another_ledger(self) -> None:
-        """Let a table report a step of an award that this ledger does not have. Two people recall the step. If it is
-        "verified", which paid nobody, they may dismiss it instead."""
+        """Let a table report a step of an award that this ledger does not have, as if it came from a lost ledger. Two
+        people recall the step: they take it over into this ledger. If the step is "verified", which paid nobody, they
+        may dismiss it instead."""
         award = self._award()
         if award.step == "paid":  # it would be paid twice, and head office would say so
             return
@@ -246,8 +247,8 @@ class Evening:
         self._ledger.withdraw_terms(self._random.choice(["big", "small", "new"]), "Ann", "Bob", "a mistake")
 
     def _close(self) -> None:
-        """Close a meter between rounds. Perhaps move the house's reserve to another meter. Then open the closed meter
-        again."""
+        """Close a meter between rounds. In some cases, move the house's reserve to another meter. Then open the closed
+        meter again."""
         name, other = self._random.sample([*self._ledger.levels()], 2)
         why = ("Ann", "Bob", "F-17", "moved")
         terms = self._ledger.terms()
@@ -261,8 +262,8 @@ class Evening:
         self._ledger.set_terms(terms, "Ann", "Bob", "again", (name,))
 
     def _set_aside(self) -> None:
-        """Take back a table's adoption as wrong, so that its events count no more. Then adopt the table again, with a
-        new stream of events."""
+        """Take back a table's adoption as wrong, so that the events of the table count no more. Then adopt the table
+        again, with a new stream of events."""
         number = self._draw(0, 1)
         name = self._tables[number].table
         self._ledger.unadopt(name, EPOCH, "Ann", "the wrong key", "Bob")

@@ -23,8 +23,8 @@ MEAN = {"big": Terms(100_000, Fraction(1, 1_000), Fraction(0), 100_000)}
 
 
 def evening(path: Path, hit: bool = True) -> Lines:
-    """Return the log of a house whose manager lowers the meter's rate before a big night. If `hit` is true, somebody
-    wins the meter in that night. Otherwise people take the new rate back."""
+    """Return the log of a house whose manager lowers the rate at which wagers feed the meter, before a big night. If
+    `hit` is true, somebody wins the meter in that night. Otherwise people take the new rate back."""
     with closing(pits_ledger(path, BIG)) as ledger:
         table = TableEvening("t-0", ["big"])
         give(ledger, table, table.lock(1), table.finish())
@@ -68,8 +68,8 @@ def at_once(said: dict[str, object]) -> None:
 
 
 def test_a_house_that_changes_terms_at_once_while_people_play_is_found(tmp_path: Path) -> None:
-    """Head office finds a house that puts new terms in force while people play for the meter. It finds the house even
-    though every figure of its statement follows from its own decisions."""
+    """Head office finds a house that puts a meter's new terms in force while people are playing for the meter, although
+    every figure of the house's statement follows from its own decisions."""
     told = audited(agreeing(lied(evening(tmp_path / "house"), at_once)), tmp_path).findings
     what = "big got other terms at once (ann and bob: a big night), and people had played for it"
     assert told == [f"{what}: they wait until it is won"]
@@ -107,8 +107,8 @@ def test_terms_that_were_taken_back_by_one_person_are_found(tmp_path: Path) -> N
 
 
 def test_other_prices_run_at_once_and_a_wager_at_none_of_them_is_found(tmp_path: Path) -> None:
-    """Head office accepts new prices of a wager that are in force at once. It finds a wager at a price that the terms
-    do not have, by which a friend's table could feed the meter tenfold."""
+    """Head office accepts that new prices of a wager are in force at once. It reports a wager at a price that the
+    meter's terms do not list, because a friend's table could feed the meter ten times as fast by such wagers."""
     priced = {"big": replace(BIG["big"], prices_cents=(500,))}
     told = {}
     for price_cents in (500, 5_000):

@@ -1,5 +1,5 @@
-"""Checks that head office computes the closing of a meter anew, and finds a house whose closed meter's money did not
-arrive where it should."""
+"""Checks that head office computes the closing of a meter anew, and finds a house that moved the closed meter's money
+to a wrong place."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from tests.pit.test_meters import give
 
 
 def house(path: Path, into: str | None) -> Lines:
-    """Return the log of a house that closed the meter "big", then voided a wager from before the closing, and then had
-    a win of the meter "small". The money of "big" went to the meter `into`, or to the house's reserve if `into` is
-    None."""
+    """Return the log of a house in which three things happened in turn: the meter "big" was closed, a wager from before
+    the closing was voided, and the meter "small" was won. The money of "big" went to the meter `into`, or to the
+    house's reserve if `into` is None."""
     with closing(pits_ledger(path)) as ledger:
         table = TableEvening("t-0")
         give(ledger, table, table.lock(1, 2), table.finish(), table.lock(3), table.finish())

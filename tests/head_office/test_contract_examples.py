@@ -1,5 +1,5 @@
-"""Checks the examples of voids and rejections in the contract: the pit's meters have the figures of the examples, and
-head office finds nothing wrong."""
+"""Checks the examples of voids and rejections in the contract: the pit's meters must show the figures of the examples,
+and head office must find nothing wrong."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def ledger(tmp_path: Path) -> Iterator[Ledger]:
 
 
 def wagered(ledger: Ledger, table: TableEvening, cents: int) -> None:
-    """Lock a round's wager that adds `cents` to the meter."""
+    """Close the betting of a round with a wager that adds `cents` to the meter."""
     give(ledger, table, table.lock(1, price_cents=cents * 10))
 
 
 def hit(ledger: Ledger, table: TableEvening, share: str = "1:1", seats: int = 1) -> None:
-    """Finish the table's last round. Seats 1 to `seats` each hit this share of the meter."""
+    """Finish the table's last round. Each of the seats 1 to `seats` hits the fraction `share` of the meter."""
     give(ledger, table, table.finish(*((seat, "tier") for seat in range(1, seats + 1))))
     for seat in range(1, seats + 1):
         give(ledger, table, table.hit(seat, "tier", "grand", share))

@@ -1,5 +1,5 @@
-"""Checks that head office finds what is false in a house's log. Each test takes the log of a real pit and changes one
-thing."""
+"""Checks that head office finds every false statement in a house's log. Each test takes the log of a real pit and
+changes one thing."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from tests.pit.test_meters import give
 
 
 def an_evening(ledger: Ledger) -> None:
-    """Play an evening of two tables. One award is paid and confirmed by its table, one is rejected, one is pending, and
-    one round is voided."""
+    """Play an evening of two tables on the ledger. One award is paid, and its table has confirmed that. One award is
+    rejected, one is pending, and one round is voided."""
     one, two = TableEvening("t-0"), TableEvening("t-1")
     give(ledger, two, two.lock(1, 2), two.void(1, 2), two.lock(3), two.finish())
     give(ledger, one, one.lock(1), one.finish((1, "all")), first := one.hit(1, "all", "big"))
@@ -121,8 +121,8 @@ def a_statement_changed(lines: Lines) -> None:
 
 
 def a_statement_dated_anew(lines: Lines) -> None:
-    """Change the time in the pit's statement. Every event still agrees with the statement, so only the signature shows
-    the change."""
+    """Change the time in the pit's statement. Every event still agrees with the statement, so only the statement's
+    signature shows the change."""
     lines[-1]["at"] = "2026-01-01T00:00:00.000Z"
 
 
@@ -131,7 +131,7 @@ def no_statement(lines: Lines) -> None:
 
 
 def cut_at_the_end(lines: Lines) -> None:
-    """Remove a table's last event from the log. The pit's statement still says that the ledger has this event."""
+    """Remove a table's last event from the log. The pit's statement still says that the ledger has that event."""
     last = lines.pop(-2)
     lines[-1]["position"] = last["position"] - 1
 
@@ -208,8 +208,8 @@ FORGED: dict[str, Callable[[Lines], None]] = {
 def test_a_forged_log_is_found_and_ends_nothing(
     log: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], forged: str
 ) -> None:
-    """Head office finds a forged line in one house's log, and still checks the other houses. Such a line once ended the
-    check of all houses, held it up for hours, or cleared the terminal."""
+    """Head office finds a forged line in one house's log, and still checks all other houses. In earlier versions such a
+    line ended the check of all houses, delayed it for hours, or cleared the terminal."""
     lines = [json.loads(line) for line in log.splitlines()]
     FORGED[forged](lines)
     path = tmp_path / "north.log"
@@ -271,8 +271,8 @@ def test_a_log_is_fetched_in_parts_by_its_position(tmp_path: Path, capsys: pytes
 def test_no_event_makes_a_formula_in_the_spreadsheet_or_ends_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """No text in an event becomes a formula in the spreadsheet or breaks it. The pit commits a table's event whatever
-    it says, so an event can hold any text."""
+    """No text in an event becomes a formula in the spreadsheet that `pitctl events --csv` writes, and no text stops the
+    command. The pit commits a table's event with any text in it, so a table could try both."""
     ledger = tmp_path / "ledger"
     with closing(pits_ledger(ledger)) as open_:
         one = TableEvening("t-0")

@@ -1,5 +1,5 @@
-"""Checks that head office finds each lie of a house that signs with its own valid key, and names the lie in a sentence.
-Honest houses have no finding."""
+"""Checks that head office finds each lie of a house that signs with its own valid key, and describes the lie in a
+sentence. Head office must find nothing wrong at honest houses."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def agreeing(lines: Lines) -> Lines:
 
 
 def sum_up(said: Said) -> None:
-    """Set the totals of owed and paid cents in the statement to the sums of the statement's awards."""
+    """Set the statement's totals of owed and paid cents to the sums over the statement's awards."""
     for name, steps in (("owed_cents", ("pending", "verified")), ("paid_cents", ("paid",))):
         said[name] = sum(award["cents"] for award in said["awards"] if award["step"] in steps)
 
@@ -105,8 +105,8 @@ TO = "table t-0, shoe 1, round 3"
 
 
 def an_evening(ledger: Ledger) -> None:
-    """Play an evening with a void, a paid award, and a level that two hits share. One of these two is rejected, and the
-    other one is pending."""
+    """Play an evening with a void, a paid award, and a meter level that two hits share. One of these two awards is
+    rejected, and the second is pending."""
     one, two = TableEvening("t-0", ["big"]), TableEvening("t-1", ["big"])
     give(ledger, one, one.lock(1, 2, price_cents=2_000_000), one.finish())
     give(ledger, two, two.lock(5, 6, 7, price_cents=100_000), two.finish((5, "all"), (6, "all")))
@@ -130,7 +130,8 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Lines:
 
 
 def more(said: Said, **cents: int) -> None:
-    """Raise these figures of the statement's first meter by the given cents."""
+    """Raise figures of the statement's first meter. `cents` maps the name of each figure, without its ending `_cents`,
+    to the amount to add."""
     for name, by in cents.items():
         said["meters"][0][f"{name}_cents"] += by
 
@@ -199,8 +200,8 @@ def test_a_named_lie_is_found_with_its_table_its_round_and_its_amount(house: Lin
 
 
 def test_terms_that_nobody_approved_are_found_where_every_figure_agrees_with_them(house: Lines, tmp_path: Path) -> None:
-    """Head office finds terms that the house chose without approval, although all figures of the statement follow from
-    these terms."""
+    """Head office finds a meter's terms that the house chose without approval, although all figures of the statement
+    follow from these terms."""
     other = {"contribution": "1/25", "reserve": "1/50", "seed_cents": 1_000_000, "reseed_at_most_cents": 1_000_000}
     digest = sha256(canonical({"big": other})).hexdigest()
 
@@ -260,7 +261,7 @@ CHAIN: dict[str, Callable[[Lines], object]] = {
 @pytest.mark.parametrize("how", CHAIN)
 def test_what_was_done_to_a_decision_without_the_pits_key_is_found(house: Lines, tmp_path: Path, how: str) -> None:
     """Head office finds a decision that somebody changed in the pit's ledger without having the pit's key. The pit
-    itself is honest, and states what it finds in its ledger."""
+    itself is honest, and its statement repeats what its ledger holds."""
     said: Said = json.loads(json.dumps(house[-1]))
     CHAIN[how](said["decisions"])
     told = findings([*house[:-1], signed_by_the_pit(said)], tmp_path)
@@ -293,8 +294,8 @@ PEOPLE: dict[str, tuple[Callable[[Said], None], str]] = {
 
 
 def test_who_verified_an_award_may_recall_with_another_that_it_was_paid(tmp_path: Path) -> None:
-    """The person who verified an award may also recall it as paid, together with a second person. A recall pays nobody:
-    two people only take over what the table reported."""
+    """In a recall, people take over into the ledger what a table reported. The person who verified an award may recall,
+    together with a second person, that the award was paid, because a recall pays nobody."""
     table = TableEvening("t-1")
     with closing(pits_ledger(tmp_path / "ledger")) as ledger:
         give(ledger, table, table.lock(1), table.finish((1, "top")), hit := table.hit(1, "top", "big"))
@@ -333,8 +334,8 @@ def test_a_rotated_key_signs_on_and_the_former_one_no_more(house: Lines, tmp_pat
 def test_a_decision_that_head_office_has_seen_cannot_be_another_one_later(
     house: Lines, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Head office finds that the rejection of an award has vanished from the log since it saw the log last. The table
-    never heard of the rejection, so each of the two logs is sound by itself."""
+    """Head office remembers the decisions in a house's last log, and finds that the rejection of an award is missing in
+    the next log. The table never heard of the rejection, so each of the two logs is correct by itself."""
     log, kept = tmp_path / "log", ["--remember", str(tmp_path / "seen")]
     log.write_text("".join(json.dumps(line) + "\n" for line in lied(house, lambda said: None)), "utf-8")
     assert head_office([f"north={log}", *kept]) == 0
@@ -346,8 +347,8 @@ def test_a_decision_that_head_office_has_seen_cannot_be_another_one_later(
 
 
 def test_a_statement_of_an_earlier_pit_is_not_believed(house: Lines, tmp_path: Path) -> None:
-    """Head office refuses a statement in the form of an earlier version. Otherwise a liar would write such a statement,
-    because it says less."""
+    """Head office refuses a statement in the form of an earlier version. That form states fewer facts, so a liar would
+    otherwise choose it."""
 
     def as_form_1(said: Said) -> None:
         said.update(statement=1, terms=[each["terms"] for each in said.pop("decisions") if "terms" in each])
@@ -371,8 +372,8 @@ def test_a_hit_that_is_told_after_people_decided_on_its_level_wins_nothing_of_it
 
 
 def test_a_meter_that_came_after_wagers_of_contract_2_got_nothing_of_them(tmp_path: Path) -> None:
-    """In contract version 2 a wager fed every meter that the pit had at that time, so a meter that came later gets
-    nothing of the wager. The ledger in this test is converted from an old form of the schema."""
+    """In contract version 2 a wager fed every meter that the pit had when the wager was made. A meter that was added
+    later gets nothing from that wager. The ledger in this test is converted from an old form of the schema."""
     ledger = tmp_path / "ledger"
     with closing(pits_ledger(ledger, TERMS)) as pit:
         table = TableEvening("t-0")
@@ -410,8 +411,8 @@ def test_a_house_whose_voids_lowered_its_meters_is_an_alarm_and_no_finding_after
 
 
 def say_that_voids_stay(said: Said, places: Sequence[int]) -> None:
-    """Insert at these places in the statement the decision "from now on a void lowers no meter", which the pit signs
-    when it is updated from an earlier version."""
+    """Insert a decision at each of these places in the statement. It says that from then on a void lowers no meter. A
+    pit signs this decision when it is updated from an earlier version."""
     for place in places:
         signed_like = {key: said["decisions"][place - 1][key] for key in ("at", "after", "by", "signature")}
         said["decisions"].insert(place, signed_like | {"witness": None, "voids_stay": True})
@@ -494,8 +495,8 @@ def a_part_of_a_cent(said: Said, drawn: random.Random) -> None:
 
 
 def an_amount(said: Said, drawn: random.Random) -> None:
-    """Lie about an award in the statement: change its amount, and change its meter by the same amount, so that the sums
-    still agree."""
+    """Change the amount of a random award in the statement, and the figures of its meter by the same amount, so that
+    the sums still agree."""
     award, cents = drawn.choice(said["awards"]), some_cents(drawn)
     award["cents"] += cents
     for meter in said["meters"]:

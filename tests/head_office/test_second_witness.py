@@ -1,5 +1,6 @@
-"""Checks head office as a second witness of the tables' journals. It cosigns a journal only if the journal grew since
-the last time, and keeps both notes of a fork (two histories of one journal)."""
+"""Checks head office as a second witness, after the pit, of the tables' journals. Head office signs a checkpoint of a
+journal only if the journal grew since the last checkpoint. If a journal has two histories (a fork), head office keeps a
+signed note of each."""
 
 from __future__ import annotations
 
@@ -27,8 +28,8 @@ LOG, REWRITTEN = Log(ORIGIN, KEY, 40), Log(ORIGIN, KEY, 40, b"another")
 
 
 class Home:
-    """Head office's folder, with the file of what it remembers and its cosigned notes, and the report that it printed
-    last."""
+    """Head office's folder in a test. It contains the file of what head office remembers, and the notes that head
+    office signed. `Home` also holds the report that head office printed last."""
 
     def __init__(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         self._folder, self._capsys = folder, capsys
@@ -45,7 +46,8 @@ class Home:
         return list(self.said["findings"])
 
     def cosigned(self) -> tuple[int, Note]:
-        """Return the checkpoint that head office cosigned last: its number of rows, and its note."""
+        """Return the checkpoint of a journal that head office signed last, as two values: its number of journal rows,
+        and its signed note."""
         text = (self.notes / f"north.{ORIGIN.replace('/', '.')}.note").read_text("utf-8")
         assert load(self._folder / "remembered.json")["north"].checkpoints[ORIGIN] == text
         note = read_note(text)
@@ -93,8 +95,8 @@ def test_it_cosigns_the_newest_checkpoint_and_goes_on_from_there(home: Home, tmp
 def test_a_house_that_wrote_its_journal_anew_after_head_office_heard_is_found_with_both_notes(
     home: Home, tmp_path: Path
 ) -> None:
-    """Head office finds a house that rewrites a table's journal after head office has cosigned it. It finds the house
-    although pit and table lie together, and the pit cosigns the new history as if there were no other."""
+    """Head office finds a house that rewrites a table's journal after head office has signed a checkpoint of it. This
+    works even if pit and table lie together, and the pit signs the new history as if no other history existed."""
     true = _log(tmp_path / "true", LOG.shown(17))
     assert home.hears(true) == []
     for place, sizes in enumerate(([17], [3, 20], [40])):
@@ -147,8 +149,8 @@ def _note(payload: bytes) -> str:
 def test_a_pit_frames_no_honest_table_by_forks(
     pair: tuple[str, str], says: str | None, home: Home, tmp_path: Path
 ) -> None:
-    """Head office does not accuse a table of two histories if proofs in the statement join the two notes. A stranger
-    may have shown the pit one of the notes with a spoiled proof."""
+    """Head office does not accuse a table of two histories if proofs in the statement join the two notes (signed
+    checkpoints). A stranger may have given the pit one of the notes with a spoiled proof."""
     log = _log(tmp_path / "ledger", LOG.shown(17), LOG.shown(40, 17))
     findings = home.hears(_lies(log, lambda said: said.update(forks=[pair])))
     assert [each for each in findings if says is None or says not in each] == []
@@ -156,8 +158,8 @@ def test_a_pit_frames_no_honest_table_by_forks(
 
 
 def test_two_notes_of_different_sizes_accuse_no_table_alone(home: Home, tmp_path: Path) -> None:
-    """Two notes that name different numbers of rows are no proof against a table. An honest table can have both, if it
-    goes on at a pit whose ledger was restored from a backup."""
+    """Two signed checkpoints that name different numbers of journal rows prove nothing against a table. An honest table
+    can have signed both, if its pit's ledger was restored from a backup and the table continued."""
     ledger = tmp_path / "ledger"
     _log(ledger, LOG.shown(3))
     backup = ledger.read_bytes()

@@ -2,13 +2,14 @@
 
 The journals of commit f6a00a5 were written by that commit's daemon. It dealt each game over a simulated shoe, with
 wagers, and was left inside an open shoe. `royal9-stopped` has a hit, a false step of its award (10^12 cents, numbered
-2^63-1) and a fault inside a round. `royal9-kept` was written from a script. It keeps cards that were drawn in error.
-When the shoe reported a result from four of them, that was a fault at the time. A card that the shoe kept became the
-next round's first card, and the cut card came far from its place.
+2^63-1) and a fault inside a round. `royal9-kept` was written from a script, and its cards were drawn in error and kept
+for the next round. In it the shoe reports a result from four of these cards, which was a fault at that time. A card
+that the shoe kept became the next round's first card. The cut card came far from its place.
 
-The journals of commit 0f50807 are shoes that were left open, written from scripts. `royal9-by-hand` has wagers placed
-after a card drawn in error was seen, a typed card that wins an award, a void, and a kept card. `royal9-next-card` dealt
-a whole round before its wager. `royal9-restarted` and `royal9-unplugged` stand still in the fault of their name.
+The journals of commit 0f50807 are shoes that were left open, written from scripts. In `royal9-by-hand`, wagers were
+placed after a card drawn in error was seen; a typed card wins an award; and there is a void and a kept card. In
+`royal9-next-card`, a whole round was dealt before its wager. `royal9-restarted` and `royal9-unplugged` end with the
+table stopped by a fault: after a restart, and after the shoe was unplugged.
 
 Beside each journal lies the key that signed it.
 """

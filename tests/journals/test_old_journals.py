@@ -78,9 +78,9 @@ def test_a_table_goes_on_from_it(name: str, tmp_path: Path) -> None:
 
 
 def test_an_open_shoe_folds_by_the_procedure_of_then(tmp_path: Path) -> None:
-    """If an earlier version left a shoe open, the shoe is replayed by that version's procedure. By that procedure, a
-    result that the shoe reported from kept cards stopped the table, and a card that the shoe kept is the next round's
-    first card."""
+    """A shoe that an earlier version left open is replayed by that version's procedure. By the old procedure, a result
+    that the shoe reported from kept cards stopped the table, and a card that the shoe kept is the next round's first
+    card."""
     old = copied("royal9-kept", tmp_path)
     facts = [row.fact for row in read_rows(old.journal)]
     assert {ShoeResultReported, FaultCleared, CutCardDrawn, CardKept} <= set(map(type, facts))
@@ -107,8 +107,8 @@ def opened_again(old: OldJournal) -> Table:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_technicians_page_has_its_figures(name: str, tmp_path: Path) -> None:
-    """The technician's page of the screen shows the rounds and awards of an old journal. The screen receives the old
-    events with today's field names."""
+    """The technician's page of the screen shows the rounds and awards of an old journal. The events of the journal
+    reach the screen with today's field names."""
 
     async def told() -> list[dict[str, Any]]:
         past = Past(original(name), beside(original(name)))
@@ -145,8 +145,8 @@ THE_REST = [pytest.param(name, marks=pytest.mark.proof) for name in [*NAMES, *OF
 
 @pytest.mark.parametrize("name", [*SAMPLE, *THE_REST])
 def test_the_daemon_goes_on_from_it(name: str, tmp_path: Path) -> None:
-    """The table's program starts on an old journal and shows the shoe that was left open. When a supervisor says so, it
-    ends the round and the shoe that were left, and opens the next shoe."""
+    """The table's program starts on an old journal and shows the shoe that was left open. By a supervisor's acts, the
+    program then ends the unfinished round and the shoe, and opens the next shoe."""
     old = copied(name, tmp_path)
     read = verify(old.journal)
     shoe = max(row.fact.shoe for row in read_rows(old.journal) if isinstance(row.fact, ShoeOpened))
@@ -224,8 +224,9 @@ def test_how_a_fact_came_is_in_the_chain(change: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "lucky9"])
 def test_the_bets_of_its_shoe_are_those_of_the_game_file(name: str) -> None:
-    """The bets stored in an old journal equal the bets of today's game file, row by row. Two things are not compared:
-    the texts for players, and how margins are grouped, because Kansas Star's sheet puts two margins in a row."""
+    """The bets stored in an old journal equal the bets of today's game file, row by row of their pay tables. Two things
+    are not compared: the texts for players, and how margins are grouped, because Kansas Star's sheet puts two margins
+    in a row."""
     rules = next(row.fact.rules for row in read_rows(original(name)) if isinstance(row.fact, ShoeOpened))
     game = name.partition("-")[0]
     written = tuple(
@@ -241,8 +242,8 @@ HANDS = [tuple(cards(text)) for text in f"{TWO}, {THREE}".split(", ")]
 
 
 def test_the_rows_that_are_made_of_lucky_9s_outcomes_decide_as_those_of_the_game_file() -> None:
-    """The bets on Lucky 9 in an old journal decide every wager as today's game file does. Every kind of hand of a seat,
-    split or not, is tried against every kind of hand of the dealer."""
+    """The bets on Lucky 9 in an old journal decide every wager in the same way as today's game file does. Every kind of
+    hand of a seat, split or not, is tried against every kind of hand of the dealer."""
     rules = next(row.fact.rules for row in read_rows(original("lucky9")) if isinstance(row.fact, ShoeOpened))
     then, now = ({bet.spot: bet for bet in bets} for bets in (rules.bets, bets_of("lucky9")))
     assert then.keys() == now.keys()
@@ -262,8 +263,9 @@ def test_the_rows_that_are_made_of_lucky_9s_outcomes_decide_as_those_of_the_game
 
 
 def _by_spot(bets: Sequence[Bet]) -> dict[str, Bet]:
-    """Return the bets by their spots, in a form that can be compared: each margin has a row of its own, and these rows
-    are sorted. The order of these rows has no effect, because no two margins hold in the same round."""
+    """Return a dict that maps a spot to its bet, in a form that can be compared. Each margin gets a row of its own in
+    the pay table, and these rows are sorted. Their order has no effect, because no two margins hold in the same round.
+    """
     return {bet.spot: replace(bet, rows=tuple(_each_margin(bet.rows))) for bet in bets}
 
 

@@ -19,7 +19,8 @@ TABLE = Path(__file__).with_name("clauses.toml")
 
 
 class Verdict(Enum):
-    """How far the program does what a clause of a regulation asks."""
+    """How far the program fulfils a clause of a regulation: fully, in part, or not at all. Two more verdicts say that
+    not the program has to fulfil the clause, but the hardware or the house."""
 
     MET = "met"
     PART = "part"
@@ -29,7 +30,8 @@ class Verdict(Enum):
 
 
 class Read(Enum):
-    """How well the authors know the text of a clause of a regulation."""
+    """How well the authors know the wording of a clause of a regulation: they have read its text, they have read only
+    its contents or opening, or they know it and have not read it again."""
 
     TEXT = "text"
     CONTENTS = "contents"

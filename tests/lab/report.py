@@ -32,7 +32,7 @@ KNOWN = {
 
 class Outcome(Struct, frozen=True):
     """The outcome of one test that a clause names, or of a whole test file: how many tests passed, failed, and did not
-    run on this machine. All three numbers are 0 if the test only runs with `pytest --proof`."""
+    run on this machine. All three numbers are 0 if the tests run only with `pytest --proof`."""
 
     test: str
     passed: int
@@ -59,8 +59,8 @@ class Tried(Struct, frozen=True):
 
 
 class Report(Struct, frozen=True):
-    """Everything that the page for the test laboratory shows. `figures` are lines of proof/FIGURES.md: the name of the
-    test, what it measured, and when at which commit."""
+    """Everything that the page for the test laboratory shows. `figures` are lines of proof/FIGURES.md, each as three
+    texts: the name of a test, what the test measured, and the time and commit of the measurement."""
 
     version: str
     commit: str
@@ -108,8 +108,8 @@ def components(locks: Iterable[Path]) -> tuple[Component, ...]:
 
 
 def figures(page: Path) -> tuple[tuple[str, str, str], ...]:
-    """Return the results on the page of long measurements: the name of the test, what it measured, and when at which
-    commit."""
+    """Return the results of long measurements that stand on the page proof/FIGURES.md. Each has three texts: the name
+    of the test, what the test measured, and the time and commit of the measurement."""
     return tuple((test.rpartition("::")[2], it.measured, it.when) for test, it in read(page).figures.items())
 
 

@@ -39,8 +39,8 @@ def test_each_test_that_a_clause_names_exists() -> None:
 
 
 def test_a_test_that_a_clause_names_bears_its_number(request: pytest.FixtureRequest) -> None:
-    """A test that a clause names has a marker with the clause's number. For example, clause 76 names a test in this
-    file, the one of the report's components."""
+    """A test that a clause names has a pytest marker with the clause's number. For example, clause 76 names a test in
+    this file, so that test has the number 76."""
     numbers = {
         marker.kwargs["number"]
         for item in request.session.items
@@ -115,7 +115,8 @@ def test_the_page_says_every_clause_and_twice_the_same_bytes(tmp_path: Path) -> 
 
 
 def test_a_page_that_was_made_better_than_the_tests_were_is_refused(tmp_path: Path) -> None:
-    """The check refuses a report on which somebody has changed one verdict to "met"."""
+    """The check refuses a report in which somebody has changed one clause's verdict to "met" after the report was
+    signed."""
     path = tmp_path / "report.html"
     path.write_text(page(a_report(), load_or_make_key(tmp_path / "key")), "utf-8")
     assert said_by(path, "make lab-report")["version"] == "1"

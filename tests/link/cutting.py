@@ -27,7 +27,7 @@ class CuttingProxy:
         self._ends: list[tuple[asyncio.StreamWriter, asyncio.StreamWriter]] = []
 
     async def took(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Forward the bytes of a new client's connection to the broker, and the broker's bytes to the client."""
+        """Serve one new client: forward the client's bytes to the broker, and the broker's bytes to the client."""
         far_reader, far_writer = await asyncio.open_connection("127.0.0.1", self._to_port)
         ends = writer, far_writer
         self._ends.append(ends)
@@ -43,8 +43,8 @@ class CuttingProxy:
             writer.write_eof()
 
     def cut(self, ending: Ending) -> None:
-        """Break every connection in the given way: "reset", "end" (a proper end), "half" (an end towards the broker
-        alone), or "garbage" (random bytes to the broker)."""
+        """Break every connection in the given way: "reset" (a TCP reset), "end" (a proper end), "half" (an end only
+        towards the broker), or "garbage" (random bytes to the broker)."""
         ends, self._ends = self._ends, []
         for near, far in ends:
             match ending:

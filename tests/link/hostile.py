@@ -1,4 +1,5 @@
-"""A hostile MQTT 5 broker for tests. It writes raw packets, and does what the broker Mosquitto would never do."""
+"""A hostile MQTT 5 broker for tests. It writes raw packets, so that it can misbehave in ways in which Mosquitto, a real
+broker, never would."""
 
 from __future__ import annotations
 

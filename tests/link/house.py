@@ -1,5 +1,5 @@
-"""A broker for tests with the shipped Mosquitto configuration, with certificates from a test CA, and with clients that
-use no code of the product."""
+"""A Mosquitto broker for tests with the configuration that the product ships, and certificates from a test CA. Its test
+clients use no code of the product."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ class House:
     def config(self, revoking: bool = False) -> str:
         """Return the text of the shipped Mosquitto configuration, with a placeholder for the port.
 
-        If `revoking` is True, the line that names the list of revoked certificates is in force, and not commented out.
+        In the shipped text, the line that names the list of revoked certificates is a comment. If `revoking` is True,
+        that line is in force.
         """
         text = (SHIPPED / "mosquitto.conf").read_text("utf-8")
         assert "listener 8883\n" in text
@@ -66,8 +67,8 @@ def running_house(folder: Path) -> Iterator[House]:
 
 
 def broker_of(house: House, revoking: bool = False) -> Broker:
-    """Return a broker for these files, which the test has yet to start. The broker remembers nothing of an
-    earlier run."""
+    """Return a broker that uses these files and that the test has yet to start. The broker begins without any stored
+    messages."""
     return Broker(house.folder, house.config(revoking), (SHIPPED / "acl").read_text("utf-8"), house.port)
 
 

@@ -49,7 +49,8 @@ def test_files_that_are_right(files: TlsFiles) -> None:
 
 
 def agreeing_only() -> bytes:
-    """Return a certificate like that of a CA, but with an X25519 key, which can only be used for key agreement."""
+    """Return a certificate like that of a CA, but with an X25519 key. Such a key cannot sign: it is only for key
+    agreement."""
     ca = x509.load_pem_x509_certificate(CA.certificate)
     made = x509.CertificateBuilder(ca.issuer, ca.subject, X25519PrivateKey.generate().public_key(), 1)
     made = made.not_valid_before(ca.not_valid_before_utc).not_valid_after(ca.not_valid_after_utc)

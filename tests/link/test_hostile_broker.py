@@ -1,5 +1,5 @@
-"""Checks that a hostile MQTT broker, or a hostile client of it, can do no more to a table or a pit than end its
-connection."""
+"""Checks that a hostile MQTT broker, or a hostile client of an honest broker, can only end the connection of a table or
+a pit, and do no other harm."""
 
 from __future__ import annotations
 
@@ -165,8 +165,8 @@ async def test_a_broker_that_says_everything_twice_is_heard_once() -> None:
 
 
 async def test_a_broker_that_falls_silent_is_left_whatever_keep_alive_it_asks_for() -> None:
-    """A client ends its connection to a silent broker, even if the broker asked for no keep-alive at all, as MQTT 5
-    allows."""
+    """A client ends its connection to a broker that has fallen silent. The client does so even if the broker asked for
+    no keep-alive at all, as MQTT 5 allows."""
 
     def act(line: Line) -> None:
         line.greets(properties=b"\x13\0\0")
@@ -221,8 +221,8 @@ async def test_small_messages_faster_than_the_table_hears_them_end_the_connectio
 
 
 def pours(topic: bytes, go: threading.Event) -> Callable[[Line], None]:
-    """Return a function for the hostile broker that waits for the event `go`, and then sends the client a message of
-    hundreds of megabytes on this topic, whatever the client subscribed to."""
+    """Return a function that plays the hostile broker for one client. It waits for the event `go`, and then sends the
+    client a message of hundreds of megabytes on `topic`, even if the client did not subscribe to it."""
 
     def act(line: Line) -> None:
         connect = line.greets()

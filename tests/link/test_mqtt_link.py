@@ -1,5 +1,5 @@
-"""Checks those parts of the MQTT link that need no network: cut connections are counted, and signs of another client
-with the same name are judged."""
+"""Checks those parts of the MQTT link that need no network. One part counts cut connections. The other part judges
+signs of a second client with the same name."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def test_cuts_are_told_once_a_minute_and_counted_for_ten() -> None:
 
 
 def test_a_thread_that_ends_while_it_is_awaited_has_ended() -> None:
-    """Waiting for paho's thread succeeds even if the thread ends meanwhile. paho looks at the thread three times, and a
-    thread that ends removes itself from the client."""
+    """Waiting for the end of paho's thread succeeds even if the thread ends during the wait. The wait reads paho's
+    reference to the thread three times, and a thread that ends removes that reference."""
 
     class Ending(Client):
         looks = 0
@@ -84,8 +84,8 @@ def test_no_number_of_cuts_is_another_client(cuts: list[tuple[bool, float]]) -> 
 
 
 def tell(signs: tuple[str, ...], apart_s: float = 1.0) -> Iterator[bool]:
-    """Feed these signs, "foreign" or "closed", to a `Rival`, `apart_s` seconds apart. Yield after each sign whether
-    another client with the same name is suspected."""
+    """Give these signs, "foreign" or "closed", to a new `Rival` object, `apart_s` seconds apart. Yield after each sign
+    whether the object suspects another client with the same name."""
     rival = Rival()
     rival.wrote()
     for place, sign in enumerate(signs):

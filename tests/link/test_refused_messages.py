@@ -1,5 +1,5 @@
-"""Checks messages on the pit's MQTT topics that a table must not accept: they are refused, logged, and without
-effect."""
+"""Checks messages on the pit's MQTT topics that a table must not accept. The table refuses each of them, writes it to
+the log, and changes nothing."""
 
 from __future__ import annotations
 
@@ -83,8 +83,9 @@ async def test_a_link_that_is_cut_often_is_told_while_it_stands(tmp_path: Path) 
 async def test_an_acknowledgement_older_than_one_seen_takes_nothing_back(
     tmp_path: Path, log: pytest.LogCaptureFixture
 ) -> None:
-    """If the pit acknowledges fewer events than before, the table keeps its mark of the acknowledged events. The table
-    logs the message and sends events again, because the pit may have lost what came later."""
+    """If the pit acknowledges fewer events than before, the table does not lower its stored number of the last
+    acknowledged event. The table logs the message and sends the later events again, because the pit may have lost them.
+    """
     async with running(tmp_path) as world:
         await world.open_shoe()
         await world.do(LockWagers())

@@ -1,5 +1,5 @@
-"""Checks the link to a real Mosquitto broker with the shipped configuration: mutual TLS, topics that only one table may
-use, and a client id of each table."""
+"""Checks the link between a table and a real Mosquitto broker with the shipped configuration. The link uses mutual TLS,
+each table may use only its own topics, and each table has its own client id."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ async def table_of(
 
 
 async def told_times(heard: Heard, kind: str, times: int) -> None:
-    """Wait until the MQTT driver has reported things of this kind, such as "connected", at least `times` times."""
+    """Wait until the MQTT driver has reported events of this kind, such as "connected", at least `times` times."""
     await eventually(lambda: len(heard.of(kind)) >= times)
 
 
@@ -97,8 +97,8 @@ def of(house: House, name: str = TABLE) -> Tls:
 
 
 def why_not(house: House, tls: Tls, host: str = HOST) -> str:
-    """Return the reason that the MQTT driver reports for not being able to connect. Check that several attempts give
-    the same reason."""
+    """Return the reason that the MQTT driver reports if it cannot connect to the broker. Check that several attempts
+    give the same reason."""
 
     async def test() -> str:
         async with table_of(house, tls, host=host, up=False) as table:
@@ -367,8 +367,8 @@ def test_the_pits_page_hears_what_everybody_may_and_the_states_and_speaks_for_no
 async def test_a_stolen_id_is_noticed_and_nobody_fights_over_it(
     house: House, quick: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Two tables with one certificate push each other off the broker only a few times. One of them notices this and
-    waits, and the other then stays connected."""
+    """If two tables use the same certificate and client id, each connection of one ends the connection of the other.
+    After a few times one table notices this and waits. The other table then stays connected."""
     monkeypatch.setattr(mqtt, "_RIVAL_RETRY_S", 1000.0)
 
     async with table_of(house, of(house)) as one, table_of(house, of(house), up=False) as two:
@@ -390,8 +390,9 @@ async def test_a_stolen_id_is_noticed_and_nobody_fights_over_it(
 async def test_a_thief_that_says_nothing_is_noticed_by_how_the_broker_ends_the_connection(
     house: House, quick: None
 ) -> None:
-    """A table notices a silent second client with its certificate, because the broker properly ends the table's TLS
-    connection twice. A cut line does not look so, because only the broker can end TLS properly."""
+    """A table notices a second client that uses its certificate, even if that client sends nothing. The sign is that
+    the broker ends the table's TLS connection properly, twice. A cut line does not end TLS properly: only the broker
+    can."""
     async with table_of(house, of(house)) as robbed:
         await robbed.answer(robbed.broker.publish(f"pit/v1/{TABLE}/state", b"{}", retain=True))
         for times in (1, 2):
@@ -456,8 +457,8 @@ async def test_what_an_earlier_run_of_the_program_said_is_nobody_elses(tmp_path:
 
 
 async def test_a_broker_that_says_so_is_believed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """If the broker says that another client took over the session, the driver believes it at once. Mosquitto says so
-    only from version 2.0.15 on, so the test imitates such a broker."""
+    """If the broker sends the reason "session taken over", the driver believes at once that another client uses its
+    name. Mosquitto sends this reason only from version 2.0.15 on, so the test imitates such a broker."""
     monkeypatch.setattr(mqtt, "_RIVAL_RETRY_S", 1000.0)
 
     async def take_over(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -493,8 +494,8 @@ async def test_a_pushed_out_table_comes_back(house: House, quick: None, monkeypa
 
 
 async def test_a_broker_that_is_killed_again_and_again_is_no_thief(tmp_path: Path, quick: None) -> None:
-    """If the broker is killed again and again, the table does not suspect a second client. The broker may be back very
-    soon, but it has forgotten the retained messages."""
+    """If the broker is killed and started again and again, the table does not suspect a second client. A killed broker
+    may be back very soon, but it has then forgotten its retained messages."""
     port = free_port()
     broker, heard = MqttBroker(["127.0.0.1"], port, "table", 5, Will("s", b""), ["t"]), Heard()
     task = asyncio.create_task(broker.run(heard))

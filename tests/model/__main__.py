@@ -1,7 +1,8 @@
-"""The program behind `make model`. It explores all states of three models: how a table delivers its events to the pit,
-in worlds of growing size; how one award goes through the pit's ledger; and which of two pits on one database leads. It
-checks that no rule is broken, and that every defect planted on purpose is found. If SPIN is installed, a second model
-of the delivery is explored too, and must reach the same states."""
+"""The program behind `make model`. It explores all states of three models. The first is how a table delivers its events
+to the pit, in model worlds of growing size. The second is how one award goes through the pit's ledger. The third is
+which of two pits on one database leads. The program checks that no rule is broken, and that every defect planted on
+purpose is found. If SPIN is installed, a second model of the delivery is explored too, and must reach the same states.
+"""
 
 from __future__ import annotations
 
@@ -45,8 +46,8 @@ def main() -> int:
 
 
 def _lead(defect: Defect | None, most: leadership.Spent) -> awards.Found:
-    """Explore the model of two pits on one database, with or without a planted defect. Print the result and return it.
-    `most` says how often each misfortune may happen."""
+    """Explore the model of two pits on one database. `defect` is planted in the code, unless it is None. `most` says
+    how often each misfortune may happen. Print the result and return it."""
     begun_s = perf_counter()
     found = awards.explore(leadership.World(leadership.with_defect(defect), most), 100_000, leadership.DEAD_END)
     what = f"two pits, {most}" if defect is None else f"two pits, {most}, defect {defect.becomes.strip()!r}"
@@ -55,8 +56,8 @@ def _lead(defect: Defect | None, most: leadership.Spent) -> awards.Found:
 
 
 def _second_statement() -> int:
-    """Compare the states that the product's delivery reaches with those that the second model, for SPIN, reaches.
-    Return the number of worlds in which they differ."""
+    """Compare two models of a table's delivery to the pit: the product's own code, and a second model for the program
+    SPIN. Return the number of model worlds in which the two reach different states."""
     if not second.installed():
         print("The second statement of the delivery was not explored: apt-get install -y spin gcc libc6-dev")
         return 0
@@ -72,8 +73,8 @@ def _second_statement() -> int:
 
 
 def _award(defect: award_defects.Defect | None, restores: bool) -> awards.Found:
-    """Explore all ways of one award through the pit's ledger, with or without a planted defect. Print the result and
-    return it. `restores` says whether the ledger may be replaced by an older copy."""
+    """Explore all ways of one award through the pit's ledger. `defect` is planted in the ledger's code, unless it is
+    None. If `restores` is True, the ledger may be replaced by an older copy. Print the result and return it."""
     begun_s = perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         world = awards.World(awards.fresh(Path(folder) / "ledger"), restores, award_defects.with_defect(defect))

@@ -1,5 +1,6 @@
 """Defects that tests plant on purpose into the code by which the pit handles awards and receives events. Each defect
-replaces one piece of source text, and names the world in which it must be found."""
+replaces one piece of source text. For each, the list says whether the model finds it only if the ledger is restored
+from an older copy."""
 
 from __future__ import annotations
 
@@ -15,8 +16,7 @@ from controller.pit.reference.ledger import Ledger
 
 class Defect(NamedTuple):
     """A defect to plant into the source of the module `of`: the text `was`, which occurs there once, is replaced by
-    `becomes`. If `restores` is True, the defect shows only in a world in which the ledger is replaced by an older copy.
-    """
+    `becomes`. If `restores` is True, the model finds the defect only if the ledger is replaced by an older copy."""
 
     was: str
     becomes: str

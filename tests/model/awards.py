@@ -1,18 +1,18 @@
 """A model that explores every way of one award through the reference pit's own ledger: what the pit's people decide,
-and what the table is told.
+and which messages the table gets.
 
 The pit is the product's own `Ledger`, with its books, over a database in memory. Each step begins with a copy of that
 database. The table follows the contract's rule: it accepts a step of an award whose number is above the last, and
 reports the step in its stream of events. If the table has reported no step of that amount, it may dispute the amount.
 Then it accepts only a rejection, until two of its people accept the amount. Its stream begins with the hit (the winning
-wager). A message to the table may come late, twice or never. An event of the stream comes in order, before its turn, or
+wager). A message to the table may come late, twice or never. An event of the stream may come in order, too early, or
 again. The pit's program may end after each step, because a step is one transaction. Then the table hears nothing of the
-step until the pit repeats it. Once, the ledger is replaced by a copy from before the hit, or from before anybody
-decided, and the table's stream is sent to it again. The cash that people paid is counted outside of the ledger.
+step until the pit repeats it. Once, the ledger is replaced by an older copy, from before the hit or from before anybody
+decided. Then the table's stream is sent to it again. The cash that people paid is counted outside of the ledger.
 
-A state is a value: numbers of steps are replaced by their ranks, and the pit's clock is past each number that was ever
-given. `steps` yields what can follow, and whether people and programs do it without a misfortune. From each state, such
-steps without a misfortune must lead to an end.
+A state is a value. Numbers of steps are replaced by their ranks, and the pit's clock is later than each number that was
+ever given. `steps` yields what can follow a state, and whether a step is a misfortune, such as a lost message. From
+each state, steps without a misfortune must lead to an end.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ _DISPUTED = "disputed"
 
 
 class Told(NamedTuple):
-    """The content of an event in the model's table stream: the winning wager, a step of its award, or that the table
-    disputes the amount."""
+    """The content of an event that the model's table sends: the winning wager, a step of its award, or a dispute of the
+    award's amount."""
 
     what: str
     cents: int = CENTS
@@ -57,8 +57,8 @@ _HIT = Told("hit")
 
 class Rows(NamedTuple):
     """The content of a pit's ledger in the model, as a value. `acked` is the number up to which the table's events are
-    acknowledged. `tellings` are steps that the table reported and the ledger does not have. `verifiers` are the people
-    who verified the award. `findings` says what is wrong with the books."""
+    acknowledged. `tellings` are award steps that the table reported and that the ledger does not have. `verifiers` are
+    the people who verified the award. `findings` says what is wrong with the ledger's accounts."""
 
     acked: int
     events: tuple[str, ...]
@@ -75,10 +75,10 @@ class Rows(NamedTuple):
 
 
 class State(NamedTuple):
-    """The state of the model at one moment. `said` are the pit's messages that may still arrive. `last` is the number
-    of the last message that the table accepted. `disputes` is the message whose amount the table does not believe.
-    `told` is everything that the table's stream has reported. `cash` counts payments, and `unknown` counts those that
-    no table had reported when the ledger was lost."""
+    """The state of the model at one moment. `said` are the pit's messages that may still arrive at the table. `last` is
+    the number of the last message that the table accepted. `disputes` is the message whose amount the table does not
+    believe. `told` are all events that the table has reported. `cash` counts payments of the award. `unknown` counts
+    those payments that the table had not reported when the ledger was lost."""
 
     ledger: Rows
     said: tuple[tuple[int, Told], ...] = ()
@@ -134,8 +134,8 @@ class World:
         self.first = State(self._kept())
 
     def key(self, state: State) -> tuple[object, ...]:
-        """Return a key that is equal for equivalent states. In the key, the numbers of steps are replaced by their
-        ranks."""
+        """Return a key that is equal for states between which the rules see no difference. In the key, the numbers of
+        steps are replaced by their ranks."""
         rank = {seq: place for place, seq in enumerate(sorted(state.numbers()))}
         return (
             state.ledger._replace(steps=tuple((rank[seq], *rest) for seq, *rest in state.ledger.steps)),  # type: ignore[misc]
@@ -254,8 +254,8 @@ class World:
         return True
 
     def _event(self, place: int, told: Told) -> bytes:
-        """Return the bytes of an event of the table with this content. `place` counts the events from the hit (the
-        winning wager), which has 0."""
+        """Return the bytes of an event of the table with this content. `place` is the event's position after the hit
+        (the winning wager): the hit has 0, the next event 1."""
         table = TableEvening(TABLE)
         table.sent, table.round = [b""] * (_BEFORE_THE_HIT + place), 1
         hit = self._hit["id"]
@@ -278,8 +278,8 @@ class World:
         return self._due[rows]
 
     def _kept(self) -> Rows:
-        """Return the content of the opened ledger as a value, and keep a copy of its database, so that `_put` can load
-        it later."""
+        """Return the content of the open ledger as a value. Keep a copy of its database, so that `_put` can load that
+        content later."""
         ack = self._ledger.ack(TABLE)
         assert ack is not None
         rows = Rows(
@@ -297,7 +297,7 @@ class World:
         return rows
 
     def _put(self, rows: Rows) -> None:
-        """Load the copy of the database that has this content, so that it is the opened ledger again."""
+        """Replace the database of the open ledger by the kept copy that has this content."""
         if rows == self._open:
             return
         data = bytearray(zlib.decompress(self._copies[rows]))
@@ -346,8 +346,9 @@ _State = TypeVar("_State")
 
 
 class Explored(Protocol[_State]):
-    """A model that the function `explore` can explore: a first state, a key for each state, the broken rule if any,
-    whether the state is an end, and the steps that can follow."""
+    """The interface of a model that the function `explore` can explore. It gives the first state, a key for each state,
+    the rule that a state breaks (None if it breaks none), whether a state is an end, and the steps that can follow a
+    state."""
 
     first: _State
 
@@ -358,9 +359,9 @@ class Explored(Protocol[_State]):
 
 
 def explore(world: Explored[_State], most: int = 200_000, dead_end: str = DEAD_END) -> Found:
-    """Explore every state that the model can reach, in order of distance, and return the result. The exploration stops
-    at the first broken rule. `most` is the most states allowed. `dead_end` is the rule that is broken by a state from
-    which steps without a misfortune lead to no end."""
+    """Explore every state that the model can reach, the nearest first, and return the result. The exploration stops at
+    the first broken rule. `most` is the largest number of states that is allowed. `dead_end` is the name of a rule:
+    from every state, steps without a misfortune must lead to an end."""
     states: list[_State] = [world.first]
     numbers = {world.key(world.first): 0}
     came: list[tuple[int, str]] = [(0, "")]
@@ -407,7 +408,7 @@ def explore(world: Explored[_State], most: int = 200_000, dead_end: str = DEAD_E
 
 
 def fresh(at: Path) -> Ledger:
-    """Make a new pit's ledger in the file `at`, in which one table is adopted."""
+    """Make a pit's ledger in the new file `at`, and adopt one table in it."""
     from tests.pit.test_meters import opened
 
     ledger = opened(at)

@@ -1,5 +1,6 @@
 """Defects that tests plant on purpose into the code that delivers a table's events to the pit. Each defect replaces one
-piece of source text, and names the world in which it must be found."""
+piece of source text. For each, the list has the size of the model world in which the exploration must find the defect.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ OLDER_ON_BOTH_SIDES = Bounds(2, 0, 1, 0, 1)
 
 class Defect(NamedTuple):
     """A defect to plant into the source of the delivery: one text, which occurs there once, is replaced by another.
-    `world` must find the defect."""
+    `world` is the size of the model world in which the exploration must find the defect."""
 
     was: str
     becomes: str
@@ -79,8 +80,8 @@ DEFECTS = (
 
 
 def with_defect(defect: Defect | None) -> ModuleType:
-    """Return the module that delivers a table's events, with this defect planted in it, or unchanged if `defect` is
-    None. The module sends at most two unacknowledged events."""
+    """Return the module that delivers a table's events, with this defect planted in it, or without any if `defect` is
+    None. In the returned module at most two events may be sent and not acknowledged."""
     source = inspect.getsource(guarantee).replace("\nWINDOW = 50\n", "\nWINDOW = 2\n")
     assert "\nWINDOW = 2\n" in source
     if defect is not None:

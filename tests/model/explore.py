@@ -1,8 +1,8 @@
 """Explores every state of a small model of a table's delivery to its pit. It checks the rules in each state, and that
 no state is a dead end.
 
-The numbers of events and of the pit's acknowledgements under way are small, so this is a proof for small worlds. No
-state is missed, because each is stored by all its properties, and not by a digest of them.
+The numbers of events and of acknowledgements that can be on their way are small, so this is a proof for small model
+worlds only. No state is missed, because each state is stored with all its properties, and not as a digest of them.
 """
 
 from __future__ import annotations
@@ -65,9 +65,9 @@ def explore(
     starts_noted: bool = True,
     tell: Callable[[State], object] = lambda state: None,
 ) -> Found:
-    """Explore every state of the delivery model, in order of distance, and call `tell` with each. The exploration stops
-    at the first broken rule. `guarantee` is the module with the delivery to test. With `starts_noted`, each start of
-    the table is a row of its journal, as in the product."""
+    """Explore every state of the delivery model, the nearest first, and call `tell` with each. The exploration stops at
+    the first broken rule. `guarantee` is the module whose delivery is tested. `bounds` is the size of the model world.
+    If `starts_noted` is True, each start of the table writes a row of its journal, as in the product."""
     begun_s, world = perf_counter(), World(guarantee, bounds, starts_noted)
     first = world.begin()
     numbers, depth = {first.key(): 0}, [0]
@@ -120,8 +120,8 @@ def explore(
 
 
 def _all_acknowledged(state: State, bounds: Bounds) -> bool:
-    """Return True if every event is at the pit and the table knows so. If the table's journal was replaced by an older
-    copy, the fault in which the table stops counts as an end too."""
+    """Return True if the pit has every event and the table knows so. If the table's journal was replaced by an older
+    copy, return True also if the table has stopped by the fault that says so."""
     done = len(state.journal) == bounds.events and state.ledger == state.journal
     if state.spent.restores and state.delivery.phase.name == "BEHIND":
         return True

@@ -1,13 +1,13 @@
 """A model of which of two pits leads the ledger in a PostgreSQL database. It explores every order in which the two
 pits' statements can follow each other, with the product's own class.
 
-Each pit is the product's own `LedgerDatabase`, with a connection that stops at every statement. The model states how
-PostgreSQL behaves: one row, of which the newest committed version counts after a wait; a lock on that row until the
-transaction ends; advisory locks; and sessions, whose end undoes what they had not committed. SQLite evaluates the
+Each pit is the product's own `LedgerDatabase`, with a connection that stops at every statement. The model describes how
+PostgreSQL behaves. A statement that waited for a row sees the row's newest committed version. A row is locked until the
+transaction ends. There are advisory locks. If a session ends, what it had not committed is undone. SQLite evaluates the
 statements themselves. `tests/pit/test_ledger_database.py` tries the same class on a real server.
 
 A pit may stop at any statement for any time. So a frozen leader is one that takes no step while its time passes. A
-pit's program is a function of the answers that it has received. It is run anew for each step with these answers, up to
+pit's program is a function of the answers that it has received. For each step it is run anew with these answers, up to
 the first statement without an answer. So a state of the model is a value.
 
 Each pit first becomes the leader, and then writes events, each with the number after the last. It acknowledges an event
@@ -104,8 +104,8 @@ WORLDS = (Spent(over=1), Spent(over=1, ends=1), Spent(over=1, kills=1), Spent(ov
 
 class State(NamedTuple):
     """The state of the model at one moment. `written` is what the transaction of the pit `locked_by` has written and
-    not committed. `locks` are the advisory locks. Each is a triple: the term (which counts the changes of leader), the
-    pit, and whether the pit's transaction holds the lock rather than its session."""
+    not yet committed. `locks` are the advisory locks. Each is a triple: the term (a number that rises with each new
+    leader), the pit, and True if the pit's transaction holds the lock (False if its session does)."""
 
     row: Row = Row()
     written: Row | None = None
@@ -121,11 +121,12 @@ _WAITED = psycopg.errors.LockNotAvailable("the lock was not there in time")
 
 
 class _LooksAgainError(BaseException):
-    """Raised when a pit that does not lead has waited, and is about to check again which pit leads."""
+    """Stops a pit's program in the model when a pit that does not lead has waited, and would now check again which pit
+    leads."""
 
 
 class _StandsStillError(BaseException):
-    """Raised when a pit's program has come to a statement that has no answer yet."""
+    """Stops a pit's program in the model at the first statement that has no answer yet."""
 
 
 class _Server:
@@ -259,8 +260,8 @@ def _same(answer: object) -> object:
 
 
 class _Connection:
-    """A pit's database connection in the model. It repeats the answers that were given so far, and stops the program at
-    the next statement."""
+    """A pit's database connection in the model. It gives a pit's statements the answers that are known, and stops the
+    program at the first statement without an answer."""
 
     closed = False
     info = SimpleNamespace(transaction_status=TransactionStatus.IDLE)
@@ -286,8 +287,8 @@ class _Connection:
 
 
 class World:
-    """A model world of two pits on one database. `of` is the module with the class `LedgerDatabase`: the product's, or
-    one with a planted defect. `most` says how often each misfortune may happen."""
+    """A model world of two pits on one database. `of` is the module with the class `LedgerDatabase`: the product's
+    module, or a copy with a planted defect. `most` says how often each misfortune may happen."""
 
     first = State()
 
@@ -310,11 +311,12 @@ class World:
         self._database, self._of = Database, of
 
     def key(self, state: State) -> State:
-        """Return the key that distinguishes this state from others, which here is the state itself."""
+        """Return the key that distinguishes this state from others. In this model the key is the state itself."""
         return state
 
     def broken(self, state: State) -> None:
-        """Return None, because in this model the rules are about steps, and `steps` checks them."""
+        """Return None, because this model has no rules about states. Its rules are about steps, and `steps` checks
+        them."""
 
     def is_over(self, state: State) -> bool:
         """Return True if every event is committed to the ledger."""
@@ -420,8 +422,8 @@ def _look_again(_: float) -> None:
 
 
 def _token(state: State, number: int) -> str:
-    """Return a token that no earlier leader's session has had, made of the pit's number and the term (which counts the
-    changes of leader)."""
+    """Return a session token that no earlier session has had. It consists of the pit's number and the term (a number
+    that rises with each new leader)."""
     return f"{number}.{state.row.term}"
 
 

@@ -1,10 +1,10 @@
 """Runs a second, independent model of a table's delivery to the pit: `delivery.pml`, which the program SPIN explores.
 The states that both models reach are compared.
 
-The rules of `delivery.pml` are written from the contract's page. What the link may do is taken from `world.py`. The
-part of a state that both models have is packed into one number, in the order of `tell` in `delivery.pml`: what is on
-the disks, how far the table believes the pit to be and in which phase it is, what may arrive, and the misfortunes so
-far. So two sets of states are compared, and not only their sizes.
+The rules of `delivery.pml` are written from the contract's page. Which misfortunes the link may have is taken from
+`world.py`. Of each state, the part that both models have is packed into one number, in the order of `tell` in
+`delivery.pml`. That part is what is on the disks, how far the table believes the pit to be, the table's phase, what may
+arrive, and the misfortunes so far. So the two sets of states themselves are compared, and not only their sizes.
 """
 
 from __future__ import annotations
@@ -82,8 +82,8 @@ def projected(state: State) -> int:
 
 
 def _node(history: str) -> int:
-    """Return a number that stands for a history of events. Each event is a letter, a or b, and chooses a branch in a
-    binary tree; the result is the number of the node at its end."""
+    """Return a number that stands for a history of events. Each event is a letter, a or b, and chooses a branch of a
+    binary tree. The number is that of the tree's node to which the branches lead."""
     node = 1
     for letter in history:
         node = 2 * node + "ab".index(letter)

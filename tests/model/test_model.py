@@ -57,9 +57,9 @@ def test_a_journal_that_lost_its_last_event_alone_is_noticed() -> None:
 
 
 def test_without_a_row_for_each_start_the_loss_of_the_last_event_alone_is_not_noticed() -> None:
-    """If a table's start wrote no row to its journal, the pit would not notice that the journal lost its last event. An
-    event's chain value covers only the rows before it, so a new event in place of the lost one would have the same
-    value."""
+    """If each start of a table did not write a row to its journal, the pit could not notice that the journal lost its
+    last event. An event's chain value covers only the rows before it. So a new event in the place of the lost one would
+    have the same value."""
     found = explore(with_defect(None), ONE_RESTORED, starts_noted=False)
     assert found.broken == "nothing counts as acknowledged that the pit never committed"
     assert "the table's journal is a copy of event 0" in found.way
@@ -72,9 +72,9 @@ def test_a_pit_whose_clock_went_back_holds_up_nobody() -> None:
 
 @pytest.mark.proof
 def test_a_pit_that_lost_its_ledger_and_its_time_is_heard_again_once_its_clock_has_caught_up() -> None:
-    """If a pit has lost events and its clock was set back, a table does not believe it until that clock has caught up.
-    This limit is known: the contract forbids that the times of a pit's messages go back, and the table's status says
-    `clock_behind`."""
+    """If a pit has lost events and its clock was set back, a table does not believe the pit until the clock has caught
+    up. This limit is known: the contract forbids that the times of a pit's messages go back. Meanwhile the table's
+    status says `clock_behind`."""
     found = explore(with_defect(None), Bounds(1, 0, 1, 1))
     assert found.broken == DEAD_END
     assert {"the pit's clock is set back", "the pit's ledger is a copy of event 0"} <= {*found.way}

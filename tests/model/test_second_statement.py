@@ -38,8 +38,8 @@ def test_each_change_of_the_second_statement_shows() -> None:
 
 
 def _differs(world: Bounds, changed: str, ours: set[int]) -> bool:
-    """Return True if the changed model for SPIN reaches other states than the product (`ours`), or breaks a rule of its
-    own."""
+    """Return True if the changed SPIN model reaches other states than `ours`, which the product reaches, or breaks one
+    of its own rules. `changed` is that model's source."""
     try:
         return second.reached(world, changed) != ours
     except RuntimeError:

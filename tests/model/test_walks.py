@@ -1,5 +1,5 @@
-"""Checks that random sequences of steps through each small world follow the contract's rules of delivery, and that
-those with a planted defect break a rule."""
+"""Checks that random sequences of steps through each small model world follow the contract's rules of delivery. With a
+defect planted in the code, some sequence must break a rule."""
 
 from __future__ import annotations
 

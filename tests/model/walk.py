@@ -3,8 +3,8 @@ rules, for any number of events.
 
 `noted` patches the class so that it writes a note of each call, with the state after the call. A `Walk` takes the notes
 one by one, and has the rules of `delivery.pml` for histories of any length. No step can be hidden, because each note
-must follow from the one before. `test_walks.py` checks the steps of the small world in this way, and `tests/fire`
-checks what its tables did over the wire.
+must follow from the note before. `test_walks.py` uses this for the steps of the small model world. `tests/fire` uses it
+for tables whose processes and connections are being killed.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ def _noting(name: str, call: Callable[..., Any], write: Callable[[object, Note],
 
 
 class Walk:
-    """The contract's rules for the delivery of one table's events, as a check of one note after another. At most
-    `window` unacknowledged events may be under way."""
+    """Checks the notes of one table's calls against the contract's rules for the delivery of events, one note after
+    another. At most `window` events may be sent and not acknowledged."""
 
     def __init__(self, window: int = 50) -> None:
         self._most = window

@@ -1,23 +1,24 @@
 """A small model world around the product's own class that delivers a table's events: one table, one pit, and a link
-between them that does its worst.
+between them that may lose, delay, repeat and reorder messages.
 
 The table is the product's own `Delivery`. The pit follows the contract's rule for receiving an event: the event with
-the next number is committed, any other event is not, and each event is answered by the number of the last committed
-one. Between them a message may arrive never, late, twice or in another order. So whatever was ever sent can arrive at
-any step. An attacker who repeats the pit's acks (acknowledgements) can do no more. The table is killed at any step, the
-pit's ledger becomes an older copy, its clock is set back, the table's journal becomes an older copy, and the broker
-refuses messages.
+the next number is committed, any other event is not. The pit answers each event with the number of the last committed
+event. A message may arrive never, late, twice or in another order. So whatever was ever sent can arrive at any step. An
+attacker who repeats the pit's acks (acknowledgements) can do no more. These misfortunes may happen at any step: the
+table is killed, the pit's ledger becomes an older copy, the pit's clock is set back, the table's journal becomes an
+older copy, or the broker refuses messages.
 
 Some steps are *calm*: nothing is lost, and nobody repeats an old message. From every state, calm steps must lead to the
 end at which all is acknowledged.
 
-Messages under way and lost messages are not told apart, because either may arrive at a later step or never. So a state
-holds what was ever sent. The calm steps must do without what may still be under way, because all of it may be lost.
-What a calm step sends arrives at the pit immediately and in order. That is one of the ways of a calm link, and one way
-is enough.
+The model does not distinguish messages on their way from lost messages, because either may arrive at a later step or
+never. So a state holds what was ever sent. The calm steps must do without the messages that were sent before, because
+all of them may be lost. What a calm step sends arrives at the pit immediately and in order. That is one of the ways of
+a calm link, and one way is enough.
 
-A state is a value: two ways to the same state are explored once. So times are dropped, except for what they decide. Of
-a time at the table, it only counts whether it has come; of the times in acks, only their order counts.
+A state is a value: if two ways lead to the same state, the state is explored once. So times are dropped, except for
+what they decide. Of a time at the table, it only counts whether it has come. Of the times in acks, only their order
+counts.
 """
 
 from __future__ import annotations
@@ -51,8 +52,8 @@ class Bounds(NamedTuple):
 
 
 class Ack(NamedTuple):
-    """An acknowledgement of the pit, in the model. `history` stands for the chain value: the events before the
-    acknowledged one, and the run of the table that wrote it. `at` is the time, as a rank."""
+    """An acknowledgement of the pit, in the model. `seq` is the number of the acknowledged event. `history` stands for
+    its chain value: the events before it, and the run of the table that wrote it. `at` is the time, as a rank."""
 
     seq: int
     history: str
@@ -63,11 +64,11 @@ class State(NamedTuple):
     """The state of the model at one moment. An event is a letter. If the journal was replaced by an older copy, its new
     events have other letters.
 
-    `journal` is what the table has written. `marked` is the number of the event up to which the table has noted the
-    pit's acknowledgement. `ledger` is what the pit has committed, and `ever` every history that it ever had committed.
-    `sent` are the events that were sent, each with those before it. `said` are the pit's last acknowledgements.
-    `newest` is the time of the latest one that this run of the table has received. `spent` counts the misfortunes, in
-    the order of `Bounds`.
+    `journal` has the events that the table has written. `marked` is the number of the last event that the table has
+    recorded as acknowledged. `ledger` has the events that the pit has committed. `ever` has every history of events
+    that the pit ever had committed. `sent` has the events that were sent, each with those before it. `said` are the
+    pit's last acknowledgements. `newest` is the time of the latest acknowledgement that this run of the table has
+    received. `spent` counts the misfortunes, in the order of `Bounds`.
     """
 
     delivery: Any
@@ -84,8 +85,8 @@ class State(NamedTuple):
     spent: Bounds = Bounds(*[0] * 6)
 
     def key(self) -> tuple[object, ...]:
-        """Return a key that is equal for equivalent states. In the key, the times in acknowledgements are replaced by
-        their ranks."""
+        """Return a key that is equal for states between which the rules see no difference. In the key, the times in
+        acknowledgements are replaced by their ranks."""
         held, last_at = self.held[:-1], int(str(self.held[-1]))
         times = sorted({ack.at for ack in self.said} | {0, self.clock, self.newest} | {last_at})
         rank = {time: place for place, time in enumerate(times)}
@@ -219,16 +220,16 @@ class World:
             yield f"the broker {'refuses' if code else 'takes'} event {seq}", state._replace(delivery=table)
 
     def _taken(self, state: State, event: str) -> State:
-        """Return the state after the pit received this event. The pit commits an event with the next number, and sends
-        an acknowledgement in any case."""
+        """Return the state after the pit received this event. If the event has the next number, the pit commits the
+        event. The pit sends an acknowledgement in any case."""
         if len(event) == len(state.ledger) + 1:
             ledger = state.ledger + event[-1]
             state = state._replace(ledger=ledger, ever=state.ever | {ledger})
         return self._acked(state)
 
     def _acked(self, state: State) -> State:
-        """Return the state after the pit sent an acknowledgement. If it says the same as the pit's last one, it
-        replaces that one."""
+        """Return the state after the pit sent an acknowledgement. If the pit's previous acknowledgement named the same
+        event, the state holds only the new one of the two."""
         ack = Ack(len(state.ledger), self._chain(state.ledger), state.clock)
         before = state.said[:-1] if state.said and state.said[-1][:2] == ack[:2] else state.said
         return state._replace(said=(*before, ack)[-_SAID:], clock=state.clock + 1)
@@ -245,15 +246,16 @@ class World:
         return state._replace(delivery=table, newest=max(state.newest, ack.at))
 
     def _chain(self, events: str) -> str:
-        """Return the hash chain's value in the last of these events, which differs from that of other events with the
-        same number."""
+        """Return the hash chain's value in the last of these events. Two events with the same number have different
+        values if their histories differ."""
         return f"+{events if self._starts_noted else events[:-1]}"
 
     def _started(self, marked: int, head: int) -> Any:
         return self._of.Delivery("e", marked, head, 10.0)
 
     def _held(self, state: State) -> State:
-        """Return the state with the table's times reduced to what counts: whether the time to act has come."""
+        """Return the state, with the table's clock times simplified. Only one question about a time matters here:
+        whether the time for the table's next action has come."""
         table = state.delivery
         table._act_at_s = 0.0 if table._act_at_s <= NOW_S else NOW_S + 1
         table._resend_after_s, table._streamed_s, table._silent_since_s = 0.0, None, None
@@ -268,8 +270,9 @@ def _copy(table: Any) -> Any:
 
 
 def _allowed(due: range, table: Any, window: int) -> None:
-    """Raise BrokenError if the table sends events that it may not send now: before it knows the pit's last word,
-    already acknowledged, not in its journal, or more than the window allows."""
+    """Raise BrokenError if the table may not send the events `due` now. The table may not send events before it knows
+    the pit's last acknowledgement, events that are acknowledged, events that are not in its journal, or more events
+    than the window allows."""
     if table.phase.name not in ("STREAMING", "REFUSED"):
         raise BrokenError("an event is sent before the pit's last word is known")
     if due.start <= table.acked_seq:

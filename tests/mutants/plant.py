@@ -1,8 +1,8 @@
-"""Plants a defect (mutant) in this process: the modules in question are compiled from changed source text. Nothing is
-written to the disk.
+"""Plants a defect (mutant) in the running test process: the modules to be changed are compiled from changed source
+text. Nothing is written to the disk.
 
-`plant` must be called before the program is imported. `pytest -p tests.mutants.plant` plants the mutant that
-TABLE_MUTANT names.
+`plant` must be called before the program is imported. `pytest -p tests.mutants.plant` plants the mutant that the
+environment variable TABLE_MUTANT names.
 """
 
 from __future__ import annotations

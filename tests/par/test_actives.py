@@ -1,5 +1,5 @@
-"""Checks of the best play that the par sheet computes for the two active seats of Baccarat Royal. The checks deal a few
-cards in every order by the rules."""
+"""Checks of the best play that the par sheet computes for the two active seats of Baccarat Royal. As a comparison, the
+checks deal a few cards in every order by the rules."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def points(cards: Sequence[Card]) -> Points:
 
 
 def played(six: Sequence[Card], play: Play, game: BaccaratRoyal = GAME) -> TwoHands:
-    """Return the round that these six cards make if `play` makes every choice."""
+    """Deal these six cards, and return the finished round. `play` makes every choice."""
     plays: list[Card | Call] = []
     cards = iter(six)
     hands: dict[str, list[Card]] = {"player": [], "banker": []}
@@ -68,8 +68,8 @@ def played(six: Sequence[Card], play: Play, game: BaccaratRoyal = GAME) -> TwoHa
 
 
 def up(play: Play) -> tuple[int, int]:
-    """Return what Player and Banker gain in total, in half stakes, if a few cards are dealt in every order and `play`
-    makes every choice."""
+    """Deal a few cards in every order, and let `play` make every choice. Return what Player and Banker gain in total,
+    in half stakes."""
     each = [STAKE[played(six, play).outcome] for six in permutations(FEW, 6)]
     return sum(player for player, _ in each), sum(banker for _, banker in each)
 
@@ -80,8 +80,8 @@ def of_few() -> tuple[Round, Play, bool]:
 
 
 def told_apart_on(totals: Iterable[int]) -> tuple[Round, Play, bool]:
-    """Compute the rounds of a few cards, their best play, and whether that play is settled. On the totals in `totals`,
-    hands with the same total but different cards are counted apart."""
+    """Compute the rounds of a few cards, their best play, and whether that best play is certain. Hands with the same
+    total but different cards are counted separately if the total is in `totals`."""
     winner = bet(BETS, "player")
     of = Round(kinds(sight(winner), GAME.naturals, frozenset(totals)), shoe(), GAME)
     player, banker = (of.values(winner, [Fraction(n) for n in net]) for net in ((2, -1, -2), (-2, -1, 2)))
@@ -130,8 +130,8 @@ def test_no_play_goes_beyond_the_bounds() -> None:
 
 
 def test_where_choices_stay_open_only_bounds_are_told() -> None:
-    """The par sheet gives only bounds, and no exact figure, if Banker has a choice after Player, who also had one,
-    stood. In this case each side's best choice depends on the choice of the other side."""
+    """If Player had a choice and stood, and Banker then has a choice too, the par sheet gives only bounds and no exact
+    figure. In this case each side's best choice depends on the choice of the other side."""
     free = tuple(replace(row, player_stood="choose") for row in GAME.banker)
     found = solved(replace(GAME, banker=free), BETS, Counter(OPEN))
     assert found.play is None
@@ -142,8 +142,8 @@ def test_where_choices_stay_open_only_bounds_are_told() -> None:
 
 
 def test_a_gamblers_bet_that_pays_to_play_is_warned_of(capsys: pytest.CaptureFixture[str]) -> None:
-    """The command `check` warns of a bet on which the house loses. By the printed sheet Banker draws to 6 after Player
-    stood. This costs Banker so much that Player's bet, paid at even money, wins from the house."""
+    """The command `check` warns of a bet on which the house loses money on average. By the printed sheet Banker draws
+    to 6 after Player stood. This costs Banker so much that Player's bet, paid at even money, wins from the house."""
     table = Path(__file__).parents[2] / "config" / "tables" / "baccarat_royal.toml"
     assert main(["check", str(table)]) == 0
     told = capsys.readouterr().out

@@ -1,5 +1,5 @@
-"""Checks of the cache of computed odds: odds in the cache are not computed again, and no file that somebody else put
-into the cache changes a figure."""
+"""Checks of the cache of computed odds. If odds are in the cache, the program does not compute them again. A file that
+another user put into the cache changes no figure."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _TRUE: dict[str, Par] = {}
 
 
 def true_count(of: Subject) -> Par:
-    """Return the correct odds of the game `of`. They are computed once for all tests of this file."""
+    """Return the odds of the game `of`, computed without the cache. They are computed once for all tests in here."""
     if of.digest not in _TRUE:
         _TRUE[of.digest] = par(of)
     return _TRUE[of.digest]
@@ -36,7 +36,8 @@ def true_count(of: Subject) -> Par:
 
 @pytest.fixture
 def counts(monkeypatch: pytest.MonkeyPatch) -> list[Subject]:
-    """Return a list to which each game is added whose odds are really computed instead of read from the cache."""
+    """Return a list of the games whose odds the program really computes instead of reading them from the cache. The
+    list grows during the test."""
     found: list[Subject] = []
 
     def counting(of: Subject) -> Par:
@@ -137,8 +138,8 @@ def test_a_wrong_or_a_foreign_file_changes_no_figure(case: str, cache: Path, cou
 
 
 def test_the_planted_figures_would_be_seen(cache: Path, counts: list[Subject]) -> None:
-    """A forged cache file that belongs to the user who runs the program does change the figures, because only the
-    file's owner is checked. This shows that the other tests would notice a forged file that was used."""
+    """A forged cache file changes the figures if the file belongs to the user who runs the program, because the program
+    checks only the file's owner. This shows that the other tests would notice if a forged file was used."""
     of = subject(GAME)
     true = counted(of)
     (file,) = cache.iterdir()

@@ -1,5 +1,5 @@
-"""Checks of the program that counts how the cards of a round can fall. Its counts are compared with every order of a
-few cards, and with published counts.
+"""Checks of the program that counts how many deals of a round bring each outcome. Its counts are compared with every
+order of a few cards, and with published counts.
 
 The second count shares no code with the first: it deals whole rounds, one after the other, and the simulated house
 deals and judges them.
@@ -57,7 +57,7 @@ MORE_SHOES = (
 @pytest.fixture(scope="module")
 def words(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[dict[str, Any]], list[Bet]]:
     """Return sample bets twice: as TOML values, and as the program reads them. There is a bet for every sixteenth
-    condition (for every condition in a long run), and one bet with several rows."""
+    condition (for every condition in a long run), and one bet whose pay table has several rows."""
     whens = WHENS if at_length else WHENS[::16]
     raws = [{"spot": f"b{n}", "rows": [{"when": when, "pays": "1:1"}]} for n, when in enumerate(whens)]
     rows = [{"when": when, "pays": "1:1"} for when in ({"winner": "banker", "both": {"pair": True}}, WHENS[-1])]
@@ -67,7 +67,8 @@ def words(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[dict[str, Any]
 
 
 def counted_one_by_one(cards: Sequence[str], raws: Sequence[Mapping[str, Any]]) -> list[Counter[int | None]]:
-    """Deal these cards in every order. For each bet, count how many deals each of its rows decides at seat 1."""
+    """Deal these cards in every order. Return for each bet how many deals each row of its pay table decides at seat 1.
+    The key is the index of the row, or None for deals that no row decides."""
     bets = convert(raws, list[SimulatedBet])
     found: list[Counter[int | None]] = [Counter() for _ in bets]
     for (player, banker), ways in Counter(map(dealt, permutations(cards, 6))).items():
@@ -117,8 +118,8 @@ def test_suits_that_are_only_compared_from_a_few_cards_of_each(
 
 @pytest.mark.proof
 def test_a_spade_stands_for_every_suit_only_where_the_shoe_has_as_many_of_each(tmp_path: Path) -> None:
-    """The program counts spades in place of every suit only if the shoe has equally many cards of each suit. Counting
-    suit by suit gives the same result, and is itself checked against every order of a few cards."""
+    """The program counts spades in place of every suit only if the shoe has equally many cards of each suit. The other
+    way, which counts each suit, gives the same result. It is itself checked against every order of a few cards."""
     raws = [{"spot": "suits", "rows": [_when(when) for when in COMPARE_SUITS[1:2]]}]
     (compared,) = loaded(tmp_path, raws)
     for shoe in (fresh(2), {**fresh(2), Card.parse("9H"): 1}):
@@ -129,8 +130,8 @@ def test_a_spade_stands_for_every_suit_only_where_the_shoe_has_as_many_of_each(t
 
 
 def test_what_a_house_holds_in_an_hour_spreads_as_the_deals_themselves_do(tmp_path: Path) -> None:
-    """The mean and the spread of what the house wins in an hour agree with the mean and the spread computed from each
-    single deal."""
+    """The program computes the mean and the spread of what the house wins in an hour. Both agree with the mean and the
+    spread computed from the gain of each single deal."""
     banker = {"when": {"winner": "banker"}, "pays": "1:1", "commission_taken": "1:20"}
     raw = {"spot": "some", "rows": [banker, {"when": {"winner": "tie"}, "pays": "8:1"}]}
     cards = ["KS", "9S", "4D", "3C", "2H", "7S", "6H"]
@@ -199,8 +200,8 @@ MORE_MIXED_SHOES = (
     "text", [*MIXED_SHOES, *(pytest.param(more, marks=pytest.mark.proof) for more in MORE_MIXED_SHOES)]
 )
 def test_rows_that_look_at_hands_in_several_ways_at_once(text: str, tmp_path: Path) -> None:
-    """Pay-table rows that combine several conditions on the hands are counted right. In some of these shoes all suits
-    that no row names have equally many cards, and in some they have not."""
+    """Rows of a pay table that combine several conditions on the hands are counted right. Some of these shoes have
+    equally many cards of all suits that no row names, and some have not."""
     raws = [{"spot": f"b{n}", "rows": [*map(_when, rows)]} for n, rows in enumerate(MIXED if at_length else MIXED[::2])]
     cards = text.split()
     one_by_one = counted_one_by_one(cards, raws)
@@ -211,7 +212,7 @@ def test_rows_that_look_at_hands_in_several_ways_at_once(text: str, tmp_path: Pa
 @pytest.mark.proof
 def test_a_suit_at_its_place_is_as_often_as_each_other_suit() -> None:
     """A condition on one suit is met as often as the same condition on any other suit, because the shoe has equally
-    many cards of each. So suits that are only compared with each other need to be counted for one suit only."""
+    many cards of each. Example: a third card in hearts comes as often as a third card in spades."""
 
     def suited(*suits: str) -> int:
         when = When(winner=("player",), player=HandIs(suited=True, third=suits))

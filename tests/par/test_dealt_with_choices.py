@@ -51,8 +51,8 @@ Look = tuple[int, int, bool]
 
 
 def look(hand: Sequence[str]) -> Look:
-    """Return what bets look at in a hand: the number of its cards, its total, and whether it holds a ten or a face
-    card."""
+    """Return the three properties of a hand that bets can depend on: the number of its cards, its total, and whether it
+    holds a ten or a face card."""
     points = [POINTS[card] for card in hand]
     seen = len(points), sum(points) % 10, 0 in points
     if seen not in EXAMPLES:
@@ -78,7 +78,8 @@ class Felt:
         return card
 
     def reveal(self, *_: str) -> None:
-        """Do nothing. The play decides every call from the cards that it may see, so no card needs to be turned up."""
+        """Do nothing, because here no card needs to be turned up: every call is decided from the cards that the seat is
+        allowed to see."""
 
 
 # Baccarat Royal.
@@ -135,7 +136,7 @@ def test_baccarat_royal_comes_as_often_as_was_counted(printed: bool, hands: int,
 
 
 def _row(bet: Bet, hands: simulated.Hands, *, split: bool = False) -> int:
-    """Return the index of the row of the bet that decides these hands, or -1 if no row does."""
+    """Return the index of the row of the bet's pay table that decides these hands, or -1 if no row does."""
     row = simulated.row_for(bet, hands, split=split)
     return -1 if row is None else bet.rows.index(row)
 
@@ -173,7 +174,7 @@ class Lucky9Felt(Felt):
 @pytest.mark.proof
 @pytest.mark.parametrize("hands", [1_000_000], ids=["a million"])
 def test_lucky9_comes_as_often_as_was_counted(hands: int, figure: Callable[[str], None]) -> None:
-    """In random rounds of Lucky 9 with one seat, each outcome comes as often as the par sheet says."""
+    """In random rounds of Lucky 9 with one seat, each outcome is as frequent as the par sheet says."""
     file = GAMES / "lucky9.toml"
     of, bets = subject(file), {bet.spot: bet for bet in convert(read(file)["bets"], list[Bet])}
     assert isinstance(of.play, Lucky9)

@@ -1,5 +1,5 @@
 """Checks of the cost of progressive bets with the pit's settings for its meters. The costs are counted a second time
-from the first four cards, and a reserve is simulated hit by hit. One check plants a typing error in the settings that
+from the first four cards, and a reserve is simulated hit by hit. One check puts a typing error into the settings that
 would give the casino's money away."""
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ def test_a_reserve_played_hit_by_hit_leaves_the_house_what_was_reckoned(most: in
 
 def test_a_casino_can_open_with_the_shipped_terms() -> None:
     """The shipped settings of the meters leave the house a sensible edge. Published progressive bets keep some 5 to 30
-    per cent. Rule sheet 000 with a wager of $5 leaves 5.3 per cent before any meter grows by a cent."""
+    per cent of the wagers. Rule sheet 000 with a wager of $5 leaves 5.3 per cent before any meter grows by a cent."""
     kept = [run for path in ("tables/royal9.toml", "games/grand_fortune.toml") for run in runs(path)]
     assert [run.spot for run in kept] == ["royal9", "royal9", "grand_pairs", "fortune_7"]
     assert all(Fraction(4, 100) < run.edge < Fraction(30, 100) for run in kept)
@@ -170,8 +170,8 @@ def test_terms_that_give_money_away_are_a_mistake(was: str, slip: str, told: str
 
 
 def test_a_meter_that_begins_below_an_award_which_falls_more_often_is_a_warning(tmp_path: Path) -> None:
-    """The program warns if a new meter pays less than an award that comes more often: four of a kind would pay less
-    than three of a kind. This is only a warning and no mistake, because no cards win both."""
+    """The program warns if a new meter pays less than an award that is won more often. Here four of a kind would pay
+    less than three of a kind. This is a warning and no error, because no cards win both."""
     four, three = (When(first_four=CardsAre(of_one_rank=(many,))) for many in (4, 3))
     rows = Row(four, award="four", meter="kinds", share=Fraction(1, 2)), Row(three, award="three", cents=5000)
     bet = Bet("kinds", price_cents=500, rows=rows)

@@ -56,8 +56,8 @@ class Calls:
     pick: Callable[[Iterable[Fraction]], Fraction] = max
 
     def up(self, plays: Sequence[Play]) -> Fraction:
-        """Return what the bettor gains on average after these plays (cards and calls). The second card, which is the
-        dealer's face-down card, counts as unknown."""
+        """Return what the bettor gains on average after these plays (cards and calls). The second card in `plays` is
+        the dealer's face-down card, so the function does not use it."""
         step = self.game.next_step(SEAT, plays)
         if isinstance(step, Choose):
             return self.pick(self.up([*plays, call]) for call in step.options)
@@ -78,7 +78,8 @@ class Calls:
         return sum((up(deciding(self.bet, seen)) for seen in self._decide(hands)), Fraction())
 
     def _decide(self, hands: tuple[Finished, ...]) -> tuple[Finished, ...]:
-        """Return those hands of the seat that decide the bet."""
+        """Return the hands of the seat that decide the bet: every hand, or only the leftmost, or only the last one, as
+        the bet's rules say."""
         if self.bet.each_hand:
             return hands
         return hands[:1] if self.bet.after_split == "leftmost" else hands[-1:]
@@ -131,8 +132,8 @@ def test_the_best_play_is_worth_what_every_call_comes_to(few: str, hand: Bet) ->
 
 @dataclass
 class Played:
-    """The results of dealing a few cards in every order, by the rules and with the best calls: how often each end of
-    the round came."""
+    """The results of dealing a few cards in every order, by the rules and with the best calls: how often the round
+    ended in each way."""
 
     seat: Seat
     rows: dict[object, Fraction] = field(default_factory=lambda: defaultdict(Fraction))
@@ -174,8 +175,8 @@ class Played:
 
 @pytest.mark.parametrize("few", [EIGHTS, pytest.param(FEW, marks=pytest.mark.proof)])
 def test_every_end_of_a_few_cards_is_counted(few: str) -> None:
-    """The par sheet counts every end of a round of a few cards, as often as it comes. The bets are the wager on the
-    hand, with and without a split, and the tie bet, which the leftmost hand decides."""
+    """The par sheet counts every way in which a round of a few cards can end, and how often it comes. The bets are the
+    wager on the hand, with and without a split, and the tie bet, which the leftmost hand decides."""
     cards = Counter(map(Card.parse, few.split()))
     played = Played(Seat(GAME, HAND, cards))
     played.out(cards, [], Fraction(1))
@@ -206,7 +207,7 @@ def test_the_order_of_dealing_changes_no_figure() -> None:
 
 @pytest.fixture(scope="module")
 def without_the_tie_bet(tmp_path_factory: pytest.TempPathFactory) -> Par:
-    """Return the odds of the example game with a tie bet that cannot be counted."""
+    """Return the odds of the example game with a changed tie bet, whose odds the program cannot count."""
     text = programs.example_game("lucky9").read_text("utf-8")
     game = tmp_path_factory.mktemp("lucky9") / "game.toml"
     game.write_text(text.replace('after_split = "leftmost"', 'after_split = "best"'), "utf-8")
@@ -214,8 +215,8 @@ def without_the_tie_bet(tmp_path_factory: pytest.TempPathFactory) -> Par:
 
 
 def test_a_shoe_is_as_long_as_its_seats_let_it(without_the_tie_bet: Par) -> None:
-    """A shoe gives fewer rounds if more seats play. At Lucky 9 every seat has a hand of its own, so each seat's hand
-    takes cards, and so does the dealer's."""
+    """A shoe has fewer rounds if more seats play, because at Lucky 9 each seat's hand takes cards, and so does the
+    dealer's."""
     one, two, *_, seven = without_the_tie_bet.hands
     assert [hands.seats for hands in (one, two, seven)] == [1, 2, 7]
     a_seat = two.cards_a_round - one.cards_a_round
@@ -264,8 +265,8 @@ def test_no_play_of_the_hand_takes_the_tie_bet_beyond_its_bounds() -> None:
 
 @pytest.mark.parametrize("pays", [pytest.param("1:1", marks=pytest.mark.proof), "97:101"])
 def test_what_a_split_is_worth_is_what_its_ends_bring(pays: str) -> None:
-    """The value of a split under the best play, computed backwards from the end, equals the average result of that
-    play, counted forwards."""
+    """The program computes the value of a split under the best play backwards, from the end of the round. The value
+    equals the average result of all rounds that are played forwards with that play."""
     hand = next(each for each in LUCKY9.bets if each.each_hand)
     hand = replace(hand, rows=(*hand.rows[:-1], replace(hand.rows[-1], pays=Fraction(pays.replace(":", "/")))))
     game = LUCKY9.play

@@ -1,8 +1,8 @@
 """Checks of every bet of the punto banco games by a second count: over every deal of one deck, and over random deals
 from eight decks.
 
-The simulated house deals and decides, and shares no code with the program. It is asked only once for all deals that
-look alike to a bet; a `View` says which deals look alike. Without that these counts would take too long.
+The simulated house deals and decides, and shares no code with the program. Deals that look alike to a bet are judged
+only once, because these counts would otherwise take too long. A `View` says which deals look alike.
 """
 
 from __future__ import annotations
@@ -79,7 +79,8 @@ class Count:
             counted[key] += ways
 
     def of(self, bet: Bet, seat: int, printed: Mapping[int, str]) -> list[int]:
-        """Return how many deals each row of the bet decides. The last number is how many deals no row decides."""
+        """Return a list of how many deals each row of the bet's pay table decides. The last number is how many deals no
+        row decides. `printed` maps each seat to the king and the nine printed there."""
         view = VIEWS.get(bet.spot, by_totals)
         found = [0] * (len(bet.rows) + 1)
         for key, ways in self.ways[view].items():
@@ -90,8 +91,8 @@ class Count:
 
 
 def every_bet(count: Count, decks: int) -> Iterator[tuple[str, list[int], list[int]]]:
-    """Yield each bet, of the games with these drawing rules, that the count can judge. Each entry is a tuple: the bet's
-    name, its outcomes by this count, and its outcomes by the par sheet."""
+    """Yield three values for each bet in the games with this count's drawing rules: the bet's name, its outcomes by
+    this count, and its outcomes by the par sheet. Bets that this count cannot judge are left out."""
     for house in HOUSES:
         of = subject(TABLES / f"{house}.toml")
         table = read(TABLES / f"{house}.toml")
@@ -124,7 +125,7 @@ def test_hands_dealt_at_random_from_eight_decks_come_as_often_as_was_counted(
 
 def farthest_off(hands: int, bets: Iterable[tuple[str, list[int], list[int]]]) -> str:
     """Check that each outcome of each bet came as often as the par sheet says, within the error of a sample of `hands`
-    rounds. Return the largest difference as a text."""
+    rounds. Return a text that names the largest deviation."""
     outcomes, farthest = 0, 0.0
     for name, dealt_, ways in bets:
         assert sum(dealt_) == hands

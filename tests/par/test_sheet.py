@@ -192,8 +192,8 @@ def test_against_another_file_says_what_changes(tmp_path: Path, capsys: pytest.C
 
 @pytest.mark.proof
 def test_a_bet_is_as_it_was_however_many_cards_a_deal_has(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A change of rules is reported to have no effect on a bet if the bet's odds stay the same, although rounds get
-    longer. Here seat and dealer take at most six cards without splits, and eleven with three splits."""
+    """The program reports that a change of rules has no effect on a bet if the bet's odds stay the same, although
+    rounds get longer. Here seat and dealer take at most six cards without splits, and eleven with three splits."""
     without = tmp_path / "lucky9.toml"
     told = (GAMES / "lucky9.toml").read_text("utf-8").replace("most_splits = 3", "most_splits = 0")
     without.write_text(told, "utf-8")

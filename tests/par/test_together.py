@@ -1,5 +1,5 @@
-"""Checks of the odds of all bets of one round together. They are compared with counts that share no code with them: the
-published counts of each kind of round, with bets written by hand, and limits added up by hand."""
+"""Checks of the odds of all bets of one round together. The odds are compared with published counts of each kind of
+round, with bets written by hand, and with limits added up by hand. None of these share code with the program."""
 
 from __future__ import annotations
 
@@ -135,8 +135,8 @@ HOUSES: dict[str, tuple[Limits, dict[str, Any]]] = {
 
 @pytest.mark.parametrize("name", HOUSES)
 def test_the_most_that_a_seat_and_the_bettor_behind_it_win(name: str) -> None:
-    """The program computes the most that a seat and the back bettor behind it can win. The amount equals the maximum
-    over every set of wagers that both can make at a small table."""
+    """The program computes the highest amount that a seat and the back bettor behind it can win together. The amount
+    equals the maximum over every set of wagers that both can make at a small table."""
     limits, of_tie = HOUSES[name]
     bets = (a_bet("player", limits="circle"), a_bet("banker", limits="circle"), a_bet("tie", **of_tie), a_bet("six"))
     rows = [(0, None, 1, 0), (None, 0, 1, None), (0, 2, None, 1), (2, 2, 2, 2), (None, None, 1, 1)]
@@ -157,8 +157,8 @@ def test_the_most_that_a_seat_and_the_bettor_behind_it_win(name: str) -> None:
 
 
 def layouts(bets: Sequence[Bet], amounts: dict[str, int], *, back: bool) -> Iterator[tuple[Wager, ...]]:
-    """Yield every set of wagers that one bettor can make, in steps of a hundred cents, with at most one spot of each
-    group of bets."""
+    """Yield every set of wagers that one bettor can make, in steps of a hundred cents. `amounts` maps a bet's spot to
+    its highest wager. In each group of bets, such as Player and Banker, the bettor wagers on at most one."""
     for cents in product(
         *([0, each.price_cents] if each.price_cents else range(0, amounts[each.spot] + 1, 100) for each in bets)
     ):
@@ -180,9 +180,9 @@ def won(bets: Sequence[Bet], decided: Sequence[int | None], placed: Sequence[Wag
 @pytest.mark.parametrize("unequal", ["smaller_plays", "refused", "house_covers"])
 @pytest.mark.parametrize("tie", [8, 4])
 def test_two_unequal_stakes_cost_what_the_house_covers(unequal: Any, tie: int) -> None:
-    """If the two active seats stake unequal amounts and the house covers the difference, the most that a round can cost
+    """If the two active seats stake unequal amounts and the house covers the difference, the highest cost of a round
     includes that difference. Five gamblers bet $200 on Tie, or $1,000 on the hand of the winning seat. The winning seat
-    has the greatest stake, and the losing seat the least."""
+    stakes the maximum, and the losing seat the minimum."""
     of = subject(GAMES / "baccarat_royal.toml")
     bets = tuple(
         replace(bet, unequal_stakes=unequal)

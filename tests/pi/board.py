@@ -1,8 +1,8 @@
 """Makes the files that an emulated Raspberry Pi 3B boots: Debian's arm64 kernel, the board's device tree, and a clean
 Debian on a memory card.
 
-All of it is made once, in `build/roots`, and changes nothing on this machine: packages come through an apt with folders
-of its own, and arm64 programs run in a user namespace of their own.
+All of it is made once, in `build/roots`, and nothing is changed on the machine that runs the tests. Packages are
+fetched by an apt with separate folders, and arm64 programs run in a separate user namespace.
 """
 
 from __future__ import annotations

@@ -74,7 +74,7 @@ def fresh_card_root(root: Path, package: Path) -> None:
 
 
 class Registers:
-    """The memory, registers and outputs of the emulated board, which are read and written by QEMU's qtest protocol.
+    """The memory, registers and outputs of the emulated board. They are read and written by QEMU's qtest protocol, and
     QEMU reports each change of an output."""
 
     def __init__(self, channel: Path) -> None:
@@ -148,8 +148,8 @@ class Header:
 
 
 class Watchdog:
-    """The chip's watchdog timer, played from outside the emulated Pi. `bitten` is set when it would reset the board.
-    The kernel may be silent for `limit_s` seconds.
+    """The chip's watchdog timer, simulated outside of the emulated Pi. `bitten` is set when the timer would reset the
+    board, because the kernel was silent for `limit_s` seconds.
 
     As in the chip, each write of the kernel's driver to the counter starts the count anew. But this watchdog counts
     four times slower, because the emulated Pi is slower too.
@@ -175,10 +175,10 @@ class Watchdog:
 
 
 class Serial:
-    """The shoe's end of the emulated Pi's serial line, either at the header's own port (`/dev/ttyAMA0`) or at an
-    adapter on USB.
+    """The shoe's end of the emulated Pi's serial line. The Pi's end is either the header's own port (`/dev/ttyAMA0`) or
+    an adapter on USB.
 
-    The adapter is plugged in for as long as the line is.
+    The adapter stays plugged in for as long as the serial line exists.
     """
 
     def __init__(self, port: int) -> None:

@@ -3,13 +3,12 @@ outside the Pi.
 
 The package, dpkg, systemd with the shipped units, the Pi's pin library, pyserial and the chip's registers are real.
 
-QEMU 7.2 ends by itself if an adapter on USB vanishes while the Pi's driver reads. The Pi's kernel is therefore told
-first to take the adapter out, which does to the table what a pulled adapter does.
+If an adapter on USB vanishes while the Pi's driver reads, QEMU 7.2 ends. So a test first tells the Pi's kernel to
+remove the adapter. For the table, this is the same as a pulled adapter.
 
-QEMU 7.2 does not emulate the chip's watchdog: the kernel starts it, and QEMU resets the board at once. The kernel's
-driver is therefore shown memory in place of the watchdog, and `Watchdog` counts there from outside, as the chip does.
-The driver, systemd and the package's setting are real. Whether the chip itself counts in this way must still be seen on
-a real Pi.
+QEMU 7.2 does not emulate the chip's watchdog: as soon as the kernel starts it, QEMU resets the board. So the kernel's
+driver is given memory in place of the watchdog, and `Watchdog` counts there from outside, as the chip does. The driver,
+systemd and the package's setting are real. Whether the chip itself counts in this way must still be seen on a real Pi.
 
 Debian 13 runs here on Debian 12's kernel.
 """
@@ -165,8 +164,8 @@ class Floor:
         self.broker = Broker(folder, text)
 
     def lay_into(self, root: Path) -> None:
-        """Copy to the memory card's files below `root` what a technician brings: the table's certificate, and the
-        answers for the setup."""
+        """Copy the table's certificate and the answers for the setup, which a technician would bring, to the memory
+        card. Its files lie below `root`. A systemd setting for the slow emulated Pi is written there too."""
         into = root / "etc" / "table-controller" / "tls"
         into.mkdir(parents=True)
         for name in ("ca.crt", f"{TABLE}.crt", f"{TABLE}.key"):
@@ -256,8 +255,8 @@ def _switched_on(card: Path, kernel_words: str = "", on_usb: bool = False) -> It
 def _at(
     card: Path, pit: FarPit, folder: Path, shoe: FarShoe | None = None, kernel_words: str = "", on_usb: bool = False
 ) -> Iterator[_AtPi]:
-    """Run an emulated Pi with this memory card, with dealer, players and pit at its table, for the length of a `with`
-    block. `shoe` is the shoe of an earlier block, or None for a new one."""
+    """Run an emulated Pi with this memory card, for the length of a `with` block. Dealer, players and pit are at its
+    table. A test that switches the Pi on again passes the `shoe` of the block before; None makes a new shoe."""
     with _switched_on(card, kernel_words, on_usb) as pi:
         if shoe is None:
             shoe = FarShoe(pi.line)
@@ -525,9 +524,9 @@ _SOON_S = 10
 
 
 def _stands_still(at: _AtPi, stop: str) -> tuple[_Stood, float]:
-    """Stop the process that pings the watchdog, in the middle of a round.
+    """Stop the process that pings the watchdog, with the shell command `stop`, in the middle of a round.
 
-    Returns the state of the table, and after how many seconds without a ping the watchdog resets the board.
+    Return the state of the table, and how many seconds after the command the watchdog reset the board.
     """
     watchdog = Watchdog(at.pi.registers)
     stood = _deals_half(at)

@@ -1,5 +1,5 @@
-"""Fixtures for the pit's tests: a PostgreSQL server, and the two kinds of place where a ledger can be kept, a file and
-a database."""
+"""Fixtures for the pit's tests: a PostgreSQL server, and a place for a new ledger, which is either a file or a
+database."""
 
 from __future__ import annotations
 
@@ -59,8 +59,9 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @contextmanager
 def _users_of(shared: Path) -> Iterator[list[str]]:
-    """Yield the lines of the file that counts the workers which use the database server. The first line names the
-    server's folder, and each worker has one line. The file is locked, so no other worker can open it meanwhile."""
+    """Yield the lines of the file that lists the worker processes which use the shared database server. The first line
+    names the server's folder, and each worker has one line. The file is locked during the `with` block, so no other
+    worker can open it."""
     with (shared / "postgresql").open("a+", encoding="utf-8") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         file.seek(0)
@@ -80,17 +81,17 @@ def database(server: Server) -> str:
 
 @pytest.fixture(params=[FILE, pytest.param(DATABASE, marks=(needs_postgresql, pytest.mark.proof))])
 def at(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
-    """The place of a new ledger: a file or a database. A test that uses this fixture runs twice, once with each. Unless
-    the test asks for `over_both`, the run with the database happens only with the option `--proof`."""
+    """The place of a new ledger: a file or a database. A test that uses this fixture runs once with each. Without the
+    option `--proof` the run with the database is skipped, unless the test has the mark `over_both`."""
     place: Place = tmp_path / "ledger.sqlite" if request.param == FILE else request.getfixturevalue("database")
     return place
 
 
 @pytest.fixture
 def form_6(tmp_path: Path) -> Path:
-    """A ledger file in form 6, an old version of the database schema, as an earlier program wrote it. Award t-0.1 is
-    paid, and t-0.2 is rejected. Award t-1.1 is pending, but its table reported a further step, which this ledger does
-    not have."""
+    """A ledger file in form 6 (an old version of the database schema), as an earlier program wrote it. Award t-0.1 is
+    paid, and t-0.2 is rejected. Award t-1.1 is pending, although its table reported a further step that this ledger
+    does not have."""
     path = tmp_path / "ledger.sqlite"
     path.write_bytes(gzip.decompress(Path(__file__).with_name("ledger_form_6.sqlite.gz").read_bytes()))
     return path

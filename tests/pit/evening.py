@@ -24,8 +24,8 @@ ROYAL9_METERS = ("personal_vs_personal", "banker_personal", "player_personal")
 
 
 class TableEvening:
-    """The stream of events that one table sends. Each call of a method makes the next event, and `sent` holds all
-    events. The table's progressive bet feeds the `meters`."""
+    """The stream of events that one table sends to the pit. Most methods make the next event, and `sent` holds all
+    events so far. The wagers on the table's progressive bet add money to the `meters`."""
 
     def __init__(self, table: str, meters: Iterable[str] = ("big", "small")) -> None:
         self.table = table
@@ -35,19 +35,19 @@ class TableEvening:
         self.at = "2026-01-01T20:00:00.000Z"  # by the table's clock
 
     def state(self, head_seq: int | None = None) -> bytes:
-        """Return the table's state message, which a broker would retain. The message gives `head_seq`, or the number of
-        the last event by default."""
+        """Return the table's state message, which a broker would retain. The message names `head_seq` as the number of
+        the table's last event. Without `head_seq` the true number is used."""
         message = {"online": True, "table": self.table, "epoch": EPOCH, "public_key": KEY.public.hex()}
         return _bytes(message | {"head_seq": len(self.sent) if head_seq is None else head_seq})
 
     def lock(self, *seats: int, price_cents: int = PRICE_CENTS) -> bytes:
-        """Make the event that locks the wagers of the next round at these seats."""
+        """Make the event that closes the betting of the next round, with progressive wagers at these seats."""
         return self.lock_on((SPOT, seats, price_cents, self.meters))
 
     def lock_on(self, *bets: tuple[str, Sequence[int], int, Sequence[str]], word: bytes | None = None) -> bytes:
-        """Make the event that locks the wagers of the next round. Each item of `bets` has a bet's spot, its seats, its
-        price in cents, and the meters that it feeds. `word` is the pit's signed message with the levels that the table
-        showed."""
+        """Make the event that closes the betting of the next round. Each item of `bets` has a bet's spot, its seats,
+        its price in cents, and the meters that it feeds. `word` is the pit's signed message with the meter levels that
+        the table showed."""
         self.round += 1
         locked = [
             {"spot": spot, "seats": [*seats], "price_cents": price_cents, "meters": [*meters]}
@@ -65,14 +65,15 @@ class TableEvening:
         return self.say("void", progressive=[{"spot": spot, "seats": [*seats]} for spot, seats in bets])
 
     def finish(self, *winners: tuple[int, str]) -> bytes:
-        """Make the event of the finished round. Each item of `winners` is a winning seat and the tier that it won."""
+        """Make the event of the finished round. Each item of `winners` is a winning seat and the tier (the class of
+        award) that the seat won."""
         return self.say("round", simulated=False, awards=_tiers(winners))
 
     def hit(
         self, seat: int, tier: str, won: str | int, share: str = "1:1", spot: str = SPOT, doubts: Sequence[str] = ()
     ) -> bytes:
-        """Make the event of a winning wager. The wager wins a share of the meter `won`, or `won` cents if `won` is a
-        number. `doubts` are the codes by which the table says why it doubts the round."""
+        """Make the event of a winning wager. `won` is the name of a meter, of which the wager wins the fraction
+        `share`, or an amount in cents. `doubts` are the codes by which the table says why it doubts the round."""
         progressive = {"meter": won, "share": share} if isinstance(won, str) else None
         fixed = {"cents": won} if isinstance(won, int) else None
         won_as = {"progressive": progressive, "fixed": fixed}

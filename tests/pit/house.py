@@ -39,13 +39,14 @@ def state(table: str = TABLE, boot: int = 1, head_seq: int = 0, key: SigningKey 
 
 
 def ack(seq: int) -> bytes:
-    """Return the acknowledgement of event `seq` as `Far` gives it to a test: without table, time and signature, so that
-    two can be compared."""
+    """Return the acknowledgement of event `seq` without its table, time and signature. `Far`, the client that plays a
+    table, returns acknowledgements in the same form, so a test can compare the two."""
     return canonical({"epoch": EPOCH, "seq": seq, "chain": f"{seq:064x}"})
 
 
 class Far(Peer):
-    """A client of the broker that plays a table. It listens to the pit's acks for the table, or to another topic."""
+    """A client of the broker that plays a table. It receives the pit's acks for the table, or the messages of another
+    topic."""
 
     def __init__(self, port: int, topic: str = f"pit/v1/{TABLE}/ack") -> None:
         super().__init__(port, topic)
@@ -64,8 +65,8 @@ class Far(Peer):
         return message
 
     def ack(self, wanted: bytes) -> list[tuple[bytes, bool]]:
-        """Wait for the ack `wanted`. Return every ack until then, each with a flag that says whether the broker had
-        retained it."""
+        """Wait for the ack `wanted`. Return all acks that arrived, `wanted` last, each with a flag that says whether
+        the broker had retained it."""
         seen: list[tuple[bytes, bool]] = []
         while not seen or seen[-1][0] != wanted:
             message = self.next()
@@ -112,8 +113,8 @@ class House:
         return far
 
     def adopting(self) -> tuple[Far, PitProcess]:
-        """Return a client that plays a table and has published its state, and a running pit that adopts that table by
-        itself."""
+        """Return two values: a client that plays a table and has published its state, and a running pit that adopts the
+        table without asking a person."""
         far = self.far()
         far.say_state()
         return far, self.pit("--adopt-new")

@@ -79,7 +79,7 @@ class Server:
         shutil.rmtree(self._data)
 
     def configure(self, lines: str) -> None:
-        """Append lines to the server's configuration file. If two lines set the same name, the later line counts."""
+        """Append lines to the server's configuration file. If two lines set the same option, the later line counts."""
         with (self._data / "postgresql.conf").open("a", encoding="utf-8") as config:
             config.write(lines)
 
@@ -89,8 +89,8 @@ class Server:
     def until_it_receives(self) -> None:
         """Wait until this replica receives data from its primary.
 
-        Each attempt opens a new connection, because a connection wakes the replica's main process. In an earlier test
-        run, the replica began to receive only after the commits had given up waiting for it.
+        Each attempt opens a new connection, because a connection wakes the replica's main process. Without that, in an
+        earlier test run, the replica began to receive so late that commits on the primary had given up waiting for it.
         """
         asked = "SELECT 1 FROM pg_stat_wal_receiver WHERE status = 'streaming'"
         eventually_now(lambda: self.query(asked), f"for {self.folder.name} to receive from its primary")
@@ -169,8 +169,8 @@ def new_folder(on_disk: bool = False) -> Path:
 
 @contextmanager
 def servers(*names: str, network: Network | None = None, on_disk: bool = False) -> Iterator[list[Server]]:
-    """Yield one server for each name. The first server runs with an empty database; the others are not set up yet. If
-    `network` is given, each server is on the machine of the same name."""
+    """Yield one PostgreSQL server for each name. The first server runs with an empty database; the others are not set
+    up yet. If `network` is given, each server is on the network's machine of the same name."""
     folder = new_folder(on_disk)
     every = [Server(folder / name) for name in names]
     if network is not None:

@@ -1,5 +1,5 @@
-"""Checks how people compare a table's key before the pit adopts it. If a thief's key was adopted, people take the
-adoption back; then nothing remains of it but the alarms and the events."""
+"""Checks how people compare a table's key before the pit adopts the table. If they adopted a thief's key by mistake,
+they can take the adoption back. After that, only the alarms and the events of the thief remain."""
 
 from __future__ import annotations
 
@@ -48,7 +48,8 @@ BY = ("Ann", "a stolen certificate")
 
 
 def stolen(bodies: list[bytes]) -> list[bytes]:
-    """Return these events as a thief would send them: signed by the thief's key, and with another chain value."""
+    """Return these events as a thief would send them: signed by the thief's key, and with other chain values (digests
+    of the journal)."""
     return [_signed(json.loads(body) | {"chain": "77" * 32}) for body in bodies]
 
 
@@ -63,8 +64,7 @@ def shown(table: str, key: SigningKey) -> bytes:
 
 @pytest.fixture
 def ledger(at: Place) -> Iterator[Ledger]:
-    """A ledger with two meters. It has adopted table t-0 under a thief's key, and table t-1 under that table's true
-    key."""
+    """A ledger with two meters. It has adopted table t-0 under a thief's key, and table t-1 under its true key."""
     with closing(robbed(at)) as ledger:
         yield ledger
 

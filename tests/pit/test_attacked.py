@@ -1,4 +1,4 @@
-"""Checks that broken or hostile senders harm no stream but their own."""
+"""Checks that a broken or hostile sender cannot disturb the events of other tables."""
 
 from __future__ import annotations
 
@@ -64,8 +64,10 @@ def test_true_is_no_version_of_the_contract(ledger: Ledger) -> None:
 
 
 def test_what_no_word_of_the_pit_could_say_is_not_understood(ledger: Ledger) -> None:
-    """An event with values beyond the contract's bounds makes no award. Otherwise the award could never be settled: no
-    table accepts an award at seat 100, and no table can read a step by a name of 300 letters."""
+    """The pit makes no award from an event with values beyond the contract's bounds, because such an award could never
+    be settled. Examples: no table accepts an award at seat 100, and no table can read a step by a person whose name has
+    300 letters.
+    """
     table, levels = TableEvening("t-0"), ledger.levels()
     assert give(ledger, table, table.lock(1, price_cents=10**8 + 1)) == ["event_not_understood"]
     assert give(ledger, table, table.lock(100)) == ["event_not_understood"]
@@ -75,9 +77,9 @@ def test_what_no_word_of_the_pit_could_say_is_not_understood(ledger: Ledger) -> 
 
 
 def test_refusals_of_a_moment_are_one_transaction(path: Place) -> None:
-    """The pit writes all refusals of one turn of its loop in one transaction. When each had a transaction of its own,
-    10,000 invented tables kept the true tables waiting for 29 s, because each transaction took three syncs of the disk.
-    """
+    """The pit writes all refusals of one turn of its loop in one transaction. An earlier version made a transaction for
+    each refusal. 10,000 invented tables then kept the true tables waiting for 29 s, because each transaction took three
+    syncs of the disk."""
     with closing(opened(path)) as ledger:
         commits: list[str] = []
         assert isinstance(ledger._db, LedgerFile)
@@ -101,8 +103,9 @@ def test_refusals_of_a_moment_are_one_transaction(path: Place) -> None:
 def test_a_key_that_the_disk_did_not_take_is_kept_with_the_next_refusal(
     path: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """If the disk is full when the pit records a table's new key, the pit records the key with the next refusal.
-    Without that, `pitctl adopt` did not know the key until the table's next state message."""
+    """If the disk is full when the pit wants to record a table's new key, the pit records the key together with the
+    next refusal. An earlier version lost the key, so `pitctl adopt` did not know it until the table's next state
+    message."""
     shown, other = SigningKey(b"\1" * 32), SigningKey(b"\2" * 32)
     with closing(opened(path)) as ledger:
         pit = Pit(ledger, "127.0.0.1", 1, "pit/v1", False, KEY)
@@ -116,8 +119,8 @@ def test_a_key_that_the_disk_did_not_take_is_kept_with_the_next_refusal(
 
 
 def test_the_keys_that_wait_for_a_full_disk_are_bounded(path: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    """While the disk is full, the pit keeps only a limited number of new keys in memory. Without the limit, a table
-    that showed ever new keys in one epoch filled the memory, and slowed each search in its keys."""
+    """While the disk is full, the pit keeps only a limited number of new keys in memory. In an earlier version without
+    the limit, a table that showed ever new keys in one epoch filled the memory and slowed each search in its keys."""
     monkeypatch.setattr("controller.pit.reference.strangers._MOST_SHOWN", 3)
     with closing(opened(path)) as ledger:
         for number in range(5):
@@ -129,8 +132,8 @@ def test_the_keys_that_wait_for_a_full_disk_are_bounded(path: Place, monkeypatch
 def test_the_heads_of_invented_tables_are_bounded_and_leave_room_for_an_adopted_table(
     path: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The pit remembers the state of a limited number of tables that nobody adopted. Without the limit, each invented
-    name stayed in memory, with the event number of its state message."""
+    """The pit remembers the last event number of only a limited number of tables that nobody adopted. In an earlier
+    version without the limit, each invented table name stayed in memory, with the event number of its state message."""
     monkeypatch.setattr("controller.pit.reference.session._MOST_HEADS", 5)
     with closing(opened(path)) as ledger:
         told = {table: state(table) for table in ("x1", "x2", "x3", "x4", "x5")}
@@ -149,8 +152,8 @@ def refuse(*_: object) -> None:
 
 
 class _Retaining:
-    """A connection to a broker that first delivers three acks which this pit had published earlier and the broker
-    retained. The connection ends a few turns of the loop later."""
+    """A fake connection to a broker. It first delivers three acks that this pit had published earlier and that the
+    broker retained. It ends a few turns of the pit's loop later."""
 
     taken_over = closed_by_broker = False
 
@@ -195,8 +198,8 @@ def test_a_pit_with_a_slow_ledger_looks_at_all_of_its_own_acks_before_it_speaks(
 
 
 def test_what_there_is_no_time_for_waits_and_is_not_lost(path: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In each turn of its loop the pit handles only as many messages as it has time for; the others wait. Before that,
-    a flood of state messages held up the acks of other tables for 24 s."""
+    """In each turn of its loop the pit handles only as many messages as it has time for; the others wait. In an earlier
+    version, a flood of state messages held up the acks of other tables for 24 s."""
     monkeypatch.setattr("controller.pit.reference.service._BATCH_S", 0.0)
     tables = [f"x{number}" for number in range(3)]
     with closing(opened(path)) as ledger:
@@ -210,7 +213,7 @@ def test_what_there_is_no_time_for_waits_and_is_not_lost(path: Place, monkeypatc
 
 
 class _Flooding(_Retaining):
-    """A connection to a broker that delivers one more message of 100 kB each time the pit reads."""
+    """A fake connection to a broker, which delivers one more message of 100 kB each time the pit reads."""
 
     def loop(self, _wait_s: float) -> MQTTErrorCode:
         self._pit.link_message("pit/v1/t-0/event", b"x" * 100_000, False)
@@ -218,8 +221,8 @@ class _Flooding(_Retaining):
 
 
 def test_long_messages_that_wait_leave_less_room_for_more(path: Place) -> None:
-    """The pit limits how many bytes of messages may wait, and not only how many messages. Before that, a pit with a
-    slow ledger held 500 messages of any length."""
+    """The pit limits how many bytes of messages may wait, and not only how many messages. In an earlier version, a pit
+    with a slow ledger held 500 messages of any length."""
     with closing(opened(path)) as ledger:
         pit = Pit(ledger, "127.0.0.1", 1, "pit/v1", False, KEY)
         link = _Flooding(pit)
@@ -245,8 +248,8 @@ def test_a_name_that_turns_a_line_round_is_shown_as_what_it_is(house: House) -> 
 @needs_mosquitto
 @pytest.mark.parametrize("lines_go_to", [pytest.param("/dev/full", marks=pytest.mark.proof), ">(true)"])
 def test_a_log_that_takes_no_line_does_not_end_the_pit(house: House, lines_go_to: str) -> None:
-    """The pit runs on if its log lines cannot be written. A full disk once ended the pit with a traceback, and the end
-    of a log reader once stopped the pit without a word."""
+    """The pit continues if its log lines cannot be written. In earlier versions, a full disk ended the pit with a
+    traceback, and the pit stopped without a message when the reader of its log ended."""
     far = house.far()
     far.say_state()
     pit = house.pit("--adopt-new", program=("bash", "-c", f'exec "$0" "$@" > {lines_go_to}', sys.executable))

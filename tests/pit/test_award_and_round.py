@@ -1,8 +1,8 @@
 """Checks `tools/verify_award.py` with the two files of one award: the pit's file of the award, and the table's file of
-its round. The tool accepts them if both tell of the same hit, and refuses them otherwise.
+its round. The tool accepts the files if both describe the same hit, and refuses them otherwise.
 
 A holder of the files may want another amount or seat. The pit's people may want to hide who paid what. The table's
-people may want to show the pit one round and the stranger another.
+people may want to show one round to the pit and another round to a stranger who checks the files.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ _KEYS = fingerprint(_PIT.public), fingerprint(KEY.public)
 
 
 class Files(NamedTuple):
-    """Four kinds of file: the file of an award, the file of its round, the file of another round, and files of other
-    awards by the same pit. One of the other awards is the same award before it was paid."""
+    """The files for these tests: the file of an award, the file of its round, the file of another round, and the files
+    of other awards by the same pit. One of the latter is the file of the same award before it was paid."""
 
     award: bytes
     round: bytes
@@ -118,8 +118,8 @@ def test_both_files_tell_of_one_hit_in_the_same_bytes(files: Files, tmp_path: Pa
 
 
 def test_a_correction_that_only_one_file_has_is_told(tmp_path: Path) -> None:
-    """The verifier reports a correction that only one of the two files has. Perhaps the pit wrote its file before the
-    correction, perhaps somebody left the correction out, so a person must know."""
+    """The verifier reports a correction that only one of the two files has, because a person must know of it. Either
+    the pit wrote its file before the correction, or somebody left the correction out."""
 
     def correct(table: Recorded) -> None:
         table.do(CorrectRound(1, tuple(cards("KS 8S")), tuple(cards("2D 4D")), "Smith", "Jones"))
@@ -149,8 +149,9 @@ def test_a_file_of_another_round_is_refused(files: Files) -> None:
 def test_a_table_that_shows_the_pit_another_round_than_the_stranger_is_refused(
     event_type: str, lie: dict[str, object], why: str, files: Files
 ) -> None:
-    """The verifier refuses a round that the lying table signed anew with its own key. Each of the two files is sound by
-    itself. Only the comparison by the rules of the game finds the lie."""
+    """The verifier refuses the files if a lying table changed its round and signed it again with its own key. Each of
+    the two files is correct by itself. The lie is found only because the verifier compares them by the rules of the
+    game."""
 
     def change(event: dict[str, Any]) -> None:
         event.update(lie if event["type"] == event_type else {})
@@ -186,15 +187,15 @@ def test_an_awards_file_with_any_byte_changed_is_refused(files: Files, figure: C
 
 
 class _Forger(Struct):
-    """Makes forged award files. As a stranger, the forger has true files of this pit and a key of his own. As one of
-    the pit's people, he can sign the whole file anew, but cannot change what the table signed."""
+    """Makes forged award files in two roles. A stranger has true files of this pit and a key of his own. One of the
+    pit's people can also sign the complete file again, but cannot change what the table signed."""
 
     files: Files
     random: random.Random
 
     def forged(self, kind: str) -> bytes:
-        """Return the award's file after a forgery of this kind. Sometimes a second forgery is added that the same
-        forger could make."""
+        """Return the award's file with a forgery of the kind `kind`. In some cases the file gets a second forgery that
+        the same forger could make."""
         while True:
             held = json.loads(self.files.award)
             kinds = _BY_THE_PIT if kind in _BY_THE_PIT else _BY_A_STRANGER
@@ -222,7 +223,8 @@ class _Forger(Struct):
         self.random.shuffle(self._of(held))
 
     def foreign(self, held: Any) -> None:
-        """Insert into the file a decision or an event of another award, or an earlier one of the same award."""
+        """Insert into the file a decision or an event that does not belong there: it is of another award, or is an
+        earlier one of the same award."""
         part = self.random.choice(("decisions", "events"))
         other = json.loads(self.random.choice(self.files.others))[part]
         held[part][self.random.randrange(len(held[part])) :] = [self.random.choice(other)]
@@ -253,8 +255,8 @@ class _Forger(Struct):
         held[name] = other[name]
 
     def made_anew(self, held: Any) -> None:
-        """Sign the whole file with the forger's key. Let the file name that key as the pit's key, or as the successor
-        of the pit's key."""
+        """Sign the complete file with the forger's key. In the file, name the forger's key either as the pit's key or
+        as the successor of the pit's key."""
         former = {"former": held["pit_key"], "public_key": _STRANGER.public.hex(), "at": "2026-11-25T21:14:08.120Z"}
         if self.random.random() < 0.5:
             held["rotations"] = [json.loads(signed(former, _STRANGER))]

@@ -1,7 +1,7 @@
 """Checks that the separate program `tools/verify_award.py` accepts true evidence of an award, and refuses every lie.
 
-The holder of a file may want another amount or seat. The pit's people may want to hide who paid what, or that the table
-reports something else.
+Somebody who holds an evidence file may want to show another amount or seat. The pit's people may want to hide who paid
+what, or to hide that the table reported something else.
 """
 
 from __future__ import annotations
@@ -67,8 +67,8 @@ def refusal(data: bytes, *keys: str | None, of_round: bytes | None = None) -> st
 
 
 def _won(ledger: Ledger) -> tuple[TableEvening, bytes]:
-    """Let two people adopt a table, and let it play three rounds, the second with a hit of a fixed amount. Return the
-    table and the event of the hit."""
+    """Let two people adopt a table, and let the table play three rounds. The second round has a hit of a fixed amount.
+    Return the table and the event of the hit."""
     ledger.adopt("t-9", EPOCH, KEY.public.hex(), "ann", "bob")
     table = TableEvening("t-9")
     meet(ledger, "t-9", table.state(), adopt_new=False)
@@ -132,8 +132,9 @@ def test_a_file_with_one_byte_changed_is_refused(paid: bytes) -> None:
 
 
 def _made_anew(paid: bytes, lie: Callable[[Any], object], pit: SigningKey = _PIT, table: SigningKey = KEY) -> bytes:
-    """Return the evidence of a pit that lies with its own key. The function `lie` changes the true file `paid`. Then
-    every decision and the whole file are signed anew by the key `pit`, and changed events by the key `table`."""
+    """Return an evidence file from a pit that lies with its own key. The function `lie` changes the content of the true
+    file `paid`. Every decision and the complete file are then signed again by the key `pit`, and changed events by the
+    key `table`."""
     held = json.loads(paid)
     as_it_was = [canonical(event) for event in held["events"]]
     lie(held)
@@ -210,8 +211,8 @@ def test_a_decision_of_which_the_one_before_was_changed_is_refused(paid: bytes) 
 def test_decisions_by_a_former_key_hold_where_it_handed_over(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The verifier accepts decisions that a former key of the pit signed, if that key signed its successor. The test
-    uses only the commands, and runs the verifier as a separate program."""
+    """The verifier accepts decisions that a former key of the pit signed, if the former key signed the pit's next key.
+    The test uses only commands that people use, and runs the verifier as a separate program."""
     at, key_at = tmp_path / "ledger", tmp_path / "ledger.key"
     with closing(opened(at, TERMS, load_or_make_key(key_at))) as ledger:
         _won(ledger)

@@ -1,8 +1,9 @@
-"""Checks that two people can close a meter, and that all its money moves on, to the fraction of a cent.
+"""Checks that two people can close a meter, and that all its money is moved to another meter or to the reserve, to the
+fraction of a cent.
 
-The adversaries: a manager who closes a meter while somebody's win waits, or while the winning round is in play; one who
-moves a meter's money to another that a friend plays; a settings file without the meter; a crash between closing and
-moving.
+The tests play these cases: a manager closes a meter while somebody's win waits or while the winning round is being
+dealt; a manager moves a meter's money to another meter, for which a friend plays; the settings file lacks the meter;
+the pit crashes between moving the money and closing the meter.
 """
 
 from __future__ import annotations
@@ -38,8 +39,8 @@ def close(ledger: Ledger, meter: str = "big", into: str | None = "small") -> int
 
 
 def held(ledger: Ledger) -> Fraction:
-    """Return the exact cents on all accounts except `wagers` and `house`. This is what players gave to meters and
-    reserves, together with the seeds."""
+    """Return the exact cents on all accounts of the books except `wagers` and `house`. The result is what players gave
+    to meters and reserves, plus the seeds (the amounts with which meters began)."""
     rows = ledger._db.execute("SELECT cents, remainder FROM fund WHERE account NOT IN ('wagers', 'house')")
     return sum((cents + Fraction(remainder) for cents, remainder in rows.fetchall()), Fraction(0))
 
@@ -125,8 +126,8 @@ def test_who_may_not_close_and_what_is_no_meter_to_close(ledger: Ledger) -> None
 
 
 def test_a_closed_meter_takes_no_wager_and_opens_again_by_two_people_alone(ledger: Ledger) -> None:
-    """If a table locks a wager before it hears that the meter is closed, the wager waits at the table. The wager is
-    booked once two people open the meter again."""
+    """The pit refuses a wager on a closed meter. A table may have closed the betting before it hears that the meter is
+    closed. The table then keeps that event, and the pit books the wager once two people open the meter again."""
     table = played(ledger)
     close(ledger)
     received = ledger.receive([("t-0", table.lock(1))])
@@ -161,8 +162,8 @@ def test_a_pit_that_dies_between_moving_and_closing_has_done_neither(
 
 
 def test_a_stream_that_was_set_aside_before_a_closing_is_counted_before_it(ledger: Ledger) -> None:
-    """The account still balances if no event was committed between two decisions: to set a table's stream aside, and to
-    close a meter."""
+    """The pit's account still balances if people set a table's stream of events aside and then close a meter, and no
+    event is committed between the two decisions."""
     played(ledger)
     ledger.unadopt("t-0", EPOCH, "Ann", "the wrong key", "Bob")
     close(ledger)

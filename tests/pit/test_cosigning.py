@@ -1,4 +1,5 @@
-"""Checks that a pit cosigns a table's journal only if a proof shows that the journal grew, and was not rewritten."""
+"""Checks that a pit adds its signature to a checkpoint of a table's journal only if a proof shows that the journal
+grew, and was not rewritten."""
 
 from __future__ import annotations
 
@@ -56,8 +57,8 @@ def _opened(path: Path) -> Ledger:
 
 
 def shows(ledger: Ledger, payload: bytes, key: SigningKey = PIT) -> tuple[Cosigned | None, list[str]]:
-    """Show the pit a checkpoint of a table's journal. Return the pit's answer, and the codes of the alarms for
-    people."""
+    """Give the pit a checkpoint (a signed digest) of a table's journal. Return the pit's answer, and the codes of the
+    alarms for people."""
     answers, alarms = ledger.witness.judge_all([(TABLE, payload)], (), key, NOW_S)
     ledger.keep(alarms)
     return answers.get(TABLE), [alarm.code for _, alarm in alarms]
@@ -68,8 +69,8 @@ def said(ledger: Ledger, key: SigningKey = PIT) -> Cosigned:
 
 
 def cosigned_by(payload: bytes, answer: Cosigned | None, key: SigningKey) -> bool:
-    """Tell whether the pit's answer is a valid cosignature of this checkpoint, when the answer's line is put under the
-    note and read by the C2SP rules."""
+    """Tell whether the pit's answer is a valid second signature under this checkpoint. The signature line of the answer
+    is appended to the table's signed note, and the note is read by the C2SP rules."""
     assert answer is not None
     note = read_note(f"{json.loads(payload)['note']}\u2014 pit {answer.cosignature}\n")
     return note is not None and note.cosigned_at_s("pit", key.public) == NOW_S
@@ -162,8 +163,9 @@ def test_of_two_histories_one_is_cosigned_and_both_notes_are_kept(ledger: Ledger
 def test_people_are_told_what_two_notes_prove(
     ledger: Ledger, path: Path, second: bytes, then: bytes | None, told: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The command `pitctl forks` says whether two notes that contradict each other are proof. Otherwise somebody could
-    spoil a proof on its way, and accuse an honest table by notes that prove nothing."""
+    """The command `pitctl forks` says whether two contradicting notes (signed checkpoints of one journal) prove that
+    the table lied. Otherwise somebody could spoil a proof on its way to the pit, and accuse an honest table with notes
+    that prove nothing."""
     shows(ledger, LOG.shown(17))
     shows(ledger, second)
     assert then is None or shows(ledger, then)[1] == []
@@ -180,8 +182,8 @@ def test_people_are_told_what_two_notes_prove(
 
 @pytest.mark.parametrize("joined", [False, True])
 def test_spoiled_proofs_leave_room_for_two_histories(ledger: Ledger, path: Path, joined: bool) -> None:
-    """The pit still records a real second history of a journal after twenty pairs of notes that prove nothing.
-    Otherwise whoever made the second history could fill the room first."""
+    """The pit still records a real second history of a journal after it has recorded twenty pairs of notes that prove
+    nothing. Otherwise somebody could fill the limited list with such pairs, and only then show the second history."""
     last = 5
     shows(ledger, LOG.shown(last))
     for size in range(6, 30):
@@ -198,7 +200,8 @@ def test_spoiled_proofs_leave_room_for_two_histories(ledger: Ledger, path: Path,
 
 
 def spoiled(size: int, old: int) -> bytes:
-    """Return the checkpoint of an honest table, from which somebody has removed the proof on its way to the pit."""
+    """Return a checkpoint of an honest table from which somebody removed the proof on its way to the pit. `size` is the
+    number of journal rows that the checkpoint names."""
     return canonical(json.loads(LOG.shown(size, old)) | {"proof": []})
 
 
@@ -235,8 +238,8 @@ def test_what_is_not_the_tables_is_told_and_not_answered(ledger: Ledger, payload
 
 
 def test_no_other_line_of_a_note_is_kept_beside_the_tables_own(ledger: Ledger) -> None:
-    """The pit drops a signature line that the table put under its note in the pit's name. Otherwise nobody could tell
-    that line from the pit's own."""
+    """The pit keeps only the table's own signature line of a note (a signed checkpoint). A table could add a line that
+    names the pit as its signer. Nobody could tell such a line from the pit's own signature, so the pit drops it."""
     shown = ShownCheckpoint.read(json.loads(LOG.shown(17)))
     assert shown is not None
     note = read_note(shown.note)
@@ -289,8 +292,8 @@ def test_ever_new_histories_do_not_fill_the_disk(ledger: Ledger, path: Path) -> 
 
 
 def test_each_kept_checkpoint_leads_to_the_next_by_its_proof(ledger: Ledger) -> None:
-    """The proofs that the pit records join each checkpoint to the next. So head office can check the journal without
-    trusting the pit."""
+    """The proofs that the pit records join each checkpoint of a table's journal to the next checkpoint. Head office can
+    therefore check the journal without trusting the pit."""
     old = 0
     for size in (3, 4, 17, 40):
         shows(ledger, LOG.shown(size, old))
@@ -335,8 +338,9 @@ def test_each_award_of_a_journal_with_two_histories_waits_for_two_people(path: P
 
 
 def test_an_award_is_in_no_doubt_once_a_proof_joined_what_a_spoiled_one_did_not(path: Path) -> None:
-    """A good proof between two notes ends the doubt that a spoiled proof raised. Otherwise somebody who flips one byte
-    on the connection could make each later award of that journal wait for two people."""
+    """If a proof between two checkpoints of a journal was spoiled, a later good proof ends the doubt about the
+    journal's awards. Otherwise somebody who changes one byte on the connection could make each later award of that
+    journal wait for two people."""
     with closing(opened(path)) as ledger:
         log, evening = Log("t-0/ab12cd", TABLES_KEY, 9), TableEvening("t-0")
         torn = canonical(json.loads(log.shown(9, 4)) | {"proof": []})

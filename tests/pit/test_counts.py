@@ -29,8 +29,8 @@ def ledger(at: Place) -> Iterator[Ledger]:
 
 
 def test_wagers_hits_and_wins_are_counted_at_any_level(ledger: Ledger) -> None:
-    """A meter's counts leave out voided wagers, and include a hit on an empty meter. Rejected hits are counted
-    apart."""
+    """The counts of a meter's wagers, hits and wins leave out voided wagers, and include a hit on an empty meter.
+    Rejected hits have a count of their own."""
     ledger.watch_voids(100)
     tables, chance = [TableEvening("t-0"), TableEvening("t-1", ["small"])], random.Random(1)
     wagers: Counter[str] = Counter()
@@ -66,7 +66,8 @@ def test_wagers_hits_and_wins_are_counted_at_any_level(ledger: Ledger) -> None:
 
 
 def test_the_last_hits_are_listed_however_they_were_decided(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The command `pitctl award list --all` lists at least the last 25 hits, because a regulator asks for 25."""
+    """The command `pitctl award list --all` lists at least the last 25 hits, also paid and rejected ones, because a
+    regulator asks for the last 25."""
     with closing(opened(path)) as ledger:
         table = TableEvening("t-0")
         for number in range(26):
@@ -101,15 +102,15 @@ def _digest(ledger: Ledger) -> str:
 
 
 def _price(ledger: Ledger, *prices_cents: int) -> None:
-    """Let two people approve that a wager may feed the meter `big` only at these prices."""
+    """Let two people approve that the meter `big` accepts wagers only at these prices."""
     ledger.set_terms(TERMS | {"big": replace(TERMS["big"], prices_cents=prices_cents)}, "Ann", "Bob", "the sheet")
 
 
 @pytest.mark.parametrize("price_cents", [5_000, 499, 501, 1, 0])
 def test_a_table_that_wagers_at_another_price_feeds_no_meter(ledger: Ledger, price_cents: int) -> None:
-    """The pit refuses a wager at a price that the meter's terms do not have. Otherwise the house's technician could
-    change a game file so that wagers feed the meter tenfold before a friend plays, or a house could count wagers of $5
-    as wagers of one cent."""
+    """The pit refuses a wager at a price that the meter's terms do not list. Otherwise the house's technician could
+    change a game file so that wagers raise the meter ten times as fast before a friend plays. A house could also count
+    wagers of $5 as wagers of one cent."""
     _price(ledger, 500, 1_000)
     table, levels = TableEvening("t-0"), ledger.levels()
     received = ledger.receive([("t-0", table.lock(1, price_cents=price_cents)), ("t-0", table.finish())])
@@ -133,8 +134,9 @@ def test_the_shipped_prices_are_those_of_the_games() -> None:
 
 
 def test_prices_are_terms_that_two_people_approve_and_run_at_once(ledger: Ledger, path: Path) -> None:
-    """New prices of a meter need two people, and are in force at once. Other new terms wait until the meter is won.
-    Without a second person, anybody could change the price in the settings file unseen."""
+    """New prices of a meter's wagers need the approval of two people, and are in force at once. All other new terms of
+    a meter wait until the meter is won. Without the second person, one person could change the price in the settings
+    file unseen."""
     table, digest = TableEvening("t-0"), _digest(ledger)
     give(ledger, table, table.lock(1))
     priced = TERMS | {"big": replace(TERMS["big"], prices_cents=(500,))}

@@ -1,5 +1,5 @@
-"""Checks that a PostgreSQL ledger of an earlier version is updated to the newest form of the schema, and then holds the
-same as a ledger in a file."""
+"""Checks that a PostgreSQL ledger of an earlier version is updated to the newest form of the schema. Afterwards it must
+hold the same data as a ledger in a file."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ def evening(at: Place) -> None:
 
 
 def told(ledger: Ledger) -> list[dict[str, Any]]:
-    """Return the ledger's decisions. Leave out the times at which terms began, because they differ in each run."""
+    """Return the ledger's decisions, without the times at which a meter's terms began, because these times differ in
+    each run."""
     decided = [dict(each) for each in ledger.decided()]
     for each in decided:
         if isinstance(terms := each.get("terms"), dict):

@@ -1,7 +1,7 @@
-"""Checks when people may decide on awards: only if the running pit has received all events of its tables, and if the
-ledger is as new as the pit's own acks.
+"""Checks when people may decide on awards. The running pit must have received all events of its tables, and its ledger
+must be as new as the acks that the pit itself has published.
 
-Otherwise an award could be paid twice, on a ledger that was restored from an older copy.
+Otherwise an award could be paid twice after the ledger was restored from an older copy.
 """
 
 from __future__ import annotations
@@ -235,8 +235,9 @@ def test_a_table_is_heard_when_its_events_have_come_as_far_as_its_state_says(tmp
         ledger.serve()
 
         def pay() -> str:
-            """Try to pay the award, and return the code with which the ledger refuses. The code is `step_not_next` as
-            soon as people may decide, because the award is not verified."""
+            """Try to pay the award, and return the code with which the ledger refuses. Payment is always refused,
+            because the award is not verified. The code is `step_not_next` as soon as people may decide, and another
+            code before that."""
             return code_of(lambda: ledger.take_step("t-0.1", "paid", "Ann"))
 
         other = TableEvening("t-1")

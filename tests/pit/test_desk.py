@@ -1,9 +1,9 @@
-"""Checks the pit's desk, which takes requests for decisions: each decision comes from the account that the kernel
-names, some decisions need two people, and everything is recorded.
+"""Checks the pit's desk (the part that takes requests for decisions). Each decision is recorded under the user account
+that the kernel names, and some decisions need two people.
 
-The adversaries are people of the house: a clerk who pretends to be two people, a clerk who becomes another account,
-somebody who claims another's name, who sends a request again, who hands a socket on, or who asks until the disk is
-full.
+The adversaries are people of the house: a clerk who pretends to be two people, a clerk who becomes another user
+account, and people who claim somebody else's name, send a request twice, lend out their connection, or ask until the
+disk is full.
 """
 
 from __future__ import annotations
@@ -66,7 +66,8 @@ class Pit:
         self._table = TableEvening("t-0")
 
     def hit(self, *doubts: str) -> str:
-        """Play a round with a hit about which the table has these doubts. Return the name of the pending award."""
+        """Play a round with a hit at the table, and return the id of the new pending award. `doubts` are the codes by
+        which the table says why it doubts the round."""
         table = self._table
         give(self.ledger, table, table.lock(1), table.finish((1, "all")), table.hit(1, "all", 2_500, doubts=doubts))
         return self.ledger.awards()[-1].id
@@ -75,14 +76,14 @@ class Pit:
         return ask_desk(who, self.control, IN[who], do=do, **about)
 
     def code(self, who: int, do: str, **about: object) -> str:
-        """Send a request from the account `who`, and return the code with which the desk refuses it."""
+        """Send the request `do` from the user account `who`, and return the error code of the desk's refusal."""
         answer = self.ask(who, do, **about)
         assert not answer["ok"], answer
         return str(answer["code"])
 
     def proposed(self, who: int, do: str, **about: object) -> dict[str, object]:
-        """Propose a decision from the account `who`. Return the proposal's number and digest, which a second person
-        needs to confirm it."""
+        """Send the request `do` from the user account `who`, as a proposal that a second person must confirm. Return
+        the number and the digest of the proposal, which the second person's request must name."""
         answer = self.ask(who, do, **about)
         (waits,) = answer["waits"]
         return {"proposal": waits["number"], "digest": waits["digest"]}
@@ -239,8 +240,8 @@ with socket.socket(socket.AF_UNIX) as channel:
 
 
 def _logged_in(login: int, uid: int, group: int, control: Path, **request: object) -> dict[str, Any]:
-    """Send a request by a person who logged in as the account `login` and then became the account `uid`. Return the
-    desk's answer."""
+    """Send a request to the desk from a person who logged in as the user account `login` and then became the user
+    account `uid`. Return the desk's answer."""
     words = [str(control), str(login), str(uid), str(group), json.dumps(request)]
     done = subprocess.run(
         [sys.executable, "-c", _BECOME, *words], cwd=ROOT, capture_output=True, text=True, check=False
@@ -265,8 +266,8 @@ def test_nobody_confirms_an_own_proposal_through_su_nor_pays_by_sudo(pit: Pit, a
 
 
 def test_a_socket_handed_on_has_the_word_of_whoever_connected(pit: Pit, award: str) -> None:
-    """If Ben opens a connection to the desk and lends it to somebody, the record names Ben. The kernel names Ben, and
-    nothing can tell who wrote on the connection."""
+    """If Ben opens a connection to the desk and lends it to somebody, a decision on that connection is recorded in
+    Ben's name. The kernel names the account that opened the connection, and no program can tell who wrote on it."""
     with connected_as(BEN, pit.control, IN[BEN]) as lent, lent.dup() as with_ann:
         assert said(with_ann, {"do": "verify", "award": award})["ok"]
     assert pit.told()[-1]["by"]["account"] == f"#{BEN}"
@@ -377,9 +378,9 @@ def test_of_two_proposals_that_cross_the_second_is_refused_and_terms_that_wait_c
 
 
 def test_a_void_lowers_a_meter_by_two_accounts_and_a_document_alone_and_once(unplayed: Pit) -> None:
-    """Only two accounts that name a document can lower a meter after a void, and only once for each void. In earlier
-    versions one supervisor at the table could void rounds, and so lower a meter before a friend's last round, or lower
-    what the house owes."""
+    """After a round is voided, a meter is lowered only if two user accounts agree and name a document, and only one
+    time for each void. In earlier versions, one supervisor at the table could lower a meter by voiding rounds, for
+    example before a friend's last round, or to lower what the house owes."""
     pit, table = unplayed, TableEvening("t-0")
     give(pit.ledger, table, table.lock(1, 2))
     shown = pit.ledger.levels()
@@ -402,8 +403,8 @@ def test_a_void_lowers_a_meter_by_two_accounts_and_a_document_alone_and_once(unp
 
 
 def test_a_meter_is_closed_by_two_accounts_that_saw_what_it_holds(unplayed: Pit) -> None:
-    """To close a meter, a second account must confirm the amounts that were shown. Otherwise a manager could move a
-    meter's money to one that a friend plays."""
+    """To close a meter, a second user account must confirm the amounts that the desk showed. Otherwise a manager could
+    move a meter's money to a meter for which a friend plays."""
     pit, table = unplayed, TableEvening("t-0")
     about = {"meter": "big", "into": "small", "document": "F-17", "reason": "the game ends"}
     assert pit.code(DAN, "close_meter", **about) == "not_allowed"

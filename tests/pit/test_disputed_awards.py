@@ -1,5 +1,5 @@
-"""Checks that a table believes the amount of every true award of the pit, and what follows if a table disputes an
-award's amount."""
+"""Checks that a table accepts the amount of every true award of the pit, and what happens if a table disputes the
+amount of an award."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ ONE_STEP_CENTS = 1000  # more than the wagers of a round or two give, and less t
 
 
 class HearingTable:
-    """A table that receives the meters' levels from the pit. For each of its hits on the meter "big" it keeps the level
-    that it showed at that time."""
+    """A table that receives the meters' levels from the pit. For each of its hits on the meter "big", it stores the
+    level that it showed at the time of the hit."""
 
     def __init__(self, name: str) -> None:
         self.evening = TableEvening(name)
@@ -73,7 +73,8 @@ class Floor:
             assert table.levels.heard(word, 0.0, NOW) is None
 
     def send(self, number: int) -> list[str]:
-        """Send the ledger those events of the table that it does not have yet. Return the codes of the alarms."""
+        """Send the ledger the events of table `number` that the ledger does not have yet. Return the codes of the
+        alarms."""
         evening = self.tables[number].evening
         ack = self.ledger.ack(evening.table)
         assert ack is not None
@@ -88,8 +89,9 @@ class Floor:
 @given(data=st.data())
 @examples(15)
 def test_whatever_people_decide_an_award_can_be_where_its_table_heard_the_meters_before(data: Any) -> None:
-    """A table believes the amount of every award if it heard the meters' levels just before. The levels can change by
-    any amount between a hit and its commitment, because the money of rejected awards goes back on the meter."""
+    """A table accepts the amount of every award if the pit published the meters' levels just before it committed the
+    hit. The levels can change by any amount between a hit and its commit, because the money of rejected awards goes
+    back on the meter."""
     with tempfile.TemporaryDirectory() as folder:
         floor = Floor(Path(folder) / "ledger.sqlite")
         with closing(floor.ledger):
@@ -117,8 +119,8 @@ def test_whatever_people_decide_an_award_can_be_where_its_table_heard_the_meters
 
 @pytest.fixture
 def floor(tmp_path: Path) -> Iterator[Floor]:
-    """Two tables, of which the first has two hits. The meter jumped before the first hit was committed, and the table
-    did not receive the new level. So the table disputes the first award."""
+    """A pit's ledger with two tables, of which the first has two hits. The meter jumped before the first hit was
+    committed, and the table did not receive the new level. The table therefore disputes its first award."""
     floor = Floor(tmp_path / "ledger.sqlite")
     with closing(floor.ledger):
         floor.tables[0].win(1)
@@ -172,9 +174,9 @@ def test_a_disputed_award_is_rejected_and_its_table_hears_that(floor: Floor) -> 
 def test_a_table_that_took_a_late_word_of_a_decided_award_is_told_how_it_stands(
     by: str, alarms: list[str], floor: Floor
 ) -> None:
-    """If a table receives an old "verified" after the "rejected" of the same award, the pit publishes "rejected" again.
-    Otherwise the table would show "verified" for good. The old step comes from this ledger or from a lost copy of it.
-    """
+    """A table may receive an old message "verified" after the message "rejected" of the same award. The pit then
+    publishes "rejected" again, because the table would otherwise show "verified" for ever. The old message comes from
+    this ledger, or from a lost copy of it."""
     (pending,), table = floor.waiting(0), floor.tables[0]
     floor.ledger.take_step("t-0.2", "verified", "Ann")
     floor.ledger.take_step("t-0.2", "rejected", "Bob")
@@ -207,8 +209,8 @@ class _DoneError(Exception):
 
 
 class FarEnd:
-    """A fake broker. It delivers messages to the pit in each turn of the loop, and keeps the levels and acks that the
-    pit published."""
+    """A fake broker connection. It delivers messages to the pit in each turn of the pit's loop, and stores the meter
+    levels and acks that the pit published."""
 
     taken_over = closed_by_broker = False
 
@@ -272,8 +274,8 @@ def test_a_meter_that_people_raised_is_said_before_a_hit_on_it_is_committed(
 def test_a_slow_database_has_its_events_acknowledged_a_few_at_a_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """If the ledger needs 0.6 s for each event, the pit acknowledges events in small groups. Tables send again what is
-    not acknowledged within two seconds."""
+    """If the ledger needs 0.6 s for each event, the pit acknowledges events in small groups, because a table sends an
+    event again if it is not acknowledged within two seconds."""
     clock_s = count(0.0, 0.6)
     for part in ("ledger", "taking"):
         clock = SimpleNamespace(monotonic=lambda: next(clock_s))

@@ -1,5 +1,5 @@
-"""Checks that an award is not verified or paid while its table doubts the round, unless two people say that they looked
-into the doubts."""
+"""Checks that an award is not verified or paid while its table doubts the round, unless two people confirm that they
+looked into the doubts."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ def table() -> TableEvening:
 
 
 def win(ledger: Ledger, table: TableEvening, *doubts: str, seat: int = 1) -> None:
-    """Play a round that the seat wins. With the hit, the table reports these doubts about the round."""
+    """Play a round that the seat wins. With the hit, the table reports `doubts`, codes that say why it doubts the
+    round."""
     won = (table.lock(seat), table.finish((seat, "all")), table.hit(seat, "all", "small", doubts=doubts))
     assert give(ledger, table, *won) == []
 

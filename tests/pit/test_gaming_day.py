@@ -1,5 +1,5 @@
-"""Compares the pit's figures of gaming days with a simulated house that keeps its own sums, and checks lies by which
-somebody could gain."""
+"""Checks the pit's figures of each gaming day against the sums of a simulated house, which adds up its own figures.
+Also checks that the figures reveal lies by which somebody could gain."""
 
 from __future__ import annotations
 
@@ -105,14 +105,15 @@ class OwnMeter:
         return won
 
     def void(self, wagers: int) -> int:
-        """Void this number of wagers. The meter keeps what they gave, and the house bears the cost. Return that cost in
-        whole cents."""
+        """Void this number of wagers. What these wagers added stays on the meter, and the house bears the cost. Return
+        that cost in whole cents."""
         self.feed(wagers)
         self.voided += wagers
         return -self._house(-wagers)
 
     def correct(self) -> int:
-        """Take off the meter what voided wagers had left on it. Return how many whole cents the house gets back."""
+        """Take off the meter what voided wagers had added and left on it. Return how many whole cents the house gets
+        back."""
         wagers, self.voided = self.voided, 0
         self.feed(-wagers)
         return self._house(wagers)
@@ -124,7 +125,7 @@ class OwnMeter:
 
 
 class SimulatedHouse:
-    """A random simulation of tables, dealers and players, which keeps its own sums and moves the pit's clock on."""
+    """A random simulation of tables, dealers and players. It keeps its own sums, and sets the pit's clock forward."""
 
     def __init__(self, ledger: Ledger, wall: Clock, tables: int, seed: int) -> None:
         self.tally: dict[str, dict[tuple[str, str, str], Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
@@ -147,8 +148,8 @@ class SimulatedHouse:
         return self._wall.now.replace(tzinfo=None) - timedelta(hours=8 if self._wall.now < CHANGES else 7)
 
     def play(self, days: int, rounds: int) -> list[str]:
-        """Play this number of gaming days, each from six o'clock to six o'clock, with `rounds` rounds at each table on
-        each day. Return the days' names."""
+        """Play `days` gaming days, with `rounds` rounds at each table on each day. A gaming day lasts from six o'clock
+        to six o'clock. Return the days' names."""
         names = []
         for _ in range(days):
             names.append(f"{self.local() - timedelta(hours=6):%Y-%m-%d}")
@@ -217,7 +218,8 @@ class SimulatedHouse:
         self.send(table, *sent)
 
     def _wager(self, seat: int) -> tuple[int, str, int, int]:
-        """Return a random settled wager: its seat, its spot, its cents, and the cents that the player gets back."""
+        """Return a random wager with its result, as four values: its seat, its spot, its cents, and the cents that the
+        player gets back."""
         cents = self._chance.randrange(500, 100_000, 7)
         return seat, self._chance.choice(["player", "tie"]), cents, self._chance.choice([0, 0, cents, 2 * cents])
 
@@ -230,7 +232,8 @@ def _settlement(wagers: list[tuple[int, str, int, int]]) -> dict[str, object]:
 
 
 def _told(day: Day) -> dict[tuple[str, str, str], dict[str, object]]:
-    """Return the figures of the day by table, shift and dealer. Figures of 0 are left out."""
+    """Return the figures that the pit reports for the day. The result maps table, shift and dealer to a dict of
+    figures. Figures of 0 are left out."""
     lines = {}
     for line in day.lines:
         figures = {name: getattr(line.sums, name) for name in (*COUNTED, "uncounted_cents")}
@@ -486,9 +489,9 @@ def test_a_days_file_is_signed_and_the_same_after_all_that_came_later(
 def test_the_count_rooms_drop_stands_beside_what_the_tables_told(
     path: Path, ledger: Ledger, wall: Clock, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The figures of the day compare the drop boxes that the count room opened with the rounds that tables reported.
-    Otherwise somebody could steal a drop box and say that its table dealt nothing, or add a box to a table that was
-    closed."""
+    """The figures of the day compare the drop boxes (cash boxes of the tables) that the count room opened with the
+    rounds that tables reported. Otherwise somebody could steal a drop box and say that its table dealt nothing, or add
+    a box for a table that was closed."""
     house = SimulatedHouse(ledger, wall, 2, seed=5)
     (name,) = house.play(1, 10)
     dealt = sorted({(line.table, line.shift) for line in drawn_up(path, name).lines})
@@ -535,8 +538,8 @@ def test_a_wrong_file_of_drops_is_told_with_its_line(tmp_path: Path, text: str, 
 
 
 def test_the_events_of_a_true_table_are_read(path: Path, ledger: Ledger, wall: Clock, tmp_path: Path) -> None:
-    """The figures of the day can be computed from the events of a real game, played by the table's own rules, with the
-    table file's digest and its par sheet."""
+    """The figures of the day can be computed from the events of a table that played by the real rules. The events name
+    the digest of the table's file, and a par sheet exists for that table."""
     table = TableUnderTest(SUGARHOUSE).open_shoe()
     table.do(PlaceWager(Wager(3, "player", 2500), "Ann"), PlaceWager(Wager(4, "tie", 2500), "Ann")).lock()
     table.draw("2S 3C 7S 5C")  # 9 against 8

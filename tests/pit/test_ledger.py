@@ -45,7 +45,8 @@ ZEROS = "0" * 64
 
 
 def chain(seq: int) -> bytes:
-    """Return the chain value of event `seq`: 32 bytes that differ for each event."""
+    """Return the chain value (the digest that joins an event to the journal) of event `seq`: 32 bytes that differ for
+    each event."""
     return seq.to_bytes(32, "big")
 
 
@@ -57,7 +58,8 @@ def event(
 
 
 def changed(body: bytes, key: SigningKey = KEY, **fields: object) -> bytes:
-    """Return the event with some fields changed, and signed anew by `key`, as only the table itself could do."""
+    """Return the event with the given fields changed, and signed again by `key`. With the table's key, only the table
+    itself could do this."""
     message = {name: value for name, value in json.loads(body).items() if name != "signature"} | fields
     signed = json.dumps(message, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
     message["signature"] = base64.b64encode(key.sign(signed)).decode()
@@ -267,8 +269,8 @@ def test_a_ledger_opened_again_goes_on_where_it_was(ledger: Ledger, at: Place) -
 @examples(13)
 @given(st.data())
 def test_however_a_stream_is_shuffled_and_doubled_it_is_committed_once_in_order(data: Any) -> None:
-    """The ledger commits each event of a table once and in order, whatever happens on the way: the network loses,
-    doubles and reorders events, the pit restarts, and the table sends again what is not acknowledged."""
+    """The ledger commits each event of a table once and in order, although the network loses, doubles and reorders
+    events, the pit restarts, and the table sends unacknowledged events again."""
     last = data.draw(st.integers(1, 8), label="events")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "ledger.sqlite"
@@ -374,8 +376,8 @@ def test_a_state_that_is_none_is_refused_and_adopts_nothing(at: Place, table: st
 
 @over_both
 def test_an_event_that_cannot_be_booked_is_one_tables_trouble(ledger: Ledger, at: Place) -> None:
-    """If booking an event fails, the ledger keeps nothing of it, and the events of other tables are still committed.
-    Booking fails if the file holds nonsense, or if the program has a defect."""
+    """If the pit fails to book an event, the ledger keeps nothing of the event, and still commits the events of other
+    tables. Booking fails if the ledger's file holds nonsense, or if the program has a defect."""
     ledger.set_terms({"big": Terms(1_000, Fraction(1, 3), Fraction(0), 1_000)})
     ledger.adopt("other", EPOCH, KEY.public.hex())
     write(at, "UPDATE fund SET remainder = 'nonsense' WHERE account = 'meter:big'")

@@ -1,5 +1,5 @@
-"""Checks what only a ledger in PostgreSQL can do: several pits take over from each other, and a replica confirms each
-commit."""
+"""Checks a ledger in PostgreSQL for what a ledger in a file cannot do: several pits take over from each other, and a
+replica confirms each commit."""
 
 from __future__ import annotations
 
@@ -37,11 +37,13 @@ HIT = (1, "player_personal")
 
 
 def quiet(what: str) -> None:
-    """Ignore what a pit reports while it waits to become the leader."""
+    """Ignore what a pit reports while it waits to become the leader. A test passes this function instead of one that
+    prints."""
 
 
 def expire(at: str) -> None:
-    """Let the leader's time run out in the database, as if the leading pit had been silent for too long."""
+    """Set the time until which the leader may lead, in the database, to a past moment, as if the leading pit had been
+    silent for too long."""
     write(at, "UPDATE leadership SET until = '-infinity'")
 
 
@@ -103,8 +105,8 @@ def until_it_is(db: psycopg.Connection[Any], query: str, wanted: object) -> None
 
 
 def test_wherever_a_leader_freezes_in_a_transaction_its_server_counts_the_time(database: str) -> None:
-    """The ledger sends its statements one by one, and not in a pipeline, because the server counts no timeout within a
-    pipeline. Otherwise a leader that freezes would hold its lock for as long as it sleeps."""
+    """The ledger sends its SQL statements one by one, and not in a pipeline, because the server counts no timeout
+    within a pipeline. With a pipeline, a leading pit that freezes would keep its lock until it wakes."""
     states: list[object] = []
     with closing(opened(database)) as leader, psycopg.connect(database, autocommit=True) as db:
         ours = "SELECT state FROM pg_stat_activity WHERE pid = %s"
@@ -226,8 +228,8 @@ def test_pits_that_begin_one_ledger_at_the_same_time_begin_it_once(database: str
 def test_a_pit_that_looks_just_before_another_begins_the_ledger_goes_on(
     database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A pit finds no ledger in the database, and another pit creates the ledger a moment later. The first pit must
-    still start. It once took the new database tables for those of another program."""
+    """A pit still starts if it finds no ledger in the database and another pit creates the ledger a moment later. An
+    earlier version mistook the new database tables for those of another program, and stopped."""
     execute, looked = LedgerDatabase.execute, False
 
     def look(store: LedgerDatabase, statement: str, values: Sequence[object] = ()) -> psycopg.Cursor[Any]:
@@ -379,7 +381,8 @@ def confirming(primary: Server, names: str) -> None:
 
 
 def leading(url: str) -> Ledger:
-    """Return a ledger that is the leader and has adopted one table. Each of its commits waits for the replica."""
+    """Return a ledger of a pit that is the leader, with one adopted table. Each of the ledger's commits waits for the
+    replica."""
     ledger = Ledger(url, replicated=True)
     ledger.serve(quiet)
     ledger.set_terms(TERMS)
@@ -414,14 +417,15 @@ def test_a_commit_counts_once_the_replica_confirmed_it_and_never_where_postgresq
 
 
 def replica_has(replica: Server, events: int) -> None:
-    """Wait until the replica has this many events. Once its primary is stopped, the replica can only have what is on
-    its own disk."""
+    """Wait until the replica has this many events. The primary must be stopped before, so that the replica can only get
+    events that are on its own disk."""
     with psycopg.connect(replica.url, autocommit=True) as db:
         until_it_is(db, "SELECT count(*) FROM event", events)
 
 
 def _unconfirmed(primary: Server, table: TableEvening, how: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Commit an event that no replica confirms. `how` says how the commit's wait ends, for example "timed out"."""
+    """Commit an event on the primary although no replica confirms the commit. `how` says how the wait for the
+    confirmation ends, for example "timed out"."""
     ledger = leading(primary.url)
     (backend,) = ledger._db.execute("SELECT pg_backend_pid()").fetchone()
     confirming(primary, "nobody")

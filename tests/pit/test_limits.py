@@ -1,5 +1,5 @@
-"""Checks a meter's limit, and its overflow (the money above the limit), against a model that computes both without the
-pit's code. The adversary is a house that would keep the overflow."""
+"""Checks a meter's limit and its overflow (the money above the limit) against a model that computes both without the
+pit's code. The tests assume a house that would like to keep the overflow."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ INSERT INTO entry VALUES (99, 'overflow:big', -50), (99, 'house', 50)"""
 
 
 def stands(ledger: Ledger) -> tuple[int, int, int]:
-    """Return the meter's level, overflow and reserve in cents. Check that the pit's account balances."""
+    """Return the level, the overflow and the reserve of the meter, in cents. Check that the pit's account balances."""
     (meter,) = ledger.account().meters
     balanced(ledger)
     assert ledger.levels() == {"big": meter.level_cents}, "the players' screens show the level alone"
@@ -94,8 +94,8 @@ def test_an_evening_at_the_limit_is_that_of_an_arithmetic_of_its_own(at: Place) 
 
 
 def test_with_a_limit_players_get_in_the_long_run_what_they_get_without(tmp_path: Path) -> None:
-    """A limit of the meter changes neither what the house adds nor what players get. So the par sheet (`tablectl par`)
-    need not consider limits."""
+    """In the long run, a limit of the meter changes neither what the house adds nor what players get. The par sheet
+    (`tablectl par`) therefore need not consider limits."""
     came = []
     for limit in (1_150, None):
         ledger, table = evening(

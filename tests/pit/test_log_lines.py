@@ -1,5 +1,5 @@
-"""Checks that the log lines of the pit, of head office and of the web pages have a priority, an id and fields if they
-run under systemd."""
+"""Checks that the log lines of the pit, of head office and of the web pages carry a priority, an id and fields when
+these programs run under systemd."""
 
 from __future__ import annotations
 

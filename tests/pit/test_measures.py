@@ -1,8 +1,8 @@
 """Checks how people at the pit ask a table which program it runs. The pit compares the table's answer with its own
-files, and records it.
+files, and records the answer.
 
-The adversary is somebody who changed a table's program and gains from a wrong answer. The test's table plays that
-person.
+The adversary is somebody who changed a table's program and gains from a wrong answer. In the tests, a simulated table
+gives such answers.
 """
 
 from __future__ import annotations
@@ -44,7 +44,8 @@ def answer(nonce: str, program: str = OWN, proven: str | None = None) -> dict[st
 
 
 def tells(ledger: Ledger, table: TableEvening, details: dict[str, Any]) -> list[str]:
-    """Let the table answer the pit's question with these details. Return the codes of the alarms."""
+    """Let the table answer the pit's question which program it runs, with these details. Return the codes of the
+    alarms."""
     received = ledger.receive([(table.table, table.say("alarm", code="program_measured", details=details))])
     assert not received.refused
     return [alarm.code for event in received.committed for alarm in event.alarms]
@@ -76,8 +77,8 @@ def test_another_program_and_a_remembered_digest_are_found_and_kept(ledger: Ledg
 
 
 def test_an_old_answer_and_another_tables_answer_count_for_nothing(ledger: Ledger) -> None:
-    """The pit does not accept the old answer that a table with a changed program sends again, nor the answer that an
-    honest table gives in its place."""
+    """The pit asks a table which program it runs. If that program was changed, the table might send its old answer once
+    more, or an honest table might answer in its place. The pit accepts neither."""
     changed, true = TableEvening("a"), TableEvening("b")
     old = ledger.ask_measure("a", "ann")
     assert not tells(ledger, changed, answer(old))
@@ -105,8 +106,8 @@ def test_a_question_needs_an_adopted_table_and_is_a_signed_decision(ledger: Ledg
 def test_whoever_asks_at_the_pit_reads_what_the_table_answered(
     house: House, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A person who asks at the pit reads the table's answer. The test's table answers two questions: first with its
-    true files, then with another digest."""
+    """A person at the pit who asks a table which program it runs reads the table's answer. The table answers two such
+    questions: first with its true files, then with another digest."""
     far, _ = house.adopting()
     far.said()
     table = house.far(f"pit/v1/{TABLE}/measure")

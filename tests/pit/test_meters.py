@@ -1,4 +1,4 @@
-"""Checks the meters, the awards and the pit's account against a model that follows the words of the contract."""
+"""Checks the meters, the awards and the pit's account against a model that is written from the text of the contract."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ def ledger(at: Place) -> Iterator[Ledger]:
 
 
 def opened(at: Place, terms: Mapping[str, Terms] = TERMS, key: Signer | None = None) -> Ledger:
-    """Return a ledger with two adopted tables, as a running pit uses it. Decisions are signed with `key`, or not at all
-    if `key` is None."""
+    """Return a ledger with two adopted tables, opened as a running pit opens it. Decisions are signed with `key`, or
+    not at all if `key` is None."""
     if isinstance(at, Path) and not at.exists():
         _begin(at)
     ledger = Ledger(at)
@@ -96,7 +96,8 @@ def amounts(ledger: Ledger) -> list[tuple[str, int]]:
 
 
 def waiting(ledger: Ledger, table: str = "t-0") -> list[tuple[str, str, int, str]]:
-    """Return the steps of awards that the table has not confirmed yet, in the order of their numbers."""
+    """Return the steps of awards that the pit has published and the table has not confirmed yet, in the order of their
+    numbers."""
     steps = unheard_steps(ledger, table)
     assert [step.seq for step in steps] == sorted({step.seq for step in steps})
     return [(step.award, step.step, step.cents, step.by) for step in steps]
@@ -109,7 +110,7 @@ def code_of(call: Callable[[], object]) -> str:
 
 
 def correct(ledger: Ledger) -> None:
-    """Correct the meters after each void whose wagers left money on them."""
+    """Correct the meters after each void, by taking off what the voided wagers left on them."""
     with ledger.closing_meters() as closings:
         for left in closings.corrections.waiting():
             closings.corrections.correct(left.void, "Ann", "Bob", "F-19", "a card fell")
@@ -166,8 +167,9 @@ def test_locked_wagers_take_few_statements_however_many_seats_and_meters(
 def test_a_round_more_in_a_transaction_takes_five_statements_more(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """If one transaction commits several rounds, each further round takes five SQL statements: for its two events, its
-    round, its stake (the bet of the round) and its posting. Everything else is read and written once for all rounds."""
+    """If one transaction commits several rounds, each further round takes only five SQL statements: for its two events,
+    its round, its stake (the bet of the round) and its posting. All other data is read and written one time for all
+    rounds."""
     tables = [TableEvening("t-0"), TableEvening("t-1")]
     statements = counted(ledger, monkeypatch)
     took = []
@@ -300,8 +302,8 @@ def test_a_table_whose_game_has_a_meter_that_the_pit_lacks_is_told_before_anybod
 
 
 def test_the_events_of_version_2_move_the_meters_as_they_did(ledger: Ledger, tmp_path: Path) -> None:
-    """The pit books events of contract version 2 by the rules of that version: there was only one bet, its wagers fed
-    every meter, and a hit won a whole meter."""
+    """The pit books events of contract version 2 by the rules of that version. In version 2 there was only one bet, its
+    wagers fed every meter, and a hit won the whole meter."""
     old, now = TableEvening("t-0"), TableEvening("t-0")
     with closing(opened(tmp_path / "now.sqlite")) as beside:
         for hand in range(1, 4):
@@ -402,8 +404,8 @@ def test_hits_of_two_tables_take_the_level_in_the_order_committed(ledger: Ledger
 
 
 def test_what_has_been_won_is_not_taken_off_the_meter_again_by_a_void(ledger: Ledger) -> None:
-    """If a wager is voided after the level that contained it was won, the meter does not fall, and the house bears what
-    the wager gave. The wager is another table's than the winner's."""
+    """A wager adds money to a meter, the meter is won, and then the wager is voided. The meter does not fall, because
+    the money has been won. The house bears what the wager added. The wager was made at another table than the win."""
     first, second = TableEvening("t-0"), TableEvening("t-1")
     give(ledger, second, second.lock(1))
     give(ledger, first, first.lock(1), first.finish((1, "banker_personal")), first.hit(1, "banker_personal", "big"))
@@ -449,8 +451,8 @@ def test_the_reseed_stays_while_one_hit_of_the_level_stands(ledger: Ledger) -> N
 
 
 def shared(ledger: Ledger, *seats: int) -> TableEvening:
-    """Return a table on which these seats' hits share one level of the meter: the seed of 1,000 and what the seats'
-    wagers gave."""
+    """Return a table at which these seats hit the meter in the same round, and so share its level: the seed of 1,000
+    and what the seats' wagers added."""
     table = TableEvening("t-0")
     give(ledger, table, table.lock(*seats), table.finish(*((seat, "banker_personal") for seat in seats)))
     give(ledger, table, *(table.hit(seat, "banker_personal", "big") for seat in seats))
@@ -492,7 +494,7 @@ def test_the_part_of_a_hit_that_is_rejected_after_another_was_paid_goes_back_on_
 
 def test_a_step_whose_amount_comes_again_is_told_again(ledger: Ledger) -> None:
     """If an award's amount changes from 1333 to 667 and back to 1333, the pit publishes three steps. The table has
-    confirmed only the first, so the pit still publishes the other two."""
+    confirmed only the first step, so the pit must still publish the other two, although the third equals the first."""
     table = TableEvening("t-0")
     give(ledger, table, table.lock(1, 3), table.finish((1, "banker_personal"), (3, "banker_personal")))
     hit = table.hit(1, "banker_personal", "big")
@@ -686,8 +688,9 @@ def test_a_hit_on_a_meter_the_pit_does_not_have_waits_for_it(ledger: Ledger) -> 
 
 
 def test_a_wager_is_voided_by_the_terms_under_which_it_was_locked(ledger: Ledger) -> None:
-    """After a void, a correction takes off the meter what the wager gave under its own terms, although the terms
-    changed while people played for the meter. Ledgers that an earlier version wrote have such changes."""
+    """The correction after a void takes off the meter what the wager added under the terms that were in force when
+    betting closed. The terms may have changed since then, while people played for the meter. Ledgers that an earlier
+    version wrote have such changes."""
     first, second = TableEvening("t-0"), TableEvening("t-1")
     give(ledger, first, first.lock(1))
     change_at_once(ledger, TERMS | {"big": Terms(2_000, Fraction(1, 2), Fraction(0), 2_000)})
@@ -758,11 +761,11 @@ _Won = tuple[str, str] | int
 
 @dataclass
 class ModelMeter:
-    """A meter, computed by the words of the contract. `on_it` gives for each wager how many cents of it are on the
-    meter and in the reserve.
+    """A model of one meter, written from the text of the contract. `on_it` maps each wager to two amounts in cents:
+    what the wager has on the meter, and what it has in the reserve.
 
-    `locks` are the wins of the meter that count. Each has its own `on_it`, the part of the wagers that the win took,
-    and `borne`, the part of that which people corrected since.
+    `locks` holds the rounds that won the meter and count. Each has its own `on_it`, what of the wagers that win took,
+    and `borne`, what of that amount people have corrected since.
     """
 
     terms: Terms
@@ -773,7 +776,7 @@ class ModelMeter:
 
 
 class Model:
-    """A model of all meters and awards, for two tables, which follows the words of the contract."""
+    """A model of all meters and awards for two tables, written from the text of the contract."""
 
     def __init__(self) -> None:
         self.meters = {name: ModelMeter(terms, Fraction(terms.seed_cents)) for name, terms in TERMS.items()}
@@ -965,8 +968,8 @@ class Play:
 
 
 class PlayWithoutHits(Play):
-    """A random play that also runs on a second ledger. The second ledger gets the same events, but no hits, so that a
-    test can compare the two ledgers."""
+    """A random play of two tables and of people that also runs on a second ledger. The second ledger gets the same
+    events except the hits, so that a test can compare the two ledgers."""
 
     def _commit(self, table: TableEvening, body: bytes) -> None:
         without = self._without.setdefault(table.table, TableEvening(table.table))

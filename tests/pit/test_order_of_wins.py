@@ -1,5 +1,5 @@
-"""Checks that wins are ordered by the moment when their wagers were locked, and not by the arrival of events. So a
-table whose connection was lost does not lose its level to a later win."""
+"""Checks that wins are ordered by the moment when betting closed in their rounds, and not by the arrival of events. A
+table that lost its connection therefore does not lose its meter level to a later win."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def ledger(at: Place) -> Iterator[Ledger]:
 
 
 class Seat(TableEvening):
-    """A table that can lock wagers at a given moment of the pit's clock. The moment is in ms from the beginning of the
-    test."""
+    """A table that can close the betting of a round at a given moment of the pit's clock. The moment is in ms from the
+    beginning of the test."""
 
     begun_ms = 0
 
@@ -75,8 +75,9 @@ def of(ledger: Ledger, table: str) -> Award:
 
 
 def test_a_win_that_came_after_many_names_the_first_of_them(ledger: Ledger) -> None:
-    """If a win comes late, after many others, its alarm names the first five of their awards and counts the rest. In a
-    test with broken connections, the alarm once named a hundred awards in one sentence."""
+    """If the events of a win arrive after those of many later wins, the alarm names the awards of the first five later
+    wins and counts the rest. In a test with broken connections, an earlier version named a hundred awards in one
+    sentence."""
     early, late = two(ledger)
     kept = [early.locked(ledger, 0), *early.won()]
     for number in range(7):
@@ -262,8 +263,8 @@ def test_a_lock_by_a_word_that_the_pit_never_signed_overtakes_nobody(ledger: Led
 
 
 def test_a_table_cannot_claim_a_lock_before_its_own_last_one(ledger: Ledger) -> None:
-    """A table cannot claim an earlier lock by showing an old message of the pit. So a dealer gains nothing by keeping a
-    message until another table has won."""
+    """A table cannot claim that betting closed earlier than in its own previous round, even if it shows an old message
+    of the pit. A dealer therefore gains nothing by keeping an old message until another table has won."""
     early, late = two(ledger)
     give(ledger, early, early.locked(ledger, 5_000), early.finish())
     give(ledger, late, late.locked(ledger, 4_000), *late.won())
@@ -272,8 +273,8 @@ def test_a_table_cannot_claim_a_lock_before_its_own_last_one(ledger: Ledger) -> 
 
 
 def test_a_dealer_who_holds_the_cable_gains_nothing_by_the_age_of_the_word(ledger: Ledger) -> None:
-    """A table without connection shows an older message of the pit than another table. The pit adds the age of the
-    message, so the lock of that table still counts as the later one."""
+    """A table without connection shows an older message of the pit than another table does. The pit adds the age of the
+    message to the message's time, so the betting of the first table still counts as closed later."""
     early, late = two(ledger)
     give(ledger, late, late.locked(ledger, 1_000, ago_ms=100), *late.won())
     give(ledger, early, early.locked(ledger, 8_000, ago_ms=8_000), *early.won())
@@ -282,8 +283,8 @@ def test_a_dealer_who_holds_the_cable_gains_nothing_by_the_age_of_the_word(ledge
 
 @pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.proof) for seed in range(2, 12))])
 def test_whatever_order_the_streams_come_in_no_later_lock_has_an_earlier_level(at: Place, seed: int) -> None:
-    """Wins get their levels in the order of their locks, even if tables lose the connection and come back, and if the
-    pit restarts meanwhile. The rule holds for whole and for shared levels."""
+    """Wins get the levels of a meter in the order in which betting closed in their rounds. This holds even if tables
+    lose the connection and the pit restarts, and both for wins of a whole level and for shared levels."""
     chance = random.Random(seed)
     Seat.begun_ms = now_in_ms()
     ledger = opened(at)

@@ -1,5 +1,4 @@
-"""Checks that people can read later what the pit told them: every alarm that the ledger records, and every change of
-the meters' terms."""
+"""Checks that the ledger records every alarm and every change of the meters' terms for people to read later."""
 
 from __future__ import annotations
 
@@ -65,8 +64,8 @@ def refusal(code: str = "body_differs", what: str = "Another body came.") -> Ref
 
 
 def corrected(ledger: Ledger, table: str = TABLE) -> TableEvening:
-    """Return a table that has sent three events. The third is a correction that takes away the hit of the first
-    round."""
+    """Return a table that has sent three events. The third event corrects the first round, and so takes that round's
+    hit away."""
     evening = TableEvening(table, ROYAL9_METERS)
     evening.lock(1)
     evening.finish((1, "player_personal"))
@@ -188,8 +187,9 @@ def test_a_name_that_plays_tricks_on_a_terminal_is_shown_as_what_it_is(
 def test_each_table_has_room_of_its_own_and_all_that_nobody_adopted_share_one(
     ledger: Ledger, path: Path, capsys: Told, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each adopted table has its own room for alarms in the ledger, and all other tables share one room. So neither a
-    table nor somebody who invents tables can keep the alarms of other tables out."""
+    """The ledger can record a limited number of alarms for each adopted table, and a limited number for all other
+    tables together. Neither one table nor somebody who invents tables can therefore crowd out the alarms of other
+    tables."""
     monkeypatch.setattr(alarms, "MOST_OF_A_CODE", 3)
     ledger.adopt("royal9-02", EPOCH, KEY.public.hex())
     kept = [keep(ledger, TABLE, refusal(what=f"Body {number}.")) for number in range(5)]
@@ -295,8 +295,8 @@ def test_a_full_disk_does_not_end_the_pit_at_a_refusal(house: House, capsys: Tol
 
 
 def _no_file_may_grow(pid: int, no: bool = True) -> None:
-    """Forbid the process `pid` to make any file larger, as if the disk were full; allow it again if `no` is false. The
-    process does not end, because Python ignores the signal SIGXFSZ; only its writes fail."""
+    """Forbid the process `pid` to make any file larger, as if the disk were full. If `no` is false, allow it again. The
+    process continues, because Python ignores the signal SIGXFSZ, and only its writes fail."""
     resource.prlimit(pid, resource.RLIMIT_FSIZE, (0 if no else resource.RLIM_INFINITY, resource.RLIM_INFINITY))
 
 
@@ -359,8 +359,8 @@ def test_a_new_ledger_without_settings_begins_on_the_examples_terms(house: House
 def test_more_voids_in_a_shoe_than_the_house_expects_are_an_alarm(
     ledger: Ledger, path: Path, capsys: Told, most: int
 ) -> None:
-    """The pit raises an alarm if a shoe has more voids than the house expects. Each void by itself is allowed, so
-    without the alarm one person could void every round that he does not like."""
+    """The pit raises an alarm if a shoe has more voided rounds than the house expects. Each void by itself is allowed.
+    Without the alarm, one person could void every round whose result he does not like."""
     ledger.watch_voids(most)
     evening = TableEvening(TABLE, ROYAL9_METERS)
     for _ in range(most + 1):

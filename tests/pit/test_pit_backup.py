@@ -147,8 +147,8 @@ def _packed(copy: Path, members: dict[str, bytes]) -> None:
 
 
 def _forged(copy: Path, change: Callable[[dict[str, Any], object], object], signer: SigningKey | None) -> None:
-    """Change the backup's description or its files, as a forger does. Sign the backup with the key `signer`, or leave
-    the old signature if `signer` is None."""
+    """Change the backup's description or its files with the function `change`, as a forger would. Sign the backup with
+    the key `signer`, or leave the old signature if `signer` is None."""
     with tarfile.open(copy) as tar:
         files = {each.name: (tar.extractfile(each) or io.BytesIO()).read() for each in tar}
     says = json.loads(files.pop("backup.json"))
@@ -210,7 +210,7 @@ def _deep(copy: Path, ledger: bytes) -> None:
 
 
 def _folder(copy: Path, ledger: bytes, head: bytes) -> None:
-    """Replace the backup by one in the form of commit 0f50807, which wrote a backup as a folder of files."""
+    """Replace the backup by one in an old form: the program of commit 0f50807 wrote a backup as a folder of files."""
     copy.unlink()
     copy.mkdir()
     sums = ""

@@ -18,7 +18,7 @@ DAY_MS = 24 * HOUR_MS
 
 
 class World:
-    """A pit's machine with a clock that the test sets, and the time that the pit's ledger holds."""
+    """A simulated pit's machine with a clock that the test sets, and the time that the pit's ledger has stored."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now_ms = NOW_MS

@@ -40,8 +40,8 @@ class Evening:
 
 
 def played(journal: Path, entries: int = len(SHOES)) -> Evening:
-    """Write the journal of a table that has dealt some shoes, under a new epoch. The journal has the first `entries`
-    entries."""
+    """Write the journal of a table that has dealt some shoes, under a new epoch (the journal's random name). The
+    journal gets only the first `entries` entries of SHOES."""
     writer = opened(journal)
     try:
         return Evening(journal, writer.epoch, [message.body for message in writer.append(SHOES[:entries])])

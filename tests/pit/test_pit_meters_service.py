@@ -1,5 +1,5 @@
-"""Checks the meters, the awards and the commands of people over a real broker. Each message that the pit publishes must
-agree with its schema."""
+"""Checks the meters, the awards and people's commands with a pit on a real broker. Each message that the pit publishes
+must agree with its schema."""
 
 from __future__ import annotations
 
@@ -70,16 +70,16 @@ def meters(far: Far, wanted: Callable[[dict[str, int]], bool] = lambda _: True) 
 
 
 def step(far: Far) -> tuple[str, str, int, str]:
-    """Return the next step of an award that the pit publishes: the award, the step, the cents, and the name of the
-    person."""
+    """Wait for the next step of an award that the pit publishes. Return four values: the award's id, the step, the
+    cents, and the name of the person."""
     told = checked("award", far.said())
     assert (told["table"], told["hit"].partition("/")[0]) == (TABLE, TABLE)
     return told["award"], told["step"], told["cents"], told["by"].removeprefix("practice:")
 
 
 def ack_said(seq: int) -> dict[str, Any]:
-    """Return the pit's acknowledgement of event `seq` as a dictionary, in the form in which the test's client gives
-    it."""
+    """Return the pit's acknowledgement of event `seq` as a dictionary, in the form in which the test's client returns
+    acknowledgements."""
     message: dict[str, Any] = json.loads(ack(seq))
     return message
 
@@ -164,8 +164,9 @@ def test_steps_are_said_again_to_a_table_that_comes_back_until_its_stream_tells_
 
 
 def test_a_step_waits_until_the_tables_stream_has_told_of_the_one_before(house: House) -> None:
-    """The pit publishes an award's second step only after the table has confirmed the first. A table accepts no step
-    that is older than one it has. So the first step would be lost if only the second arrived."""
+    """The pit publishes an award's second step only after the table has confirmed the first. A table rejects a step
+    that is older than the one it has. If only the second step arrived at first, the first step would therefore be lost.
+    """
     far, settings = started(house)
     listener = house.far(f"pit/v1/{TABLE}/+")
     house.pit("--adopt-new", "--settings", settings)

@@ -1,5 +1,5 @@
-"""Checks the pit with the broker's configuration files that the project ships: TLS with certificates on both sides, and
-an access list under which the pit can do its work."""
+"""Checks the pit with the broker configuration that the project ships. It uses TLS with certificates on both sides, and
+an access list under which the pit must still be able to do its work."""
 
 from __future__ import annotations
 
@@ -101,8 +101,8 @@ def test_a_pit_whose_place_is_taken_says_so_once(tmp_path: Path) -> None:
 
 
 def test_a_pit_whose_broker_is_killed_again_and_again_sees_no_thief(tmp_path: Path) -> None:
-    """The pit raises no alarm if its broker comes back without the retained messages, because that does not mean that
-    another client has published in the pit's place."""
+    """The pit raises no alarm if its broker restarts without the retained messages. The missing messages do not mean
+    that another client has published in the pit's name."""
     with ExitStack() as stack:
         house = House(tmp_path)
         pit = PitProcess(house.port, tmp_path / "ledger", "--adopt-new", *tls_of(house), host="localhost")

@@ -102,8 +102,8 @@ class Clock:
         self.program = (sys.executable, "-c", _SET_CLOCK.format(moved_s=str(self._file)))
 
     def move(self, by_s: int) -> None:
-        """From now on, let the clock show a time that is `by_s` seconds ahead of the right time, or behind it if `by_s`
-        is negative."""
+        """Set the clock to show a time that is `by_s` seconds ahead of the right time, or behind it if `by_s` is
+        negative."""
         new = self._file.with_name("moved_s.new")
         new.write_text(str(by_s))
         new.rename(self._file)
@@ -194,8 +194,8 @@ def test_garbage_does_not_end_the_pit(house: House) -> None:
 
 
 def test_an_alarm_that_stands_is_said_once(house: House) -> None:
-    """If a table sends the same refused event again every two seconds, the pit tells people only once, until the
-    table's next event is accepted."""
+    """If a table sends the same refused event again every two seconds, the pit reports the alarm to people only once.
+    It may report an alarm again after the table's next accepted event."""
     forged = event(1, key=SigningKey(bytes([7] * 32)))
     far, pit = house.adopting()
     until(pit.err, "connected")
@@ -262,8 +262,8 @@ def test_a_second_pit_on_the_same_ledger_ends_with_words_for_people(house: House
 
 @pytest.mark.proof
 def test_a_ledger_that_somebody_holds_is_waited_for(house: House) -> None:
-    """The pit waits while another process locks the ledger, for example a person who decides on many awards, or a
-    program that copies the ledger. If the pit ended instead, minutes would be lost."""
+    """The pit waits while another process locks the ledger, for example a person's command that decides on many awards,
+    or a program that copies the ledger. If the pit ended instead, the tables would have no pit for minutes."""
     far, pit = house.adopting()
     far.ack(ack(0))
     with closing(sqlite3.connect(house.ledger, isolation_level=None)) as other:
@@ -286,7 +286,7 @@ def test_a_ledger_that_is_none_ends_the_pit_with_words_for_people(house: House) 
 
 @pytest.mark.parametrize("lost", ["event", "adoption"])
 def test_a_ledger_lost_while_the_pit_runs_ends_it(house: House, lost: str) -> None:
-    """The pit ends if its ledger can no longer be used. It must not mistake that for trouble with the tables'
+    """The pit ends if its ledger can no longer be used. It must not treat the failure as a mistake in the tables'
     messages."""
     far, pit = house.adopting()
     far.ack(ack(0))

@@ -26,8 +26,8 @@ def written(folder: Path, text: str) -> Path:
 
 
 def test_the_example_is_what_holds_without_a_settings_file() -> None:
-    """The default settings equal the example file, which the test reads with a parser of its own. If a settings file
-    leaves out [tables], the defaults hold for that section."""
+    """The default settings equal those of the example file, which the test reads with a parser of its own. If a
+    settings file leaves out the section [tables], the defaults apply to that section."""
     there = tomllib.loads(EXAMPLE.read_text("utf-8"))["meters"]
     seeds = {name: terms.seed_cents for name, terms in default().meters.items()}
     assert seeds == {name: meter["seed_cents"] for name, meter in there.items()}

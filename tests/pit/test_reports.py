@@ -27,8 +27,8 @@ PASSPHRASE = "seven words that nobody else would write"
 
 
 def _reports(folder: Path, wall: Clock) -> Mapping[str, Any]:
-    """Return the JSON report of each `pitctl` command, and head office's report on the pit's log. The pit has a ledger
-    in which each kind of thing has happened once."""
+    """Return a JSON report of each `pitctl` command, and head office's report on the pit's log. The pit's ledger
+    contains each kind of thing that can happen at least once."""
     path, words, output = folder / "ledger", folder / "words", folder / "backup"
     words.write_text(f"{PASSPHRASE}\n")
     words.chmod(0o600)

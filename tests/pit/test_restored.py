@@ -1,5 +1,5 @@
-"""Checks a pit whose ledger was restored from an older copy, or begun anew. The pit must not repeat decisions that the
-tables have already seen from the newer ledger."""
+"""Checks a pit whose ledger was replaced by an older copy or by a new, empty ledger. The pit must not make decisions a
+second time that the tables have already seen from the newer ledger."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ BEGUN_MS = 1_750_000_000_000
 
 @dataclass
 class Table:
-    """A table with its events, and the highest number of an award's step that it has accepted. The table accepts only
-    steps with higher numbers."""
+    """A table with its events. `seen` is the highest number of an award's step that the table has accepted, because a
+    table accepts only steps with higher numbers."""
 
     evening: TableEvening
     seen: int = 0
@@ -52,7 +52,8 @@ class Table:
 
 
 class World:
-    """Two tables that keep their events while the pit's ledger is replaced, and a clock that the test moves on."""
+    """A simulated pit with two tables and a clock that the test moves on. The tables keep their events while the pit's
+    ledger is replaced."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -93,8 +94,8 @@ class World:
         return alarms
 
     def tell(self) -> None:
-        """Give the tables every step of an award that waits, one after the other, and let the tables confirm each
-        step."""
+        """Give each table, one after the other, every step of an award that waits for that table, and let the table
+        confirm the step."""
         for number, table in enumerate(self.tables):
             while waiting := unheard_steps(self.ledger, table.evening.table):
                 step = waiting[0]
@@ -104,8 +105,8 @@ class World:
                 assert self.send(number) == []
 
     def decide(self, award: str, *steps: Any, by: str = "Ann") -> None:
-        """Take these steps of the award, by the person `by`. If the steps include "verified" and "paid", the person Val
-        verifies, because one person may not do both."""
+        """Record these steps of the award as decided by the person `by`. If `steps` contains both "verified" and
+        "paid", the person Val verifies, because one person may not do both."""
         for step in steps:
             self.ledger.take_step(award, step, "Val" if step == "verified" and "paid" in steps else by)
             self.ms += 1
@@ -181,8 +182,8 @@ def test_a_recall_needs_an_award_a_name_and_something_told(world: World) -> None
 
 
 def test_two_people_dismiss_what_nobody_did_and_the_table_is_told_how_the_award_stands(world: World) -> None:
-    """Two people dismiss a payment of 10^12 cents that a table reports, because the table had believed a forged
-    message."""
+    """A table believed a forged message, and reports a payment of 10^12 cents that nobody made. Two people can dismiss
+    that payment, and the pit then tells the table the true step of the award."""
     (hit,) = world.tables[0].win(1)
     world.send(0)
     world.tell()
@@ -238,7 +239,8 @@ def test_numbers_that_a_wrong_clock_gave_are_given_anew_once_it_is_set(world: Wo
 
 
 def crossed(world: World) -> None:
-    """Let table t-1 win a level to which wagers of t-0 contributed. Then let t-0 win the next level."""
+    """Let table t-1 win a meter level to which wagers of t-0 contributed. Then let t-0 win the next level of the same
+    meter."""
     first, second = world.tables
     first.evening.lock(1, 2, 3)
     first.evening.finish()
@@ -251,8 +253,9 @@ def crossed(world: World) -> None:
 
 
 def test_a_pending_step_is_told_of_no_decision_whatever_its_amount(world: World) -> None:
-    """If a table reports "pending" with another amount, nobody need recall that step. In the test, two tables send
-    their events to the restored ledger in another order, so their two awards exchange their levels."""
+    """If a table reports an award as "pending" with another amount than the ledger has, people need not recall
+    anything, because "pending" is no decision. In the test, two tables send their events to the restored ledger in
+    another order, so their two awards exchange their levels."""
     copy = world.copied()
     crossed(world)
     world.tell()
@@ -365,8 +368,9 @@ def test_what_was_paid_here_and_there_is_told_and_stands(world: World) -> None:
 
 
 def test_what_was_ever_told_as_paid_is_recalled_as_paid(world: World) -> None:
-    """A recall makes the award paid if the table ever reported "paid", even if it reported another step later. In the
-    test, the table heard of two different decisions from two pits."""
+    """In a recall, people take over into the ledger the steps that a table reported. The recall makes the award paid if
+    the table ever reported "paid", even if the table reported another step later. In the test, the table received two
+    different decisions from two pits."""
     table = world.tables[0]
     (hit,) = table.win(1)
     for step, by in (("verified", "Ann"), ("paid", "Bob"), ("pending", "pit"), ("rejected", "Eve")):
@@ -507,8 +511,8 @@ def test_whenever_a_copy_is_restored_nothing_is_paid_twice_and_everything_gets_t
 
 
 def _try(ledger: Ledger, award: str, step: Any, by: str) -> None:
-    """Take this step of the award, or recall the award if `step` is None. Ignore a refusal that can be expected in
-    random play."""
+    """Decide this step of the award, or recall the award's steps if `step` is None. Ignore a refusal that can be
+    expected in random play."""
     try:
         if step is None:
             ledger.recall(award, by)

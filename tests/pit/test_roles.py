@@ -53,7 +53,8 @@ _NOT_FOR: Mapping[str, Sequence[str]] = {
 
 @pytest.fixture
 def at(server: Server, tmp_path: Path) -> dict[str, str]:
-    """The URL of the ledger's database for each role, after the shipped file roles.sql has prepared the database."""
+    """The URLs of the ledger's database, by the name of the PostgreSQL role that connects. The shipped file roles.sql
+    has prepared the database."""
     write_files(_MODELS, tmp_path / "machines")
     words = ["psql", server.url, "--quiet", "--no-psqlrc", "--file", str(tmp_path / "machines" / "two" / "roles.sql")]
     made = subprocess.run(words, capture_output=True, text=True, check=False)

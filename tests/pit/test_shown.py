@@ -1,5 +1,5 @@
-"""Checks that no award is smaller than the level that its table showed when wagers were locked, if the pit had signed
-that level. The house adds the difference."""
+"""Checks that an award is never smaller than the meter level that its table showed when betting closed, provided that
+the pit had signed that level. The house adds the difference."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ def ledger(at: Place) -> Iterator[Ledger]:
 
 
 def word(ledger: Ledger, key: SigningKey = PIT, at: str | None = None, **other: int) -> bytes:
-    """Return the pit's signed message with the meters' present levels, or with the levels in `other`."""
+    """Return the pit's signed message with the meters' present levels. `other` gives other levels for some meters, by
+    name. `at` is the message's time, by default the present time."""
     return MetersWord(1, at or now_text(), ledger.levels() | other).payload(key)
 
 
@@ -117,8 +118,8 @@ def test_a_table_that_nobody_was_before_costs_the_house_nothing(ledger: Ledger) 
 
 
 def test_a_level_that_the_pit_did_not_say_counts_not_and_is_told(ledger: Ledger) -> None:
-    """If a table claims a high level that the pit did not sign, the pit ignores the level and raises an alarm. The
-    claim has no signature, or one by another key, or the pit's signature of another message."""
+    """If a table claims a high meter level that the pit did not sign, the pit ignores the level and raises an alarm.
+    The claim has no signature, or a signature by another key, or a signature that the pit made for another message."""
     table = grown(ledger)
     good, high = json.loads(word(ledger)), json.loads(word(ledger, big=90_000))
     for said in (

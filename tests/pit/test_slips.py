@@ -1,5 +1,5 @@
-"""Checks the slips by which awards are paid. Nobody gains by a second slip, by removing a slip from the record, or by
-leaving out a tax form."""
+"""Checks the payment slips that are printed for awards. Nobody must gain by printing a second slip, by removing a slip
+from the record, or by leaving out a tax form."""
 
 from __future__ import annotations
 
@@ -134,8 +134,8 @@ def test_a_win_to_be_reported_cannot_be_paid_before_its_slip_says_so(
 
 
 def test_a_slip_from_before_the_rule_held_does_not_do(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A cashier cannot pay an award by a slip without the tax mark that was printed before the house had a tax rule.
-    The award needs a new slip with the tax mark."""
+    """A slip that was printed before the house had a tax rule carries no tax mark. A cashier cannot pay an award by
+    such a slip once the tax rule is in force. The award needs a new slip with the tax mark."""
     award = won(ledger, TableEvening("t-0"), 250_000)
     assert ledger.print_slip(award, "Ann").slip.tax_form is None
     assert ledger.set_house_rules(HouseRules(ZONE, W2G)) is not None

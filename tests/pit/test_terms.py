@@ -1,7 +1,8 @@
-"""Checks that new terms of a meter wait until the meter is won, so that nobody changes what players already play for.
+"""Checks that new terms of a meter wait until the meter is won, so that nobody changes the terms of a prize for which
+people are already playing.
 
-The adversaries are people of the house: a manager who would lower the meter's rate before a big night, and one who
-reports a false hit and then rejects it, so that other terms are in force meanwhile.
+The adversaries are people of the house. One manager would lower the meter's rate before a big night. Another would
+report a false hit and reject it later, so that other terms are in force in the meantime.
 """
 
 from __future__ import annotations
@@ -55,9 +56,9 @@ def test_who_plays_for_a_meter_plays_on_the_terms_that_ran_until_all_of_it_is_wo
 
 @over_both
 def test_a_hit_that_is_rejected_brings_the_former_terms_back_and_the_others_wait_again(ledger: Ledger) -> None:
-    """If the hit that put new terms in force is rejected, the former terms are in force again. So a manager cannot put
-    new terms in force by a false hit. Wagers that were locked meanwhile count by the terms that were in force at that
-    time."""
+    """A hit puts new terms of the meter in force. If the hit is rejected, the former terms are in force again, so a
+    manager cannot introduce new terms by a false hit. A wager that was made in between counts by the terms that were in
+    force when its betting closed."""
     table, other = TableEvening("t-0", ["big"]), TableEvening("t-1", ["big"])
     give(ledger, table, table.lock(1))
     ledger.set_terms(MEAN, *BY)

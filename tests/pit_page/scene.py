@@ -41,7 +41,7 @@ _OFFLINE = canonical({"online": False, "table": "royal9-03", "epoch": EPOCH, "bo
 
 
 def held_to(unit: str) -> list[str]:
-    """Return the command that runs Python under the system-call filter of the systemd unit `unit`."""
+    """Return a command that runs the Python interpreter under the system-call filter of the systemd unit `unit`."""
     return programs.python("-m", "tests.support.unit_filter", str(_UNITS / f"{unit}.service"), sys.executable)
 
 

@@ -150,8 +150,8 @@ def test_a_table_that_tells_an_impossible_number_is_passed_over() -> None:
 
 
 def test_of_what_anybody_can_say_little_is_kept() -> None:
-    """The page keeps only the few fields that it shows of a table's published state. An earlier version kept whole
-    states: ten thousand of 250,000 bytes each."""
+    """The page keeps only those fields of a table's published state that the page shows. An earlier version kept the
+    whole states of ten thousand tables, of 250,000 bytes each."""
     subscriber = Subscriber("nowhere", 1, "pit/v1", None)
     long = {"online": True, "phase": "x" * 200_000, "links": {"shoe": True, "x" * 40_000: True}, "more": [[]] * 99}
     subscriber.link_message("pit/v1/t-1/state", json.dumps(long).encode(), True)
@@ -177,8 +177,9 @@ def test_the_board_asks_prometheus_alone() -> None:
 
 
 def test_a_sentence_of_the_alert_rules_stands_in_quotes_where_yaml_would_read_more_than_a_sentence() -> None:
-    """In the file of alert rules, a sentence that YAML would not read as plain text is written in quotation marks. A
-    colon once turned the first half of a sentence into a key, and Prometheus did not start."""
+    """In the file of alert rules, a sentence is written in quotation marks if YAML would not read the sentence as plain
+    text. An earlier file had a colon in a sentence. YAML read the words before the colon as a key, and Prometheus did
+    not start."""
     values = re.findall(r"^ +(?:- )?[a-z]+: (.+)$", RULES.read_text("utf-8"), re.MULTILINE)
     plain = [value for value in values if value[0] not in "\"'{"]
     assert len(plain) > 40

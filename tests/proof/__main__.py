@@ -1,6 +1,6 @@
-"""`make proof`: run each room of the proof (a folder of tests) that failed, was never run whole or is stale, in the
-order of the parts. Each result is written to proof/FIGURES.md as the room ends. After an interruption the next run goes
-on where this one stopped."""
+"""`make proof`: run the rooms of the proof (folders of tests) that failed, were never run completely or are stale, in
+the order of the parts. Each result is written to proof/FIGURES.md as the room ends. After an interruption the next run
+goes on where this one stopped."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def main() -> int:
 
 
 def due(page: Page, now: Version, part: str | None) -> list[str]:
-    """Return the rooms (folders of tests) whose last run no longer proves anything about the present code. If all rooms
-    of the named `part` are proved, return all of them, to run them once more."""
+    """Return the rooms (folders of tests) whose last run proves nothing about the present code. With `part`, look only
+    at the rooms of that part. If all of them are proved, return all of them, so that they are run once more."""
     rooms = [*(PARTS[part].rooms if part else ROOMS)]
     return [room for room in rooms if standing(room, page.runs.get(room), now) != "stands"] or (rooms if part else [])
 

@@ -18,8 +18,8 @@ FAILURE = "**failed**"
 
 
 class Run(Struct, frozen=True):
-    """The result of a complete run of a room (a folder of tests): how many tests passed, failed and were skipped on
-    this machine, with the reasons; which state of the code was tested; and how many seconds the run took."""
+    """The result of a complete run of a room (a folder of tests). It holds how many tests passed, failed and were
+    skipped on this machine, the reasons for skipping, the state of the code, and how many seconds the run took."""
 
     passed: int
     failed: int
@@ -178,16 +178,18 @@ def write(page: Page, now: Version, path: Path = PAGE) -> None:
 
 
 def after(page: Page, passed: Iterable[str], measured: dict[str, Figure]) -> Page:
-    """Return the page proof/FIGURES.md as it is after a run in which the tests `passed` passed and the figures
-    `measured` were measured. A test that passed no longer counts as failed. If a test measured nothing this time, its
-    earlier figure stays."""
+    """Return the page proof/FIGURES.md as it is after a run. `passed` are the tests that passed, and `measured` maps a
+    test to the figure that it measured.
+
+    A test that passed no longer counts as failed. If a test measured nothing this time, its earlier figure stays.
+    """
     again = {test for test in passed if test in page.figures and page.figures[test].measured == FAILURE}
     return Page(page.runs, {test: it for test, it in page.figures.items() if test not in again} | measured)
 
 
 def with_run(page: Page, room: str, run: Run, tests: Iterable[str]) -> Page:
     """Return the page proof/FIGURES.md as it is after a complete run of a room (a folder of tests). `tests` names the
-    room's present tests; figures of other tests of the room are dropped."""
+    tests that the room has now. The figures of tests that the room no longer has are dropped."""
     there = set(tests)
     kept = {test: figure for test, figure in page.figures.items() if room_of(test) != room or test in there}
     return Page(page.runs | {room: run}, kept)

@@ -96,8 +96,8 @@ FAILED = Figure(FAILURE, "3", "before, c0")
 
 
 def test_a_test_that_passes_without_a_figure_is_said_to_have_failed_no_more() -> None:
-    """A test that passes without measuring a figure no longer counts as failed. Figures of an earlier run stay, and so
-    does the failure of a test that did not run again."""
+    """A test that failed in an earlier run, and now passes without measuring a figure, no longer counts as failed.
+    Figures of an earlier run stay, and so does the failure of a test that did not run again."""
     kept = {"tests/hil/test_a.py::test_b[c d]": ALL.figures["tests/hil/test_a.py::test_b[c d]"]}
     page = Page({}, {**kept, "tests/hil/test_a.py::passes": FAILED, "tests/hil/test_a.py::stays": FAILED})
     passed = ["tests/hil/test_a.py::passes", "tests/hil/test_a.py::test_b[c d]", "tests/hil/test_a.py::quick"]

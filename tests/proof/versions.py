@@ -18,9 +18,9 @@ PAGE_FOLDER = "proof"
 
 
 class Version(Struct, frozen=True):
-    """The state of a working copy. It consists of its commit, with a + if files other than proof/FIGURES.md have
-    changed since; a digest of git's hashes of the product's files; and such a digest for the files of each room's tests
-    (a room is a folder of tests)."""
+    """The state of a working copy. It has three parts: the commit, with a + if files other than proof/FIGURES.md have
+    changed since; a digest of the product's files; and a digest of the test files of each room (a folder of tests). The
+    digests are made from git's hashes."""
 
     commit: str
     product: str

@@ -1,9 +1,9 @@
-"""Second implementations of the baccarat roads (score boards), for comparison. They share nothing with the product but
-the letters B, P and T.
+"""Second implementations of the baccarat roads (score boards), for comparison with the product. They share nothing with
+the product but the letters B, P and T for Banker, Player and tie.
 
 The first, `by_columns`, follows the words of the rule: columns of unlimited depth, and cell m of column n. The second,
-`by_lookback`, uses no depths: it draws the big road's columns cell by cell and asks, as players do, whether the cell
-beside is filled. `drawn` computes the places of a road's marks.
+`by_lookback`, uses no depths: it draws the big road's columns cell by cell, and asks, as players do, whether the cell
+to the left is filled. `drawn` computes the places of a road's marks.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ ROWS = 6
 
 
 def by_columns(letters: str, k: int) -> str:
-    """Return the marks of a derived road, as letters R and B, by the rule as it is written. They are computed from the
-    whole shoe's finished columns. `k` is how many columns the road looks back."""
+    """Return the marks of a derived road, as letters R (red) and B (blue). They are computed by the rule as it is
+    written, from the finished columns of the whole shoe. `k` is how many columns the road looks back."""
     depth = [0, *(len(list(run)) for _, run in groupby(letter for letter in letters if letter != "T"))]  # from 1
     marks = ""
     for n in range(1, len(depth)):
@@ -34,12 +34,12 @@ def by_columns(letters: str, k: int) -> str:
 
 
 def by_lookback(letters: str, k: int) -> str:
-    """Return the marks of a derived road, as letters R and B, as players read them. `k` is how many columns the road
-    looks back.
+    """Return the marks of a derived road, as letters R (red) and B (blue), by the method that players use. `k` is how
+    many columns the road looks back.
 
-    Below the top of a column, the cell `k` columns to the left is compared with the cell above that one: if both are
-    filled or both are empty, the mark is red. At the top of a column, the mark is the opposite of the mark that the
-    previous column would have got if it had gone on.
+    For a cell below the top of its column, look at two cells `k` columns to the left: the one in the same row, and the
+    one above it. If both are filled or both are empty, the mark is red, else blue. At the top of a column, the mark is
+    the opposite of the mark that the previous column would have got if it had gone on.
     """
     decided = letters.replace("T", "")
     filled: set[tuple[int, int]] = set()
@@ -63,8 +63,8 @@ def by_lookback(letters: str, k: int) -> str:
 
 
 def drawn(run_of: list[str]) -> list[tuple[int, int]]:
-    """Return the places of a road's marks by the rule as it is written, computed from a picture of the whole road so
-    far."""
+    """Return the column and row of each mark of a road by the rule as it is written. The function draws the road mark
+    by mark, and looks in that drawing for free places."""
     picture: dict[tuple[int, int], int] = {}
     places: list[tuple[int, int]] = []
     heads: list[int] = []

@@ -1,7 +1,7 @@
 """Compares the product's baccarat roads (score boards) with two other implementations, and checks how they are drawn.
 
-Public implementations often have one of two bugs: a wrong mark if a run goes "straight down" beside a shorter one, or a
-comparison of the drawn columns instead of the logical columns.
+Public implementations often have one of two bugs. One bug gives a wrong mark if a run of wins goes straight down beside
+a shorter run. The other compares the columns as they are drawn, although a long run turns to the right in the drawing.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ def derived(roads: Roads, name: str) -> str:
 
 
 def a_shoe(seed: int) -> str:
-    """Return a random shoe of sixty to ninety rounds as letters B, P and T. Every third shoe has long runs, and every
-    fifth has hardly a tie."""
+    """Return the results of a random shoe of sixty to ninety rounds, as letters B, P and T. A shoe whose seed is a
+    multiple of three has long runs. A shoe whose seed is a multiple of five has hardly a tie."""
     chance = random.Random(seed)
     shoe, last = "", "B"
     for _ in range(chance.randint(60, 90)):

@@ -1,5 +1,5 @@
-"""Simulates a monitor whose picture is a file, and adapts the browser command from the kiosk's systemd unit to that
-monitor. The compositor Cage takes the window of an X server for a monitor."""
+"""Simulates a monitor, with an X server whose picture is a file. Changes the browser command from the kiosk's systemd
+unit so that the compositor Cage opens its window on that X server."""
 
 from __future__ import annotations
 

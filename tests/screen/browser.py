@@ -205,8 +205,8 @@ axe.run().then(({ violations }) => done(violations.flatMap(({ id, nodes }) =>
 
 
 class Browser:
-    """A Chromium browser with one window for web pages. A second, empty window measures pictures taken of the first
-    one. Pictures are saved in the folder `pictures`."""
+    """A Chromium browser with one window for web pages. A second, empty window analyses the pictures that were taken of
+    the first window. Pictures are saved in the folder `pictures`."""
 
     def __init__(self, driver: webdriver.Chrome, pictures: Path) -> None:
         self._driver, self.pictures = driver, pictures
@@ -223,7 +223,7 @@ class Browser:
         self._driver.get("about:blank")
 
     def go(self, url: str) -> None:
-        """Go to this address. Do not wait for what the page loads after it is opened."""
+        """Go to this address. Do not wait for what the page loads later."""
         self._driver.get(url)
 
     def size(self, name: str) -> None:
@@ -258,8 +258,8 @@ class Browser:
         self._driver.execute_script(script)
 
     def run_async(self, script: str, *given: Any) -> Any:
-        """Run JavaScript statements in the page, and return the value that they pass to a callback. The callback is the
-        last of the script's arguments, after `given`."""
+        """Run JavaScript statements in the page, and return the value that they pass to a callback. The script's
+        arguments are `given`, and after them the callback."""
         return self._driver.execute_async_script(script, *given)
 
     def give(self, selector: str, path: Path) -> None:
@@ -287,12 +287,12 @@ class Browser:
         return str(self.read(f"document.querySelector({json.dumps(where)})?.textContent ?? ''"))
 
     def unfit(self) -> list[str]:
-        """Return a list of what does not fit on the page: text that is cut off, off the page or over other text; and a
+        """Return a list of what does not fit on the page: text that is cut off, off the page or over other text, and a
         page that must be scrolled.
 
         The ink of letters counts too, because it may be taller than the box of its line. On the players' page, text
-        must not be smaller than 14 px if the window has 720 lines, nor than 11 px in any window; only long pay tables
-        may be smaller.
+        must be at least 14 px high if the window has 720 lines, and at least 11 px high in any other window. Only long
+        pay tables may have smaller text.
         """
         self._driver.execute_async_script(_PAINTED)  # before that a page has not fitted its boards to their place
         found: list[str] = self._driver.execute_script(_UNFIT)
@@ -330,8 +330,8 @@ class Browser:
         return found
 
     def machine_fonts(self, selector: str) -> list[str]:
-        """Return those fonts of the machine that draw letters of this element. Fonts that the page itself brings are
-        left out."""
+        """Return the names of the machine's fonts that draw letters of this element. Fonts that the page itself brings
+        are left out."""
         self.until(f"document.querySelector('{selector}').offsetWidth >= 0 && document.fonts.status === 'loaded'")
         root = self._driver.execute_cdp_cmd("DOM.getDocument", {})["root"]["nodeId"]
         node = self._driver.execute_cdp_cmd("DOM.querySelector", {"nodeId": root, "selector": selector})
@@ -341,7 +341,7 @@ class Browser:
 
     def barriers(self) -> list[str]:
         """Return the barriers for disabled people (for example, for users of a screen reader) that the program axe
-        finds on the page. Each entry has the rule and the place."""
+        finds on the page. Each entry names the rule that the page breaks, and the place on the page."""
         folder = _AXE.submodule_search_locations if _AXE else None
         self._driver.execute_script((Path((folder or [""])[0]) / "axe.min.js").read_text("utf-8"))
         found: list[str] = self._driver.execute_async_script(_BARRIERS)
@@ -372,8 +372,8 @@ class Browser:
 
 
 def _begun(options: Options) -> webdriver.Chrome:
-    """Start the browser, and try once more if the first start fails. If many browsers start at the same time, one of
-    them may end."""
+    """Start the browser. If the start fails, try once more, because a browser may end by itself if many start at the
+    same time."""
     try:
         return webdriver.Chrome(options=options, service=Service(str(DRIVER)))
     except SessionNotCreatedException:

@@ -1,5 +1,5 @@
-"""Shows any state of a table on the players' page, without running a table. The page is told a made-up state, and shows
-what it was last told."""
+"""Shows any state of a table on the players' page, without running a table. A test sends a made-up state to the page,
+and the page shows it."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ class Showing:
         self.screen = self.start_screen()
 
     def go_on(self) -> None:
-        """Clear the fault at which the table stands: count the cards in the shoe, as a supervisor does."""
+        """Clear the fault that has stopped the table: count the cards in the shoe, as a supervisor does."""
         face = self.status().face
         assert face.fault is not None, "the table stopped for a count"
         ask(self.table, {"do": "count", "left": face.cards_left, "fault": face.fault.id, "by": "Smith"})

@@ -97,8 +97,8 @@ def shown_of(browser: Browser, showing: Showing) -> None:
 
 
 def _shows_its_end(shown: list[tuple[int, int, str]], letters: str) -> None:
-    """Check that the marks in `shown` are the last marks of a road, whose results are `letters`. A road that is too
-    long for its window begins at a later column."""
+    """Check that the marks in `shown` are the last marks of the road that the results `letters` make. If the road is
+    too long for its window, `shown` begins at a later column than the first."""
     marks = [(*place, letter) for place, letter in zip(drawn(list(letters)), letters, strict=True)]
     first = min((column for column, _, _ in shown), default=0)
     assert shown == [mark for mark in marks if mark[0] >= first]
@@ -106,8 +106,8 @@ def _shows_its_end(shown: list[tuple[int, int, str]], letters: str) -> None:
 
 
 def shows_the_day(browser: Browser, showing: Showing) -> None:
-    """Check that the page's counts of the day include the rounds of every shoe in the journal. All of them were dealt
-    today."""
+    """Check that the page's counts of the day include the rounds of every shoe in the journal, because all of them were
+    dealt today."""
     dealt = [json.loads(body) for row in read_rows(showing.journal) for body in row.messages]
     won = Counter(each["outcome"] for each in dealt if each["type"] == "round" and not each["simulated"])
     want = "".join(f"{LETTER[side]} {won[side]}" for side in ("player", "banker", "tie"))
@@ -172,7 +172,7 @@ def shows_the_stop(browser: Browser, code: str) -> None:
 
 
 def status_names_the_page(showing: Showing) -> None:
-    """Check that the last line of `tablectl status` says where the players' page is shown."""
+    """Check that the last line of `tablectl status` gives the address of the players' page."""
 
     def line() -> str:
         said = StringIO()
@@ -202,8 +202,8 @@ def metrics_tell(showing: Showing) -> None:
 
 
 def test_the_page_beside_the_journal(tmp_path: Path, browser: Browser) -> None:
-    """The page shows a hit and some rounds as the journal has them. It still does after first the table's daemon and
-    then the screen's server was killed and started again."""
+    """The page shows a hit and some rounds as the journal has them. The page still does so after the table's daemon was
+    killed and started again, and after the same was done to the screen's server."""
     with Showing(tmp_path, "royal9").running() as showing:
         browser.open(showing.url)
         people = showing.people(8, seed=_SEED_OF_A_HIT)
@@ -306,7 +306,7 @@ def at_rest(showing: Showing) -> None:
 
 
 def _hits_were_seen(browser: Browser, showing: Showing) -> None:
-    """Check that the page showed every hit for at least eight seconds, on at least a quarter of its area."""
+    """Check that the page showed every hit for at least eight seconds, on at least a quarter of the page's area."""
     shown = browser.read("window.hitsShown")
     if showing.events("hit"):
         assert shown

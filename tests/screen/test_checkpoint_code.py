@@ -135,8 +135,8 @@ def test_without_a_table_no_checkpoint_is_shown() -> None:
 @needs_a_browser
 @pytest.mark.long("browser")
 def test_no_old_code_stands_where_nobody_is_heard(chromium: Browser) -> None:
-    """The page removes the QR code when the server does not answer, and shows a code again when the server answers
-    again."""
+    """The page removes the QR code of the checkpoint when the server does not answer. It shows a code again when the
+    server answers again."""
     pages = [json.dumps(checkpoint_page(each)) for each in (CHECKPOINT, "another")]
     with served() as url:
         chromium.go(f"{url}pages/checkpoint.css")

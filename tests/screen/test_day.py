@@ -44,9 +44,11 @@ def test_a_day_begins_at_the_houses_hour_of_the_machines_clock(now: str, begins:
 
 
 def test_the_day_has_every_shoes_rounds_as_corrected_without_void_and_simulated_ones() -> None:
-    """The day counts each round with its corrected cards, and counts no void or simulated round. The test deals Player
-    9 to 7, corrected to a tie of 9 to 9; a void round; Banker 7 to 1; a simulated round; a tie of 9 to 9; and in
-    another shoe a win for Player."""
+    """The day counts each round with its corrected cards, and counts no void or simulated round.
+
+    The first shoe has Player 9 to 7, corrected to a tie of 9 to 9; a void round; Banker 7 to 1; a simulated round; and
+    a tie of 9 to 9. Another shoe has a win for Player.
+    """
     table = TableUnderTest(ROYAL9).open_shoe("2H 3H 4H").lock().draw("9H 2C KS 5D").lock().draw("8H").void()
     table.do(CorrectRound(1, tuple(cards("9H KS")), tuple(cards("2C 7D")), "Smith", "Jones"))
     table.lock().draw("AC 2C KS 6D").draw("8H 2C KS 5D").lock().draw("9H KH KS 9D")

@@ -66,7 +66,7 @@ class Far:
         return reader
 
     def last(self) -> Callable[[bytes], None]:
-        """Return a function that sends more bytes on the connection that was opened last."""
+        """Return a function that sends more bytes. They go over the connection that is the newest now."""
         return self._writers[-1].write
 
     async def stream(self, of: str = _ONE) -> asyncio.StreamReader:

@@ -1,5 +1,5 @@
-"""Checks the looks of the players' page that the example houses bring. The looks differ from each other, and every word
-on each can be read."""
+"""Checks the looks of the players' page that come with the example houses. The looks differ from each other, and every
+word on each can be read."""
 
 from __future__ import annotations
 

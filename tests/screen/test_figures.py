@@ -92,8 +92,8 @@ def test_lucky_9_has_its_figures_too() -> None:
 
 
 def test_the_chance_of_a_rank_is_that_of_a_shoe_some_of_whose_cards_were_burned() -> None:
-    """Burning a card that nobody sees does not change the chance of a rank to come next. The test counts every order of
-    a deck of five cards."""
+    """If cards were burned and nobody saw them, the chance that a certain rank comes next stays the same. The test
+    counts every order of a deck of five cards."""
     deck = "AAKKK"
     for seen in ("A", "K", "AK", "KK"):
         orders = [order for order in permutations(deck) if "".join(order[1 : 1 + len(seen)]) == seen]
@@ -115,8 +115,9 @@ def test_a_bet_against_a_fair_shoe_expects_no_gain() -> None:
 
 
 def test_fair_shoes_are_not_accused() -> None:
-    """The test for unfair shoes rarely suspects fair ones. Of fair tables with three shoes each, at most one in twenty
-    ever reaches the product of twenty, as the theorem says."""
+    """The test for unfair shoes rarely suspects fair ones. Card by card it computes a product, which grows with the
+    evidence against the shoes. Of the fair tables with three shoes each, at most one in twenty ever reaches a product
+    of 20, as the theorem says."""
     rng = random.Random(7)
     came = []
     tables = 60 if samples.at_length else 20

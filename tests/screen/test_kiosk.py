@@ -64,7 +64,7 @@ class Monitor:
         self.server = self.serve()
 
     def serve(self) -> subprocess.Popen[bytes]:
-        """Start the screen's server, and wait until it listens."""
+        """Start the screen's web server, and wait until it listens for connections."""
         log = self.folder / "screen.log"
         log.unlink(missing_ok=True)
         command = programs.python("-m", "controller.people.cli.main", "screen", str(self._table), "--listen", self._at)
@@ -73,8 +73,8 @@ class Monitor:
         return server
 
     def kiosk(self, *browser: str, first_s: float = 30, silent_s: float = 3) -> subprocess.Popen[bytes]:
-        """Start the kiosk program with this browser command. `first_s` and `silent_s` are how many seconds the page may
-        paint nothing, at first and later."""
+        """Start the kiosk program with this browser command. The kiosk starts the browser again if the page paints
+        nothing for too long: for `first_s` seconds after the start, and for `silent_s` seconds later."""
         command = [sys.executable, "-c", _KIOSK, f"http://{self._at}", str(first_s), str(silent_s), *browser]
         return self._stack.enter_context(programs.started(command, self.folder / "kiosk.log"))
 

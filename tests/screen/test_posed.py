@@ -79,9 +79,9 @@ room."""
 
 
 def every_pose(turn: int = 0) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield pairs of a window size and languages for the page. With pytest's option `--proof`, these are each choice of
-    languages at each tight size, and at one other size that changes with `turn`. Otherwise each tight size comes once.
-    """
+    """Yield pairs of a window size and languages for the page. Without pytest's option `--proof`, each tight size comes
+    once. With `--proof`, each choice of languages comes with each tight size, and with one other size that depends on
+    `turn`."""
     if not samples.at_length:
         yield from zip(TIGHT, CHOICES, strict=False)
         return
@@ -104,8 +104,8 @@ def _waiting_for(waits: str) -> dict[str, Any]:
 
 
 def test_no_amount_is_cut_and_none_is_smaller_than_another(page: Page) -> None:
-    """The page cuts off no amount of a meter, and writes no larger amount in smaller letters. The longest sentences
-    about what the table waits for also fit, even beside a mark."""
+    """The page cuts off no amount of a meter. A larger amount is not written in smaller letters. The longest sentences
+    about what the table waits for also fit on the page."""
     table = TableUnderTest(ROYAL9).open_shoe("2H 3H 4H").lock().draw("KH 2C 9H 5D")
     told = parts(table)
     meters = told["meters"]["cents"]
@@ -128,8 +128,8 @@ def test_no_amount_is_cut_and_none_is_smaller_than_another(page: Page) -> None:
 def test_no_currency_writes_a_jackpot_smaller_because_it_has_grown(
     page: Page, house_counts_in: Callable[[str], None], currency: str
 ) -> None:
-    """In no currency are the figures of a jackpot written smaller because it has grown. This went wrong with patacas,
-    because the room was measured for ten figures of dollars."""
+    """In no currency are the figures of a jackpot written smaller because the jackpot has grown. With patacas an
+    earlier version did so, because its width was measured for ten figures of dollars."""
     house_counts_in(currency)
     for house, size, languages in (
         ("royal9", "monitor", SIDE_BY_SIDE),
@@ -159,7 +159,7 @@ HOUSES = sorted(path.stem for path in TABLES.glob("*.toml"))
 @pytest.mark.parametrize("house", HOUSES)
 def test_all_of_a_house_is_on_its_page(page: Page, house: str) -> None:
     """Everything that an example house offers fits on its page, even while the page says that the table has stopped.
-    Over all houses together, each language is tried at each size."""
+    The houses take turns with sizes and languages, so that all together try each language at each size."""
     table = TableUnderTest(load(TABLES / f"{house}.toml").rules).open_shoe("2H 3H 4H")
     poses = [parts(table), parts(table.draw("??"))]
     for size, languages in every_pose(HOUSES.index(house)):
@@ -189,7 +189,7 @@ def test_all_of_a_house_is_on_its_page(page: Page, house: str) -> None:
 def test_no_ink_is_cut_nor_under_other_ink(
     page: Page, house: str, state: str, size: str, languages: tuple[str, ...]
 ) -> None:
-    """No letter's ink is cut off or covered. This went wrong in pictures, because the marks of Khmer letters are taller
+    """No letter's ink is cut off or covered. In an earlier version Khmer letters were, because their marks are taller
     than the box of their line."""
     rules = load(TABLES / f"{house}.toml").rules
     shown = parts(dealt(rules, 7, 2)[0].draw("??")) if state.startswith("stopped") else posed(rules, state, 7)
@@ -230,8 +230,8 @@ def _won_elsewhere() -> dict[str, Any]:
 def test_a_win_at_another_table_covers_nothing_and_is_whole(
     page: Page, house_counts_in: Callable[[str], None], size: str
 ) -> None:
-    """The text about a win at another table is whole and covers nothing. On an upright monitor the text once lay over
-    the meters' heading and ended in dots."""
+    """The text about a win at another table is shown in full and covers nothing. On an upright monitor an earlier
+    version let the text lie over the meters' heading and end in dots."""
     page.browser.size(size)
     for place, house in enumerate(("royal9", "grand_fortune", "sugarhouse", "lucky9")):
         for currency in ("USD", "MOP") if samples.at_length else ("MOP",):
@@ -256,8 +256,8 @@ _LEAST_CARD = """Math.min(...[...document.querySelectorAll('.zone .card')].map(c
 def test_cards_are_read_on_an_upright_monitor_however_many_lines_the_limits_need(
     page: Page, house_counts_in: Callable[[str], None], currency: str, house: str
 ) -> None:
-    """Cards stay large enough to read on an upright monitor. In pictures they were once 25 px high, when the limits
-    needed two lines and the table had stopped."""
+    """Cards stay large enough to read on an upright monitor. In an earlier version they were only 25 px high while the
+    table had stopped and the wager limits needed two lines."""
     page.browser.size("portrait")
     house_counts_in(currency)
     rules = load(TABLES / f"{house}.toml").rules
@@ -278,8 +278,8 @@ _EMPTY = """(() => { const bottom = (each) => each.getBoundingClientRect().botto
 
 
 def test_an_upright_house_without_meters_gives_the_hands_what_its_pay_table_leaves(page: Page) -> None:
-    """On an upright monitor in a house without meters, the hands take all room that the pay table leaves. In pictures a
-    band below the pay table was once empty, and the totals were small."""
+    """On an upright monitor in a house without meters, the hands fill all the room below the pay table. An earlier
+    version left an empty band below the pay table, and the totals were small."""
     page.browser.size("portrait")
     for house in ("pairs", "even_draw", "sugarhouse"):
         page.load()
@@ -296,8 +296,8 @@ _CARDS = """[...document.querySelectorAll('.zone')].map(zone => {
 
 @pytest.mark.parametrize("size", ["monitor", "portrait", "phone"])
 def test_the_cards_of_both_hands_are_level_and_of_one_size(page: Page, size: str) -> None:
-    """The cards of both hands stand at the same height and have the same size. In pictures the winner's badge in Khmer
-    once took room only from the winner's cards."""
+    """The cards of both hands stand at the same height and have the same size. In an earlier version the winner's badge
+    in Khmer took room from the winner's cards alone."""
     page.browser.size(size)
     for house, languages in (("kansas_star", ("km",)), ("even_draw", ("km", "en"))):
         page.load()
@@ -375,8 +375,9 @@ _STRENGTH = """[...document.querySelectorAll('#stop b')].map(each => { const sty
 
 
 def test_the_first_language_is_the_stronger_one_and_a_hits_staff_is_asked_in_both(page: Page) -> None:
-    """The page writes the first language in the strongest letters, and asks for the staff at a hit in both languages.
-    Chinese letters have one weight, so bold English beside them once looked stronger."""
+    """The page writes the first language in the strongest letters, and at a hit it asks for the staff in both
+    languages. In an earlier version bold English looked stronger than Chinese beside it, because Chinese letters have
+    one weight."""
     page.load()
     page.browser.size("monitor")
     page.speak("zh-Hant", "en")
@@ -396,8 +397,8 @@ _PAYS_IN_TURN = """[0, 1, 2, 3].map(turn => { turns = 2 * turn; turnSheet();
 
 
 def test_what_wins_a_meter_is_always_on_the_page(page: Page) -> None:
-    """The page always shows which hand wins a meter. In pictures this was once on a second sheet, which the page showed
-    only half of the time."""
+    """The page always shows which hand wins a meter. An earlier version showed this on a second sheet, which was
+    visible only half of the time."""
     house = load(TABLES / "grand_fortune.toml").rules
     meters = [row.meter for bet in house.bets for row in bet.rows if row.meter]
     assert len(meters) > 3
@@ -416,8 +417,8 @@ def test_what_wins_a_meter_is_always_on_the_page(page: Page) -> None:
 
 
 def test_a_pay_table_that_ends_less_than_a_pixel_too_low_is_made_smaller(page: Page) -> None:
-    """The page makes a pay table smaller that is too long by less than a pixel. At 800 by 480 px its edge was once cut,
-    which nobody noticed, because heights were rounded to whole pixels."""
+    """The page shrinks a pay table even if it is too long by less than a pixel. In an earlier version its edge was cut
+    at 800 by 480 px. Nobody noticed, because heights were rounded to whole pixels."""
     page.browser.size("monitor")
     page.load()
     page.pose(parts(TableUnderTest(load(TABLES / "sugarhouse.toml").rules)))
@@ -562,8 +563,8 @@ def test_a_fixed_award_is_told_at_its_seat_and_hides_no_road(page: Page) -> None
 def test_hits_of_ten_figures_are_whole_in_their_panel_and_at_their_seat(
     page: Page, house_counts_in: Callable[[str], None], currency: str
 ) -> None:
-    """The page shows a hit of ten figures whole, both in the hits' panel and at the seat. On an upright monitor both
-    were once cut off, and with patacas so was the second hit of a seat."""
+    """The page shows a hit of ten figures in full, both in the panel of hits and at the seat. In an earlier version
+    both were cut off on an upright monitor. With patacas the second hit of a seat was cut off too."""
     cents = 9_999_999_999
     page.browser.run("localStorage.clear()")
     tiers = ("player_personal", "banker_personal", "personal_vs_personal")
@@ -586,8 +587,8 @@ def test_hits_of_ten_figures_are_whole_in_their_panel_and_at_their_seat(
 
 
 def test_an_award_is_told_at_its_seat_on_a_telephone_too(page: Page) -> None:
-    """A phone also shows an award at its seat. An amount of more than seven letters, such as "$5,000 +1", was once left
-    out."""
+    """A phone shows an award at its seat, as a monitor does. An earlier version left out an amount of more than seven
+    letters, such as "$5,000 +1"."""
     page.browser.size("phone")
     page.browser.run("localStorage.clear()")
     for cents, others in ((500_000, 1), (1_000_160, 0), (123_456_789, 2)):
@@ -608,8 +609,8 @@ def test_an_award_is_told_at_its_seat_on_a_telephone_too(page: Page) -> None:
 
 
 def test_a_role_of_the_next_round_is_said_to_be_so_also_where_no_wager_is_known(page: Page) -> None:
-    """The page marks a seat's role in the next round as "next", even if no wager is known. In a picture, the hand once
-    named seat 5 as Banker, while the row of seats named seat 6."""
+    """The page marks a seat's role in the next round as "next", even if no wager is known. An earlier version did not.
+    The hand then named seat 5 as Banker, while the row of seats named seat 6."""
     table, left = dealt(BACCARAT_ROYAL, 7, 2)
     page.load()
     told = parts(table)
@@ -636,8 +637,8 @@ _MOVED = """[...document.styleSheets].flatMap((sheet) => [...sheet.cssRules]).fl
 
 
 def test_what_moves_needs_no_paint(page: Page) -> None:
-    """The page animates only properties that the browser need not paint anew, such as opacity. A turning gradient and a
-    large shadow once slowed a celebration to 21 frames a second."""
+    """The page animates only properties that the browser need not paint anew, such as opacity. In an earlier version a
+    turning gradient and a large shadow slowed a celebration to 21 frames a second."""
     page.load()
     moved = set(page.browser.read(_MOVED))
     assert {"opacity", "transform"} <= moved <= {"opacity", "transform", "translate", "rotate", "scale"}
@@ -691,7 +692,8 @@ _COVERED = """(() => {
 
 
 def test_the_checkpoints_code_covers_nothing_of_the_page(page: Page) -> None:
-    """The QR code of the checkpoint covers nothing of the page. The code once lay over the ends of the roads."""
+    """The QR code of the checkpoint covers nothing of the page. In an earlier version the code lay over the ends of the
+    roads."""
     usual, long = (checkpoint_view("x" * length, True) for length in (160, 222))
     lucky9 = TableUnderTest(LUCKY9).open_shoe("2H 3H 4H").do(*wagers("1 hand 1000, 7 hand 1000")).lock()
     tables = (TableUnderTest(ROYAL9).open_shoe("2H 3H 4H").lock().draw("KH 2C 9H 5D"), lucky9.draw("4S 3S KD"))
@@ -727,9 +729,10 @@ _SHOWN = """[...document.querySelectorAll('.others .road')].filter(road => {
 
 
 def test_the_newest_mark_of_each_road_is_in_its_window(page: Page) -> None:
-    """The newest mark of each road (chart of results) is visible in the road's window. With 24 changes between Player
-    and Banker, a long run of a derived road once stood at the window's end, and the marks after the run were left of
-    the window."""
+    """The newest mark of each road (chart of results) is visible in the road's window. An earlier version failed with
+    24 changes between Player and Banker: the window showed the end of a long run, and the marks after the run stood
+    left of the window.
+    """
     page.browser.size("monitor")
     letters = "PB" * 24 + "BBBPPBBB"
     roads = Roads([Round("player" if letter == "P" else "banker") for letter in letters])
@@ -744,8 +747,8 @@ def test_the_newest_mark_of_each_road_is_in_its_window(page: Page) -> None:
 
 
 def test_the_big_road_hides_no_column_for_which_there_is_room(page: Page) -> None:
-    """The big road begins with the oldest column that has room, where half a column stays free for the next one. Found
-    in a picture: two columns were hidden at the left, and two were empty at the right."""
+    """The big road shows as many columns as its window has room for, while half a column stays free for the next one.
+    An earlier version hid two columns at the left, although two were empty at the right."""
     told = parts(TableUnderTest(ROYAL9).open_shoe("2H 3H 4H"))
     page.load()
     for size in ("panel", "monitor"):
@@ -759,8 +762,8 @@ def test_the_big_road_hides_no_column_for_which_there_is_room(page: Page) -> Non
 
 
 def test_the_number_of_ties_leaves_the_letter_readable(page: Page) -> None:
-    """The number of ties on a mark of the big road stands beside the mark's letter. Found in a picture: the number lay
-    over the letter."""
+    """The number of ties on a mark of the big road stands beside the mark's letter. In an earlier version the number
+    lay over the letter."""
     told = parts(TableUnderTest(ROYAL9).open_shoe("2H 3H 4H"))
     told["shoe"] |= {"circles": [[0, 0, "banker", 2]]}
     page.browser.size("panel")
@@ -869,8 +872,8 @@ NAMES = ("貴賓廳百家樂贵宾厅乐", "枱曱甴𨋢", "龘镕働込", "바
 
 
 def test_a_name_in_another_script_is_drawn_by_the_pages_own_letters(page: Page) -> None:
-    """The page's own fonts draw a table's name in other scripts. Nothing was once drawn of a table called 貴賓廳, and
-    later of the letter 枱, which Hong Kong writes."""
+    """The page's own fonts draw a table's name in other scripts. One earlier version drew nothing of a table that is
+    called 貴賓廳. Another one could not draw the letter 枱, which Hong Kong writes."""
     page.load()
     assert _not_brought(page, "".join(NAMES)) == []
     assert _not_brought(page, "กaข"), "the pages have no Thai letters"

@@ -217,8 +217,8 @@ def page_line_of(
     status: int = 200,
     request: Callable[..., object] = lambda *_: None,
 ) -> str:
-    """Return the line about the players' page that the status of table t-0 shows, if a screen's server answers with
-    `told` (bytes, or values for JSON)."""
+    """Return the line about the players' page in the status of table t-0. `told` is the answer of the screen's server:
+    bytes, or values for JSON."""
     body = told if isinstance(told, bytes) else json.dumps(told).encode()
     answer = SimpleNamespace(read=lambda most: body[:most], status=status)
     asked = SimpleNamespace(request=request, getresponse=lambda: answer, close=lambda: None)
@@ -251,8 +251,9 @@ async def test_a_hundred_browsers_get_every_part_and_a_slow_one_the_newest_alone
 async def test_a_table_of_another_version_is_told_once_and_heard_again_when_it_speaks_as_this_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The screen goes on after a line from a table of another version, and reports each kind of error once. Such a line
-    once ended the screen with a traceback again and again, for as long as the table ran."""
+    """The screen goes on after an unreadable line from a table of another version, and reports each kind of error once.
+    In an earlier version such a line ended the screen with a traceback, again and again, for as long as the table ran.
+    """
     monkeypatch.setattr(feed_, "_AGAIN_S", 0)
     lines = [
         b"[1]\n",

@@ -38,9 +38,9 @@ def test_a_card_that_could_not_be_read_is_shown_in_the_hand_that_takes_it(house:
 
 
 def test_at_midi_nobody_is_said_to_turn_cards_that_are_not_dealt_or_must_lie() -> None:
-    """In a midi game the page names nobody as turning cards that are not dealt yet, or that must lie because the table
-    has stopped. In a picture both hands once said that the dealer turns the cards, while the page also said that cards
-    stay where they are."""
+    """In a midi game (cards lie face down first) the page does not say who turns cards while no cards are dealt, or
+    while the table has stopped and cards must lie. An earlier version said at both hands that the dealer turns the
+    cards, and also that cards stay where they are."""
     table = TableUnderTest(MIDI).open_shoe("2H 3H 4H").lock().draw("4S")
     holders = [hand["holder"] for hand in parts(table)["hand"]["hands"]]
     assert holders == [None, None], "a card is due"

@@ -1,5 +1,5 @@
 """Checks what the screen's server makes of a table's public state for its pages. Every text is in every language, and
-no card that lies face down is told."""
+no face-down card is revealed."""
 
 from __future__ import annotations
 
@@ -116,8 +116,8 @@ def test_every_word_of_a_row_has_its_words() -> None:
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_a_placard_of_every_house_in_words(path: Path) -> None:
-    """The page tells the placard (what holds for the whole shoe) of each house in words: no placeholder is left
-    unfilled, and what each bet pays is on a pay table. Houses that exist only as TOML files are tried too."""
+    """The page explains the rules of each house in words. No placeholder is left unfilled, and a pay table says what
+    each bet pays. Houses that exist only as TOML files are tried too."""
     rules = load(path).rules
     view = placard_view(placard_of(rules))
     said = texts(view)
@@ -233,8 +233,11 @@ def values_of(text: str) -> set[int]:
 
 
 def read_off(lines: list[tuple[str, str]], draws: tuple[str, str]) -> dict[int, set[int]]:
-    """Read a table of drawing rules on the rules page as a person would. Return, for each total of the hand, the values
-    of the opposite hand's third card on which the hand draws. `draws` are the words for drawing."""
+    """Read a table of drawing rules on the rules page as a person would. `lines` are its rows: the totals of a hand,
+    and what that hand does. `draws` are the page's words for drawing.
+
+    Return for each total the points of the opposite hand's third card on which the hand draws.
+    """
     found: dict[int, set[int]] = {}
     for totals, does in lines:
         on: set[int] = set()
@@ -251,8 +254,8 @@ _TABLES = ("player", "banker", "banker_stood", "banker_drew")
 
 
 def read_otherwise(rules: TableRules, picture: Picture, language: str) -> list[str]:
-    """Return every situation of a round in which a person who follows the rules page draws otherwise than the drawing
-    rules `picture` say."""
+    """Return every situation of a round in which two readers differ: a person who follows the rules page, and the
+    drawing rules `picture`."""
     said = words(language)
     titles = (said["help"]["part"][f"draws_{each}"]["title"] for each in _TABLES)
     lines, draws = drawn(rules, language), (said["draws"]["draw"], said["draws"]["draw_on"])
@@ -276,8 +279,8 @@ def read_otherwise(rules: TableRules, picture: Picture, language: str) -> list[s
     ("seed", "language"), [*product((None, *range(8)), LANGUAGES[:1]), *product((None, 0), LANGUAGES[1:])]
 )
 def test_whoever_reads_the_rules_page_draws_as_the_file_says(seed: int | None, language: str) -> None:
-    """A person who follows the rules page draws as the game's file says. In a house with its own drawing rules the page
-    once told the usual rules, whatever the file said."""
+    """A person who follows the rules page draws as the game's file says. For a house with its own drawing rules, an
+    earlier version of the page told the usual rules."""
     picture = USUAL if seed is None else at_random(seed)
     assert read_otherwise(with_picture(picture), picture, language) == []
 
@@ -322,8 +325,8 @@ def test_the_page_tells_how_many_players_a_table_with_back_bettors_has() -> None
 
 
 def test_a_row_is_told_in_the_houses_own_words() -> None:
-    """The page tells a row of a pay table in the house's own words. The page of Lucky 9 once put a condition together
-    word by word, which made no sentence for a player."""
+    """The page describes a row of a pay table with a sentence of the house's own. An earlier version put the condition
+    together word by word, and the page of Lucky 9 had no readable sentence."""
     view = placard_view(placard_of(load(TABLES / "lucky9.toml").rules))
     (hand,) = (board for board in view["pays"] if board["title"]["en"] == "Hand")
     assert [line["when"]["en"] for line in hand["lines"]] == [
@@ -338,9 +341,8 @@ def test_a_row_is_told_in_the_houses_own_words() -> None:
 
 
 def test_a_table_of_short_bets_tells_the_rule_before_its_exception() -> None:
-    """On the table's screen, what a bet usually pays stands before the exception. In pictures `Banker: total 6, 1:2`
-    once stood before `Banker, 1:1`. On the rules page the exception stands first, because there the first line that
-    fits decides."""
+    """On the table's screen, what a bet usually pays stands before the exception: `Banker, 1:1` stands before `Banker:
+    total 6, 1:2`. On the rules page the exception stands first, because the first line that fits decides there."""
     sign = placard_of(load(TABLES / "punto_2000.toml").rules)
     short, long = (
         [(line["when"]["en"], line["pays"]["en"]) for line in next(boards(sign.bets, at_length=at_length))["lines"]]
@@ -352,10 +354,13 @@ def test_a_table_of_short_bets_tells_the_rule_before_its_exception() -> None:
 
 
 def test_a_bettor_reads_what_a_tie_gives_back_what_is_owed_and_what_counts() -> None:
-    """The page says what a tie gives back, which commission is owed later, and which cards count for a bet. People who
-    did not know the project looked at pictures and found four faults. Nothing said that a tie pushes. A commission that
-    is owed read as one that is taken off the pay. A lone Tie seemed allowed from the side bets' minimum. Lucky 9 Bonus
-    seemed a bet on one's own cards."""
+    """The page says that a tie pushes, which commission is owed later, and which cards count for a bet. It also says
+    how much must be wagered on a lone Tie.
+
+    People who did not know the project found these faults in an earlier version: nothing said that a tie pushes; a
+    commission that is owed read as one that is taken off the pay; the side bets' minimum seemed to hold for a lone Tie;
+    and Lucky 9 Bonus seemed a bet on one's own cards.
+    """
     sugarhouse, kansas, royal, nine = (
         placard_view(placard_of(load(TABLES / f"{name}.toml").rules))
         for name in ("sugarhouse", "kansas_star", "royal9", "lucky9")
@@ -387,8 +392,8 @@ def test_the_rules_page_tells_at_length_what_the_tables_screen_tells_in_short() 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_the_rules_page_has_every_row_of_every_bet(path: Path) -> None:
-    """The rules page has every row of every bet's pay table. The page says that a wager is lost if no line fits, so a
-    missing row would be wrong. Once the row was missing that says that a tie pushes Player and Banker."""
+    """The rules page shows every row of every bet's pay table. The page says that a wager is lost if no line fits, so a
+    missing row would be wrong. An earlier version lacked the row for a tie, at which Player and Banker push."""
     sign = placard_of(load(path).rules)
     lines = [line["pays"] for board in boards(sign.bets, at_length=True) for line in board["lines"]]
     twins = {bet.spot for bet in sign.bets if bet.spot == "dragon_banker"}
@@ -396,7 +401,7 @@ def test_the_rules_page_has_every_row_of_every_bet(path: Path) -> None:
 
 
 def test_a_pair_bets_name_says_all_that_the_tables_screen_tells_of_it() -> None:
-    """On the table's screen, the line of a pair bet has no words but the bet's name. In pictures the line once read
+    """On the table's screen, the line of a pair bet has only the bet's name. In an earlier version the line read
     "Player Pair: Player: pair"."""
     bets = placard_of(load(TABLES / "pairs.toml").rules).bets
     told = [
@@ -543,8 +548,11 @@ def test_rows_in_words() -> None:
 
 
 def _seats_seen(rules: TableRules) -> bool:
-    """Tell whether the page shows anything at a seat while one stranger plays there: a wager, if the table can learn of
-    one; the king and the nine printed at the seat (K9); or a hand, from the end of betting to the end of the round."""
+    """Return True if the page shows anything at a seat while one stranger plays there.
+
+    The page may show a wager, if the table can learn of one; the king and the nine printed at the seat (K9); or, from
+    the end of betting to the end of the round, a hand.
+    """
     table = TableUnderTest(rules, wagers={*rules.sensors}).open_shoe("2H 3H 4H")
     if rules.play.roles_play:
         table.do(seats(*table.face.seats), ChooseActives(Actives(player=2, banker=5), "dealer"))
@@ -565,8 +573,8 @@ def _seats_seen(rules: TableRules) -> bool:
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_the_seats_are_on_the_page_where_anything_can_be_told_of_one(path: Path) -> None:
-    """The page has a row of seats only if it can say anything about a seat. Each house is tried as it stands, and
-    without sensors and bet recognition. A page once had a row of seven empty boxes."""
+    """The page has a row of seats only if it can say anything about a seat. Each house is tried as it is, and without
+    sensors and bet recognition. An earlier version showed a row of seven empty boxes."""
     as_it_stands = load(path).rules
     blind = replace(as_it_stands, bet_recognition=False, sensors=(), sensed=None)
     assert placard_view(placard_of(as_it_stands))["seats_told"], "each of these houses knows wagers"
@@ -733,8 +741,8 @@ def test_of_two_hits_of_a_seat_the_one_that_waits_is_told() -> None:
 
 
 def test_a_hit_of_an_earlier_round_names_its_round_and_its_award_as_the_pay_table_does() -> None:
-    """A hit of an earlier round is shown with its round, and its award has the name that the pay table uses. A picture
-    once showed "Two pairs" beside hands without a pair, and the pay table knew no such name."""
+    """A hit of an earlier round is shown with its round, and its award has the name that the pay table uses. An earlier
+    version showed "Two pairs" beside hands without a pair, and the pay table knew no such name."""
     table = TableUnderTest(load(TABLES / "grand_fortune.toml").rules, levels={"grand": 2_000_000, "fortune": 3_000_000})
     table.open_shoe("2H 3H 4H").do(*wagers("1 player 2500, 1 grand_pairs 500")).lock().draw("4H 5C 4S 5D")
     table.lock().draw("9H 2C KS 5D")
@@ -846,8 +854,8 @@ def test_at_baccarat_royal_the_finished_hands_are_those_of_the_seats_that_played
 @examples(15)
 @given(st.lists(st.sampled_from([rank + suit for rank in "A23456789TJQK" for suit in "SHDC"]), min_size=8, max_size=8))
 def test_nothing_that_the_pages_are_sent_hangs_on_a_card_that_lies_face_down(dealt: list[str]) -> None:
-    """Nothing that a page is sent depends on a card that lies face down. Two rounds with different cards look the same,
-    bit by bit, until the cards are turned up."""
+    """Nothing that a page is sent depends on a card that lies face down. The messages of two rounds with different
+    cards are the same, bit by bit, until the cards are turned up."""
     one, other = (_face_down(cards) for cards in (dealt[:4], dealt[4:]))
     assert one == other
     assert not re.search(r'"[A2-9TJQK][SHDC]"', one)

@@ -1,4 +1,4 @@
-"""Turns the outcomes of a script (a table played from text) into lines for a dealer to read: the essential fields of
+"""Turns what a script (a table played from text) brings about into lines for a dealer to read: the essential fields of
 each event, and what went wrong."""
 
 from __future__ import annotations
@@ -157,8 +157,8 @@ def _wager(wager: dict[str, Any]) -> str:
 
 
 def _settled(settlement: dict[str, Any] | None) -> list[str]:
-    """Return a text for the end of each wager of a round, and for the commission that is owed from now on. The list is
-    empty if the table does not know the wagers."""
+    """Return a text for each wager of a round, which says how the wager ended, and a text for the commission that the
+    round adds. The list is empty if the table does not know the wagers."""
     if settlement is None:
         return []
     owed = settlement["totals"]["commission_owed_cents"]

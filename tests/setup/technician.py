@@ -24,10 +24,10 @@ PATIENCE_S = 240.0
 class Technician:
     """A simulated person who answers the questions of `tablectl setup`.
 
-    `says` maps the beginning of a question to the answer. A list holds the answers for the first time the question
-    comes, the second, and so on. Any other question is answered with an empty line. `lamps` and `inputs` say what is
-    wired to which pin. The person sees which lamp is lit, and reads no number that the program prints. `breaks_off` is
-    the beginning of the question at which the terminal is closed.
+    `says` maps the beginning of a question to the answer. If the answer is a list, its items are the answers for the
+    first time that the question comes, the second, and so on. Any other question is answered with an empty line.
+    `lamps` and `inputs` say what is wired to which pin. The person sees which lamp is lit, and does not use any pin
+    number that the program prints. At the question that begins with `breaks_off`, the person closes the terminal.
     """
 
     def __init__(
@@ -124,8 +124,8 @@ class Technician:
         return answer if isinstance(answer, str) else answer.pop(0)
 
     def _drew_all(self, new: str) -> bool:
-        """If the setup listens to the shoe and has shown the card before, draw the next card. Return True if the setup
-        has shown all cards. `new` is what it printed."""
+        """Draw the next card if the setup listens to the shoe and has shown all cards drawn so far. Return True if the
+        setup has shown all cards. `new` is the text that the setup has printed."""
         if not ("Listening at" in new and "is open" in new):  # until then, what a shoe says is thrown away
             return False
         shown = [card for card in self._cards if f"the shoe says: {card}\n" in new]

@@ -18,8 +18,8 @@ def _made(setting: str, below: str) -> Path:
 def test_a_proposed_file_lies_in_a_folder_that_the_unit_makes() -> None:
     """Each file that the setup proposes lies in a folder that the shipped systemd unit makes.
 
-    On a clean Debian, the simulated header's file was once proposed in a folder that nobody makes, and no table
-    started.
+    An earlier version proposed a folder for the simulated header's file that nobody makes on a clean Debian, so that no
+    table started.
     """
     state = _made("StateDirectory", "/var/lib")
     assert Path(wiring._HEADER_FILE).parent == state

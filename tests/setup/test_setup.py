@@ -99,7 +99,7 @@ def _ends_not_ready(technician: Technician, table: str) -> None:
 
 
 def _is_as_its_wires_are(technician: Technician, folder: Path) -> None:
-    """Check what a setup has shown and written, for a table whose wires a person tested one by one."""
+    """Check what a setup has printed and written, after a person has tested each wire of the table."""
     config = load(folder / "table.toml")
     assert {lamp.bcm: name for name, lamp in config.file.pins.lamps.items()} == dict(zip(_PINS, _LAMPS, strict=True))
     assert {name: wired.bcm for name, wired in config.file.pins.inputs.items()} == _INPUTS
@@ -151,7 +151,7 @@ def test_each_time_a_person_says_anew_whether_the_earlier_answers_stand(tmp_path
 def test_each_time_a_person_says_anew_whether_the_running_table_is_stopped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Each setup asks anew whether to stop the running table. One "no" once blocked all later setups."""
+    """Each setup asks again whether to stop the running table, even if a person once answered "no"."""
     _fleet(_folder(tmp_path), "")
     (tmp_path / "setup.answers").write_text('setup.stop = "no"\ntable.id = "royal9-07"\n', "utf-8")
     running = SimpleNamespace(face=SimpleNamespace(phase="no_shoe"))

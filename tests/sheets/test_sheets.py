@@ -1,10 +1,11 @@
-"""Plays the five rule sheets, which are written as examples that a dealer would recognise.
+"""Plays the examples of the five rule sheets on a simulated table, and compares the table's answers with those in the
+example. The examples are written so that a dealer can read them.
 
 Each `.txt` file beside this module is one sheet. Its first line names the table, and then examples follow, separated by
-blank lines. Each example begins with a line `# …`, a sentence of the sheet in our own words. Then comes a script, as
-`tablectl deal` takes it. After `=>`, on the same line or on its own line, stands what the table must answer. The table
-must answer nothing else. An example is dealt from a new shoe whose burn (AS 2D) is over, unless the example announces a
-shoe itself. A line `table: …` selects another table, and `game: …` another game file.
+blank lines. Each example begins with a line `# …`, a sentence of the sheet in our own words. Then comes a script in the
+form that `tablectl deal` takes. After `=>`, on the same line or on a line of its own, stands what the table must
+answer. The table must answer nothing else. Each example is dealt from a new shoe whose burn (AS 2D) is over, unless the
+example announces a shoe itself. A line `table: …` selects another table, and `game: …` another game file.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ SHEETS = sorted(Path(__file__).parent.glob("*.txt"))
 
 @dataclass(frozen=True)
 class Example:
-    """An example for one sentence of a rule sheet: the steps of its script, each with the lines that the table must
-    answer."""
+    """An example for one sentence of a rule sheet: the steps of a script, and the lines that the table must answer to
+    each step."""
 
     sheet: str
     sentence: str

@@ -1,7 +1,8 @@
 """Checks that the scripts of the rule sheets still give the same events as under version 2 of the contract, except for
 renamed fields.
 
-`version_2.json.gz` has the events of each example as of commit c0bad90, without sentences and hash chain.
+`version_2.json.gz` has the events of each example as the program wrote them at commit c0bad90, but without their
+sentences and the hash chain.
 """
 
 from __future__ import annotations

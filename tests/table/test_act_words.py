@@ -1,5 +1,5 @@
-"""Checks of the texts by which an act is requested, of what the second person is shown before agreeing, and of the
-public keys that two people can adopt."""
+"""Checks of three texts: the text by which a person requests an act, the text that a second person reads before
+agreeing to it, and the public keys that two people can adopt."""
 
 from __future__ import annotations
 

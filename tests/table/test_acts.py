@@ -1,5 +1,5 @@
-"""Checks of the acts of dealers and supervisors that do not end a fault: to decide about a card drawn in error, to
-correct a round, to end a shoe early, to test the lamps."""
+"""Checks of the acts of dealers and supervisors that end no fault. Such acts are to decide about a card drawn in error,
+to correct a round, to end a shoe early, and to test the lamps."""
 
 from __future__ import annotations
 

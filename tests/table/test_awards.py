@@ -1,5 +1,5 @@
-"""Checks of an award for which the pit names an impossible amount: the table raises an alarm and does not believe the
-award until people have decided. Other awards go on meanwhile."""
+"""Checks of an award for which the pit names an impossible amount. The table raises an alarm, and does not accept the
+amount until people have decided. Other awards go on meanwhile."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def table() -> TableUnderTest:
 
 
 def disputed(table: TableUnderTest) -> TableUnderTest:
-    """Let the pit report an award that is larger than the hit can have. Check that the table raises an alarm, and
+    """Let the pit report an award with a larger amount than its hit can have. Check that the table raises an alarm, and
     return the table."""
     assert see(table, cents=21) is None
     details = {"award": "t.1", "hit": "t/e/7", "seat": 1, "cents": 21, "least_cents": 10, "most_cents": 20}
@@ -95,8 +95,8 @@ def test_what_follows_of_an_accepted_award_is_believed_at_that_amount_in_later_s
 
 
 def test_a_later_amount_that_can_be_ends_the_dispute(table: TableUnderTest) -> None:
-    """A dispute about an award ends when the pit reports a later step with a possible amount. This happens if another
-    hit that shared the meter was rejected, or if the pit corrected its books."""
+    """A dispute about an award's amount ends when the pit reports a later step with a possible amount. The pit does
+    this if another hit that shared the meter was rejected, or if the pit corrected its books."""
     disputed(table)
     assert see(table, seq=2, cents=20) is None
     assert table.ask(AcceptAward("t.1", 21, "Ann", "Bea")) == "no_disputed_award"

@@ -289,8 +289,8 @@ PLAYERS = st.lists(CARDS, min_size=2, max_size=2)
 def test_players_hole_cards_tell_nothing_until_he_reveals(
     bankers: list[Card], these: list[Card], those: list[Card], third: Card, hits: bool, banker_hits: bool
 ) -> None:  # fmt: skip
-    """Until Player reveals, two different hands of Player look exactly the same to an onlooker, whatever choices their
-    totals allow."""
+    """Until Player reveals, an onlooker sees no difference between two different hands of Player, even if their totals
+    allow different choices."""
     allowed = (0, 1, 2, 3, 4, 5, 6) if hits else (3, 4, 5, 6, 7)
     if total(these) not in allowed or total(those) not in allowed:
         return

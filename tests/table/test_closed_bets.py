@@ -1,7 +1,7 @@
 """Checks of a bet that the house closes after a certain round of the shoe, or in the shoe's last round.
 
-If this is wrong, a bettor gains who counts the cards and waits for the rounds in which a side bet is worth more than
-its price. He puts his chips down just before the bet closes, leaves them there, and has somebody move the round at
+The checks matter because of bettors who count the cards and wait for rounds in which a side bet is worth more than its
+price. Such a bettor puts chips down just before the bet closes, leaves them there, and has somebody move the round at
 which the bet closes.
 """
 
@@ -26,8 +26,8 @@ ROUND = "4S TH 5D 9C"
 
 
 def closing(rules: TableRules, **words: dict[str, Any]) -> TableRules:
-    """Return the table's rules with changed bets. `words` maps a bet's spot to the settings that the bet gets, such as
-    the last round in which it is open."""
+    """Return the table's rules with changed bets. `words` maps the spot of a bet to the settings that change, such as
+    the last round in which the bet is open."""
     return replace(rules, bets=tuple(replace(bet, **words.get(bet.spot, {})) for bet in rules.bets))
 
 
@@ -84,8 +84,8 @@ def test_chips_that_lay_over_the_border_do_not_play_and_may_be_taken_away() -> N
 
 
 def test_a_round_that_was_none_moves_the_border_back() -> None:
-    """If a simulated hand (a round without wagers) is undone, its round number is used again, so the bet on Tie is open
-    again. Here the hand was round 2. It began with a card drawn in error that nobody saw."""
+    """A simulated hand (a round without wagers) is undone if the dealer says that its first card was drawn in error and
+    burns the card. Its round number is used again. Here this is round 2, so the bet on Tie is open again."""
     table = opened(TIE_TWICE)
     played(table, "tie")
     table.draw("4S")
@@ -185,8 +185,8 @@ def test_a_chip_on_a_sensor_does_not_play_where_its_bet_is_closed() -> None:
 
 
 def test_a_chip_that_stays_on_a_sensor_of_a_closed_bet_does_not_stop_the_table() -> None:
-    """A chip left on the sensor of a closed bet does not stop the table. Bet recognition can no longer report a chip on
-    a closed bet, so sensor and bet recognition would disagree at every lock."""
+    """A chip left on the sensor of a closed bet does not stop the table, although bet recognition reports no chips on
+    closed bets. Otherwise sensor and bet recognition would disagree at every lock."""
     table = Watched(closing(ROYAL9_SEEN_TWICE, **NO_ROYAL)).open_shoe("AS 2D")
     table.do(*wagers("2 player 2000, 2 royal9 500"))
     table.wagers = {2}

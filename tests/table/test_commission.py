@@ -89,8 +89,8 @@ def test_a_player_who_leaves_pays_first() -> None:
 
 
 def test_a_seat_that_owes_cannot_be_told_empty_either() -> None:
-    """The table refuses a list of occupied seats that leaves out a seat which owes commission, because a player must
-    pay however his leaving is reported."""
+    """The table refuses a list of occupied seats that leaves out a seat which owes commission. Otherwise a player could
+    leave without paying."""
     assert after(BANKER_WINS).ask(seats(3, 4)) == "commission_owed"
 
 

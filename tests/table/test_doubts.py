@@ -1,4 +1,5 @@
-"""Checks of doubts: signs, found in times and counts, that a round's cards may not be those that the shoe reported."""
+"""Checks of doubts. A doubt is a sign that a round's cards are perhaps not those that the shoe reported. The table
+finds doubts in the times and counts of the cards."""
 
 from __future__ import annotations
 
@@ -21,8 +22,8 @@ PACE = replace(ROYAL9, fastest_card_ms=150, longest_lock_s=60)
 
 
 def timed(cards: str, *after_ms: int | None) -> list[Fact]:
-    """Return the facts that these cards were drawn. Each number in `after_ms` is the time in ms from the card before to
-    this card. The first number counts from the lock of the wagers."""
+    """Return the facts that these cards were drawn. Each number in `after_ms` is the time in ms between the previous
+    card and this card. The first number counts from the lock of the wagers."""
     times = after_ms if len(after_ms) > 1 else after_ms * len(cards.split())
     return [CardDrawn(Card.parse(card), after_ms=ms) for card, ms in zip(cards.split(), times, strict=True)]
 
@@ -94,9 +95,9 @@ def test_the_shoes_last_round_stops_the_table_too() -> None:
 
 
 def test_what_waited_for_the_reveal_of_a_fast_round_waits_for_its_count() -> None:
-    """A round was dealt too fast, and a report of the shoe waited until its cards were turned up. The report must go on
-    waiting until a person has counted the cards. Otherwise a second fault would replace the first, and nobody would
-    count."""
+    """A report of the shoe waits until the cards of a round are turned up. If that round was dealt too fast, the report
+    must then wait until a person has counted the cards. Otherwise the report could raise a second fault in place of the
+    first, and nobody would count."""
     table = at(replace(MIDI, fastest_card_ms=150)).lock().believe(*timed(WINS, 70_000, 1, 1, 1))
     table.believe(ShoeResultReported(ShoeResult.BANKER, player_pair=False, banker_pair=False)).do(call("reveal"))
     assert table.fault == "round_too_fast"

@@ -1,4 +1,4 @@
-"""Checks that nobody can wager on the next round, or change seats, after a card of that round has left the shoe."""
+"""Checks that nobody can wager on the next round, or change seats, after a card of the next round has left the shoe."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def kept_by_the_shoe(table: TableUnderTest) -> None:
 
 
 def held_by_a_fault(table: TableUnderTest) -> None:
-    """Let the shoe report a mishandled button, which raises a fault, and then a card, which the fault holds. The chips
-    that count are those that lay when the card was drawn."""
+    """Let the shoe report a mishandled button, which raises a fault, and then a card, which waits because of the fault.
+    Only the chips that lay on the table when the card was drawn may count."""
     table.believe(BUTTON, CardDrawn(KS))
 
 

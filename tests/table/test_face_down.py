@@ -83,8 +83,8 @@ WAYS: dict[str, Way] = {
 
 
 def _play(burned: list[Card], ways: list[str], stray: Card) -> Watched:
-    """Burn five cards, each in the way that `ways` names, and play one round. In the next round let the card `stray` be
-    burned, and finish the round."""
+    """Burn five cards, each in the way that `ways` names, and play one round. In the next round let the shoe report the
+    card `stray` as burned, clear the fault, and finish the round. Return the table."""
     table = Watched()
     table.do(NewShoe()).believe(CardDrawn(Card.parse("5D"), FIRST_CARD, 0, table.report(None)))
     for card, way in zip(burned, ways, strict=True):
@@ -108,8 +108,8 @@ def test_what_is_burned_cannot_be_told_from_anything_seen(ways: list[str], cards
 
 
 def test_what_a_fault_holds_hides_cards_but_for_those_of_the_burn_and_of_a_face_up_hand() -> None:
-    """Cards that a fault holds count as hidden, except for as many cards as the burn or a face-up round still takes. A
-    round of Baccarat Royal, Lucky 9 or Midi is dealt face down, so its cards count as hidden."""
+    """If cards come while a fault stands, they count as hidden, except for as many as the burn or a face-up round still
+    needs. A round of Baccarat Royal, Lucky 9 or Midi is dealt face down, so its cards count as hidden."""
     stopped = ShoeErrorRaised(ShoeError.CANNOT_READ)
 
     def hidden(table: TableUnderTest, cards: str) -> list[bool]:

@@ -131,8 +131,8 @@ def nobody_plays() -> TableUnderTest:
 
 
 def too_fast(kept: str | None = None) -> TableUnderTest:
-    """Return a table that stopped because the four cards of a round came within 300 ms. If `kept` is a card, that card
-    has begun a simulated hand (a round without wagers) after the round."""
+    """Return a table that stopped because the four cards of a round came within 300 ms. If `kept` is a card, the shoe
+    kept that card, and the card has begun a simulated hand (a round without wagers) after the round."""
     table = TableUnderTest().open_shoe().lock()
     cards: list[Fact] = [CardDrawn(Card.parse(card), after_ms=100) for card in ["4S", "TH", "5D", "9C"]]
     if kept is not None:
@@ -141,8 +141,8 @@ def too_fast(kept: str | None = None) -> TableUnderTest:
 
 
 def after_gap(table: TableUnderTest) -> TableUnderTest:
-    """Let the shoe send its reports 1 and 3. Report 2 is lost, so its card lies on the felt and the table does not know
-    it. Report 3 is Player's 5♦."""
+    """Let report 2 of the shoe get lost between its reports 1 and 3. Report 3 is Player's 5♦. The card of report 2 lies
+    on the felt, and the table does not know it."""
     return table.believe(ShoeStoodBy(seen(1)), CardDrawn(Card.parse("5D"), report=seen(3)))
 
 
@@ -749,8 +749,8 @@ def test_a_new_shoes_first_card_is_not_lost_with_the_old_shoes_cards() -> None:
 
 @pytest.mark.parametrize("came", [ERROR, CommitFailed("SQLITE_FULL"), ReplayDiffered(7), StepFailed("ValueError")])
 def test_with_no_shoe_to_end_a_fault_is_cleared_before_the_next_is_announced(came: Fact) -> None:
-    """If a fault stands while no shoe is open, it must be cleared before a new shoe can be announced. A card that waits
-    may be the new shoe's first card, so it must not be thrown away."""
+    """If a fault stands while no shoe is open, people must clear the fault before they announce a new shoe. A card that
+    waits because of the fault is perhaps the new shoe's first card, so it must not be thrown away."""
     for table in (TableUnderTest(), ended()):
         table.believe(came).draw("3H")
         assert table.exits == ({"card", "clear"} if isinstance(came, StepFailed) else {"clear"})
@@ -824,9 +824,9 @@ def test_an_alarm_does_not_stop_the_table(fact: Fact, code: str, details: dict[s
 
 
 def test_what_runs_is_kept_and_each_change_of_it_is_an_alarm() -> None:
-    """The table remembers which program and configuration run, and raises an alarm at each change. The first program on
-    a journal raises none. The table still remembers them in a new shoe, because a replay may begin at the opening of a
-    shoe."""
+    """The table records the digests of the running program and configuration, and raises an alarm when one changes. The
+    first record in a journal raises no alarm. The record outlives the opening of a shoe, because a replay may begin at
+    that event."""
     table = in_round()
     table.told()
     assert table.believe(ProgramMeasured("1", "aa", "bb")).told() == []

@@ -1,5 +1,5 @@
-"""Checks that the preview of an act, which a person sees before confirming, agrees with what the act then does. Checks
-too that the preview changes nothing."""
+"""Checks that the preview of an act, which a person sees before confirming, agrees with what the act then does. The
+preview itself must change nothing."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ from tests.table.test_acts import correction
 
 
 def would(table: TableUnderTest, request: Request) -> dict[str, Any]:
-    """Return the preview of the request, that is, what the request would do. Check that the preview changed nothing."""
+    """Return the preview of the request: what the table says that the request would do. Check that the preview changed
+    nothing."""
     before, rows = table.table, len(table.rows)
     told = foreseen(table.table, request, table.ambient)
     assert (table.table, len(table.rows)) == (before, rows)

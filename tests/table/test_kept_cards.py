@@ -1,6 +1,6 @@
-"""Checks of cards that left the shoe too early and are kept for the next round. They are dealt before the cards in the
-shoe. A round can go on as long as one of them is left, even if the shoe is empty. While they wait they lie face down.
-"""
+"""Checks of cards that left the shoe too early and are kept for the next round. In the next round, the kept cards are
+dealt before the cards in the shoe. A round can go on as long as a kept card is left, even if the shoe is empty. While
+kept cards wait, they lie face down."""
 
 from __future__ import annotations
 
@@ -203,8 +203,8 @@ THIRD = Card.parse("7C")
     ids=["unreadable", "kept unreadable", "shoe error", "target", "impossible"],
 )
 def test_four_kept_cards_are_told_by_no_fault(rules: TableRules, told_apart: list[Fact]) -> None:
-    """No fault tells anything about four kept cards. Before their round nobody may know who takes a third card, or who
-    wins."""
+    """A fault shows nothing of four cards that are kept for the next round. Before that round begins, nobody may learn
+    who takes a third card, or who wins."""
     tables = []
     for kept, fact in zip((BANKER_NEXT, PLAYER_NEXT, HAND_OVER), told_apart, strict=True):
         table = Watched(house(rules, decks=1, drawn_in_error="next_card")).open_shoe(BURN).draw(kept)
@@ -217,8 +217,8 @@ def test_four_kept_cards_are_told_by_no_fault(rules: TableRules, told_apart: lis
 @pytest.mark.parametrize("rules", [ROYAL9, MIDI], ids=["mini", "midi"])
 @pytest.mark.parametrize("says", [ShoeResult.TIE, ShoeResult.PLAYER])
 def test_the_shoes_result_of_four_kept_cards_waits_for_their_hand(rules: TableRules, says: ShoeResult) -> None:
-    """If the shoe reports a result for four cards that are kept for the next round, the table holds the result until
-    that round, because the result tells that the four cards are a whole round."""
+    """If the shoe reports a result for four cards that are kept for the next round, the table shows nothing of the
+    result until that round. Otherwise people would learn that the four cards are already a whole round."""
     table = Watched(house(rules, drawn_in_error="next_card")).open_shoe(BURN).draw(HAND_OVER)
     as_it_was = (list(table.events), table.face)
     table.believe(ShoeResultReported(says, False, False))

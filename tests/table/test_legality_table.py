@@ -1,5 +1,5 @@
-"""Checks of what may happen in which phase of the table. The expected answers are written in a dealer's words, and each
-is tried on a table in that phase."""
+"""Checks of which reports and acts are allowed in which phase of the table. The expected answers are written in a
+dealer's words. Each answer is tried on a table in that phase."""
 
 from __future__ import annotations
 
@@ -301,8 +301,8 @@ def _untouched(in_phase: Callable[[], TableUnderTest]) -> TableUnderTest:
 
 
 def _happens(row: str, table: TableUnderTest) -> str | None:
-    """Let the report or the act that `row` names happen to the table. Return the code of the refusal, or None if
-    nothing was refused."""
+    """Apply the report or the act that `row` names to the table. Return the code of the refusal, or None if the table
+    did not refuse."""
     happening = HAPPENINGS[row]
     if isinstance(happening, Request):
         return table.ask(happening)
@@ -349,8 +349,8 @@ def test_the_grid_is_the_whole_table() -> None:
 
 
 def _made(row: str) -> set[type[Fact]]:
-    """Return the classes of the facts that the act named `row` really makes, at all tables where it is allowed. This
-    shows that the function `step` handles each of these facts."""
+    """Try the act named `row` at every table where it may be allowed. Return the classes of the facts that the act
+    made. This shows that the function `step` handles each of these facts."""
     made = set()
     for in_phase in (*TRIED_AT.get(row, PHASES).values(), *TRIED_AT_REST.values(), *TRIED_IN_FAULT.values()):
         table = in_phase()
@@ -362,8 +362,9 @@ def _made(row: str) -> set[type[Fact]]:
 
 
 def test_an_act_becomes_the_facts_that_its_entry_names() -> None:
-    """The description of an act lists the facts that the act makes, and the act really makes each of them. If an act is
-    refused in every phase, the test needs an entry in `TRIED_AT`: a table at which the act is allowed."""
+    """The description of each act lists the facts that the act can make. The act makes no other facts, and every listed
+    fact is really made. If an act is refused in every phase, the test needs an entry in `TRIED_AT`: a table at which
+    the act is allowed."""
     made = {row: _made(row) for row, it in HAPPENINGS.items() if isinstance(it, Request)}
     assert {row: facts for row, facts in made.items() if not facts <= {*_ACTS[row].becomes}} == {}
     named = {fact for act in ACTS for fact in act.becomes}

@@ -1,5 +1,5 @@
-"""Checks that the lot which draws Baccarat Royal's two active seats is fair: no pair of seats is preferred. The checks
-count all lots, and draw a large sample."""
+"""Checks that the lot is fair: the random number that decides which two seats are active at Baccarat Royal prefers no
+pair of seats. The checks count all lots, and draw a large sample."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _DRAWS = 8_400
 
 @pytest.mark.parametrize("seats", range(2, 15))
 def test_of_all_lots_each_pair_of_seats_has_exactly_as_many(seats: int) -> None:
-    """Each ordered pair of n seats is drawn by the same number of lots. Of any n(n-1) successive lots each pair has
-    one, and the number of all lots is a multiple of n(n-1)."""
+    """A lot is a number that stands for a pair of seats. Each ordered pair of n seats has the same number of lots,
+    because the number of all lots is a multiple of n(n-1), and each n(n-1) successive lots contain every pair once."""
     pairs = seats * (seats - 1)
     assert LOTS % pairs == 0
     occupied = range(1, seats + 1)

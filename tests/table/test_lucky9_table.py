@@ -185,8 +185,8 @@ def test_the_dealer_reveals_and_draws_even_if_every_hand_is_dead() -> None:
 def test_the_dealers_hole_card_tells_nothing_until_it_is_turned_up(
     this: Card, that: Card, does: str, more: Card
 ) -> None:
-    """The dealer's hole card stays secret until it is turned up. The table does not show either whether the dealer will
-    draw, because the hole card decides that."""
+    """The dealer's hole card stays secret until it is turned up. Until then the table does not show whether the dealer
+    will draw, because the hole card decides that."""
     tables = []
     for hole in (this, that):
         table = locked("2 hand 1000, 3 hand 1000, 3 tie 500, 3 lucky9_bonus 500")
@@ -259,8 +259,8 @@ def test_a_card_before_a_seats_choice_waits_and_is_a_hit_when_cleared() -> None:
 
 
 def test_a_card_before_the_choice_to_split_again_is_burned() -> None:
-    """If a card comes before a seat has chosen whether to split again, the card is burned, because after a split the
-    hand may not take the card as a hit."""
+    """If a card comes before a seat has chosen whether to split again, the card is burned. A split hand takes no card
+    as a hit, so the card belongs to no hand yet."""
     table = play(locked(), "4S 2C 4D 3C split 4H 5H")
     assert table.fault == "choice_due"
     left = table.face.cards_left
@@ -340,8 +340,8 @@ def test_with_fewer_cards_than_a_round_may_take_wagers_do_not_open() -> None:
 
 @pytest.mark.parametrize(("plays", "hands"), [("2S 2C", 1), ("4S 2C 4H 3C split", 2)])
 def test_cards_that_run_out_inside_a_round_return_every_wager(plays: str, hands: int) -> None:
-    """A round that runs out of cards is void, and every wager is returned. A real shoe runs out only if cards were
-    lost. So the test counts all cards as gone except those of the round."""
+    """If the cards run out during a round, the round is void, and every wager is returned. A real shoe runs out only if
+    cards were lost, so the test burns all other cards first."""
     rules = house(LUCKY9, decks=1, fewest_cards_to_open=1)
     table = Watched(rules).open_shoe("2D 3H 4C")
     burned = [card for card in DECK if str(card) not in {"2D", "3H", "4C", *plays.split()}]
@@ -402,8 +402,8 @@ def test_a_correction_tells_the_whole_round_anew_and_settles_it_by_the_sheet() -
 
 
 def test_what_splits_and_hits_follows_from_the_hands() -> None:
-    """A correction derives from the corrected hands which seats split and which hit. Here seat 2 has no pair after the
-    correction, so it hit, and its wager counts once instead of twice."""
+    """A correction computes from the corrected hands which seats split and which hit. Here seat 2 has no pair after the
+    correction. So it counts as a seat that hit, and its wager counts once instead of twice."""
     table = dealt()
     table.do(correction("2 8S 7D KS, 5 4S 3S", "2C 9C TC"))
     (event,) = table.of_type("correction")
@@ -489,8 +489,8 @@ def test_a_round_of_two_hands_has_no_seats_hands() -> None:
 def test_money_is_conserved_and_every_card_is_accounted_for(
     shoe: list[Card], stakes: dict[int, int], wishes: list[str]
 ) -> None:
-    """Money and cards add up whatever calls the seats ask for, because the table allows only what the rule sheet
-    allows."""
+    """Money and cards add up at the end of a round, whatever calls the seats ask for. The table allows only the calls
+    that the rule sheet allows."""
     table = locked(", ".join(f"{seat} hand {dollars}00, {seat} tie 200" for seat, dollars in stakes.items()))
     drawn: list[str] = []
     coming, wish = iter(shoe), iter(wishes)
@@ -533,8 +533,8 @@ def test_money_is_conserved_and_every_card_is_accounted_for(
 
 
 def _assert_offer(table: TableUnderTest, name: str, wished: str, refused: str | None) -> None:
-    """Check that the table offered only legal calls. No seat could hit a nine or after a split, and no seat could split
-    two cards that are not a pair."""
+    """Check that the table allowed the call `wished` only if it is legal: no hit on a nine or after a split, and no
+    split of two cards that are not a pair."""
     if refused is None and wished == "split":
         assert table.fault is None
     if refused is None and wished == "hit":
@@ -545,7 +545,8 @@ def _assert_offer(table: TableUnderTest, name: str, wished: str, refused: str | 
 
 
 def _assert_seat(event: dict[str, Any], seat: int, cents: int, mine: list[tuple[int, int | None, str, int]]) -> None:
-    """Check that the seat won or lost what the rule sheet says, sentence by sentence."""
+    """Check that the seat won or lost exactly what the sentences of the rule sheet say. `mine` holds the settled wagers
+    of the seat."""
     dealer = event["dealer"]
     dealers_kind = _kind(dealer["cards"])
     hands = [each for each in event["hands"] if each["seat"] == seat]

@@ -1,5 +1,5 @@
-"""Checks of Midi, at which players turn up the cards: before a face-down card is turned up, no message, no lamp and no
-missing message tells anything about it.
+"""Checks of Midi, at which players turn up the cards. Before a face-down card is turned up, nothing shows what it is:
+no message, no lamp, and no message that fails to come.
 
 Each test compares two shoes that differ only in cards that nobody has seen. They must look the same to a person who
 sees everything except the journal.
@@ -144,8 +144,8 @@ AHEAD: st.SearchStrategy[Mishap] = st.sampled_from(("nothing", "missed", "unread
 
 
 class Asked(Watched):
-    """A table whose visible state is recorded after each fact. An onlooker of this table also sees which requests are
-    refused."""
+    """A table whose visible state is recorded after each fact. The record includes which requests the table refuses,
+    because an onlooker can try them."""
 
     def asked(self, *requests: Request) -> Self:
         for request in requests:
@@ -154,8 +154,7 @@ class Asked(Watched):
         return self
 
     def changes(self) -> list[str]:
-        """Return the list of the different states that an onlooker saw, in order. A fact that changes nothing visible
-        adds nothing."""
+        """Return the visible states of the table in order. If a state follows an equal state, leave it out."""
         return [shown for shown, _ in groupby(shown for _, shown in self.seen)]
 
 
@@ -163,8 +162,8 @@ ONE_DECK = house(INPUT, decks=1)
 
 
 def four_down(four: list[Card], mishaps: list[Mishap]) -> Asked:
-    """Return a table after the first four cards of a round came, face down. Each card came with a mishap, such as an
-    unreadable face. 2D, 3H and 4C were burned before."""
+    """Return a table after the first four cards of a round came, face down. `mishaps` says what went wrong at each
+    card, such as an unreadable face. 2D, 3H and 4C were burned before."""
     table = Asked(ONE_DECK).open_shoe("2D 3H 4C").do(*wagers("2 player 2000, 5 banker 2500")).lock()
     table.believe(ShoeStoodBy(table.report(None)))
     for card, mishap in zip(four, mishaps, strict=True):
@@ -173,7 +172,8 @@ def four_down(four: list[Card], mishaps: list[Mishap]) -> Asked:
 
 
 def comes(table: Asked, card: Card, mishap: Mishap) -> None:
-    """Let the card come to the table with a mishap, such as an unreadable face, and let people repair the mishap."""
+    """Let the card come to the table with the given mishap, such as an unreadable face. Then let people repair the
+    mishap."""
     match mishap:
         case "unreadable":
             table.believe(CardDrawn(None, report=table.report(card)))
@@ -203,8 +203,8 @@ def comes(table: Asked, card: Card, mishap: Mishap) -> None:
 @examples(20)
 @given(IN_ONE_DECK, IN_ONE_DECK, st.lists(st.sampled_from(MISHAPS), min_size=4, max_size=4, unique=True))
 def test_four_cards_face_down_tell_nothing(these: list[Card], those: list[Card], mishaps: list[Mishap]) -> None:
-    """Until the dealer presses `reveal`, four face-down cards look the same to an onlooker, whether they hold a natural
-    or not, and whether Player or Banker will draw."""
+    """Until the dealer presses `reveal`, four face-down cards look the same to an onlooker. Nothing shows whether they
+    hold a natural, or whether Player or Banker will draw."""
     these, those = these[:4], those[:4]
     seen = [four_down(four, mishaps) for four in (these, those)]
     assert seen[0].face.reveal == ("player", "banker")
@@ -242,7 +242,7 @@ def test_whether_the_shoe_says_that_the_hand_is_over_is_seen_by_nobody(
     these: list[Card], those: list[Card], count: int, how: str
 ) -> None:
     """An onlooker cannot see that the shoe has reported its result. The shoe reports the result as soon as the round is
-    complete, so the report itself would tell whether a third card is due."""
+    complete, so a visible report would show whether a third card is due."""
     tables = []
     for seven in (these, those):
         table = Asked(ONE_DECK).open_shoe("2D 3H 4C")
@@ -281,8 +281,8 @@ def test_players_third_card_tells_nothing_before_it_is_turned_up(cards: list[Car
 @examples(20)
 @given(FOUR, FOUR)
 def test_at_hand_end_who_draws_next_is_told_to_nobody(these: list[Card], those: list[Card]) -> None:
-    """At a table without a `reveal` button, all cards are turned up when the round ends. As long as the round goes on,
-    the table does not tell which hand draws next."""
+    """At a table without a `reveal` button, all cards are turned up when the round ends. Until the round ends, the
+    table does not show which hand draws next."""
     tables = []
     for four in (these, those):
         table = midi(HAND_END)
@@ -329,7 +329,8 @@ def test_at_hand_end_what_goes_wrong_with_the_fifth_card_does_not_tell_whose_it_
 
 
 def _result(card: Card) -> tuple[ShoeResult, bool, bool]:
-    """Return a result that the shoe could report, with its two flags for pairs. The result depends on the card."""
+    """Return a result that the shoe could report, with its two flags for pairs. The result depends on the card, so a
+    table that showed the result would betray the card."""
     return (ShoeResult.TIE if card.points else ShoeResult.PLAYER, card.points > 4, card.points % 2 == 0)
 
 
@@ -462,8 +463,8 @@ def test_a_result_that_differs_is_told_after_reveal_with_both_opinions() -> None
 
 
 def test_where_the_shoe_puts_a_card_is_not_compared_aloud_while_cards_lie_face_down() -> None:
-    """While four cards lie face down, a fault about the place of a card names neither the place that the shoe reported
-    nor the place by the rules. At this table cards are turned up only when the round ends."""
+    """If the shoe puts a card in another place than the rules, and four cards lie face down, the table's fault names
+    neither place. At this table cards are turned up only when the round ends."""
     table = midi(HAND_END).draw("4S 2H AD 2D").believe(CardDrawn(Card.parse("3C"), Target.BANKER, 3))
     assert (table.fault, table.details) == ("target_differs", {})
 
@@ -504,7 +505,7 @@ def test_reveal_is_refused_while_a_fault_stands() -> None:
 
 def test_an_overdrawn_card_that_the_shoe_keeps_is_never_this_hands() -> None:
     """A card that the shoe keeps after an overdraw (one card too many) belongs to the next round, whether or not this
-    round still takes cards. The same rule holds if the dealer turns up every card."""
+    round still takes cards. The rule holds in a face-up game too, where the dealer turns up every card."""
     mini = Watched(dealt(INPUT, "dealt")).open_shoe().do(wager("2 player 2000")).lock().draw("4S TH AD 2C")
     mini.believe(CardKept(Card.parse("3D")))
     assert mini.table.kept == (KnownCard(Card.parse("3D")),)

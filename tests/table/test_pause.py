@@ -132,8 +132,8 @@ def test_a_pause_ends_with_the_shoe() -> None:
     ("rules", "nobody"), [(BACCARAT_ROYAL, "no_actives"), (LUCKY9, "no_seats")], ids=["royal", "lucky9"]
 )
 def test_what_forbids_the_dealers_lock_forbids_a_first_cards(rules: TableRules, nobody: str) -> None:
-    """If a rule forbids the dealer to lock the wagers, it also forbids that a first card locks them. Today's
-    configurations combine no such rule with a lock by the first card, but a later one might."""
+    """If a rule forbids the dealer to lock the wagers, the rule also forbids that a first card locks them. No
+    configuration combines such a rule with a lock by the first card yet, but a later one might."""
     assert TableUnderTest(rules).open_shoe().ask(LockWagers()) == nobody
     table = TableUnderTest(replace(rules, lock_on="first_card")).open_shoe().believe(CardDrawn(Card.parse("KS")))
     assert (table.fault, table.face.round, table.of_type("wagers_locked")) == ("card_not_due", None, [])

@@ -1,5 +1,5 @@
-"""Checks of a progressive wager from the hit to its end: a hit records what its meter showed, and then becomes pending,
-verified, and paid or rejected.
+"""Checks of a progressive wager from the hit to its end. A hit records what its meter showed. The award is then
+pending, verified, and at last paid or rejected.
 
 The table sends an event for each step, and the seat's lamp stays lit until a person has handled the hit.
 """

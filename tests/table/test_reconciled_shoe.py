@@ -1,8 +1,8 @@
 """Checks that the cards of an ended shoe (burned, dealt and remaining) are compared with the cards of its decks, by
 rank and suit.
 
-If this is wrong, a cheat gains who took a card out, put one in, or exchanged one. The test keeps its own list of the
-shoe's 416 cards, and removes from the list each card that is dealt.
+Without this comparison nobody would notice a cheat who took a card out, put a card in, or exchanged a card. The test
+keeps its own list of the shoe's 416 cards, and removes from the list each card that is dealt.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from tests.support.tables import TableUnderTest
 
 
 def _shoe(seed: int) -> tuple[TableUnderTest, list[Card]]:
-    """Return a table that has dealt and closed a shoe, and the cards that are left in the shoe."""
+    """Deal and close a shoe at a table. Return the table, and the cards that are left in the shoe. `seed` determines
+    the order of the cards."""
     pack = [*DECK] * 8
     random.Random(seed).shuffle(pack)
     first = next(place for place, card in enumerate(pack) if str(card)[0] == "3")  # three more are burned
@@ -83,6 +84,6 @@ def test_a_card_that_nobody_could_name_is_missing_and_no_more() -> None:
 
 
 def test_an_open_shoe_is_not_reconciled() -> None:
-    """The table refuses to compare an open shoe's cards with its decks, because a person who learns which cards are
+    """The table refuses to compare the cards of an open shoe with its decks. A person who learned which cards are
     missing would know which cards were burned."""
     assert TableUnderTest().open_shoe().ask(ReconcileShoe((), "Smith")) == "shoe_open"

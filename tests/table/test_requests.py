@@ -1,5 +1,5 @@
-"""Checks of how a person's request is decided, given the state of the sensors and of the pit, and of which requests
-need a supervisor."""
+"""Checks of how the table decides on a person's request, given the state of the sensors and of the pit. They also check
+which requests need a supervisor."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Checks of the result that the public state shows for each seat after a round: whether all wagers of the seat together
-won."""
+"""Checks of the result that the public state shows for each seat after a round: whether the seat won or lost, if all
+its wagers are added up."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def locked(table: TableUnderTest, bets: str) -> TableUnderTest:
 
 
 def results_of(table: TableUnderTest) -> dict[str, str]:
-    """Return a dictionary from each seat to the result of all its wagers together, such as "won"."""
+    """Return a dictionary that maps each seat to the result of all its wagers together, such as "won"."""
     return {seat: told.result for seat, told in table.face.settled.items()}
 
 

@@ -50,8 +50,8 @@ def test_cards_that_wait_for_a_reveal_have_left_the_shoe_too() -> None:
 
 @pytest.mark.parametrize(("counts_first", "put_away"), [(False, 1), (True, 0)])
 def test_what_was_burned_is_told_by_count(counts_first: bool, put_away: int) -> None:
-    """The public state says how many cards were burned. By rule sheet 000 the first card is worth 1 to 10, and as many
-    more cards are burned."""
+    """The public state says how many cards were burned. By rule sheet 000 the first card counts 1 to 10, and that
+    number of further cards is burned."""
     for worth, first in enumerate("A23456789TJQK", start=1):
         table = TableUnderTest(house(burn_counts_first_card=counts_first)).open_shoe(f"{first}S")
         assert table.face.left_at_cut_card is None
@@ -65,8 +65,9 @@ def test_what_was_burned_is_told_by_count(counts_first: bool, put_away: int) -> 
 
 @pytest.mark.parametrize(("counts", "hands_after"), [(True, 1), (False, 2)])
 def test_a_hand_voided_after_the_cut_card_counts_unless_the_house_deals_another(counts: bool, hands_after: int) -> None:
-    """A round that becomes void after the cut card counts as one of the shoe's last rounds, unless the house deals
-    another in its place. By rule sheet 000 the round in which the cut card comes is finished, and one more is dealt."""
+    """If a round becomes void after the cut card came, the round counts as one of the shoe's last rounds, unless the
+    house's rules let another round be dealt in its place. By rule sheet 000 the round in which the cut card comes is
+    finished, and one more is dealt."""
     table = TableUnderTest(house(voided_hand_counts=counts)).open_shoe("AS 2D").lock().draw("4S CUT TH").void()
     for _ in range(hands_after):
         assert table.face.phase == "wagers_open"
@@ -80,8 +81,8 @@ def test_a_hand_voided_after_the_cut_card_counts_unless_the_house_deals_another(
 def test_after_a_cut_card_outside_of_a_wagered_round_so_many_are_dealt(
     rules: TableRules, dealt: int, before: str
 ) -> None:
-    """If the cut card comes outside of a wagered round, as many more rounds are dealt as the house's rules say. By rule
-    sheet 000, if the cut card comes in place of a round's first card, that round is the last."""
+    """If the cut card comes while no round with wagers is dealt, the number of rounds that follow is set by the house's
+    rules. By rule sheet 000, if the cut card comes in place of a round's first card, that round is the last."""
     table = TableUnderTest(rules).open_shoe("AS 2D").draw(before)
     for left in range(dealt, 0, -1):
         assert (table.face.phase, table.face.final_round) == ("wagers_open", left == 1)

@@ -1,5 +1,5 @@
-"""Checks of the sequence digit in a shoe's reports. It counts from 0 to 9 and then goes on with 0 or 1; a digit that is
-left out means that a report was lost."""
+"""Checks of the sequence digit in a shoe's reports. It counts from 0 to 9 and then goes on with 0 or 1. If a digit is
+left out, a report was lost."""
 
 from __future__ import annotations
 

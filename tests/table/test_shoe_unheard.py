@@ -1,5 +1,5 @@
-"""Checks of a shoe that was not heard for so long that its sequence numbers cannot show lost reports. The table goes on
-only after a person has counted the cards."""
+"""Checks of a shoe that sent nothing for so long that the sequence digits of its reports cannot show how many were
+lost. The table goes on only after a person has counted the cards."""
 
 from __future__ import annotations
 

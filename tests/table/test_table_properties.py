@@ -1,5 +1,5 @@
-"""Properties of the table that hold whatever happens: cards in any order, with any opinion of the shoe, missed,
-unreadable or impossible, and any act of a person."""
+"""Properties of the table that hold whatever happens. Cards come in any order, and may be missed, unreadable or
+impossible. The shoe reports any result, and people perform any act."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ CardFact = CardDrawn | CardKept | CardDrawnOutsideGame
 
 
 def waiting(table: Table) -> int:
-    """Return how many cards wait because of the standing fault."""
+    """Return how many cards wait because of the present fault."""
     held = (table.fault.raised_by, *table.held) if table.fault else ()
     return sum(one is not None and isinstance(one.fact, CardFact) for one in held)
 
@@ -91,7 +91,7 @@ class CheckedTable(TableUnderTest):
         lamps(self.face, Live(frozenset({1}), pit_fresh=True, shoe_up=True, pit_up=True, journal_ok=True))
 
     def _check_fault(self, before: Table, fact: Fact) -> None:
-        """Check that a fault stays until a person ends it, and that the table does nothing while the fault stands."""
+        """Check that a fault stays until a person clears it, and that the table does nothing until then."""
         if before.fault is None or isinstance(fact, ShoeOpened | RoundVoided | CardNamed | CardsCounted | FaultCleared):
             return
         assert self.table.fault == before.fault
@@ -120,7 +120,8 @@ class CheckedTable(TableUnderTest):
             assert gone + waiting(self.table) == self._came
 
     def _check_final_round(self, before: Table, rounds: list[dict[str, object]]) -> None:
-        """Check that after the cut card came, only the wagered round in play and one more round are dealt."""
+        """Check how many rounds are dealt after the cut card came. If a round with wagers is being dealt, that round is
+        finished, and one more is dealt. Otherwise only one round is dealt."""
         if self.table.shoe is None or self.table.shoe.final_round is None:
             self._rounds_to_come = None
             return
@@ -132,8 +133,8 @@ class CheckedTable(TableUnderTest):
         assert self._rounds_to_come >= 0
 
     def check_numbers(self) -> None:
-        """Check that no round number is used twice, that nobody wagers after a shoe's last round, and that at most one
-        fault stands at a time."""
+        """Check that no round number is used twice, that nobody wagers after a shoe's last round, and that a second
+        fault begins only after the first is cleared."""
         ended = [(event["shoe"], event["round"]) for event in self.events if event["type"] in ("round", "void")]
         locked = [(event["shoe"], event["round"]) for event in self.of_type("wagers_locked")]
         assert ended == sorted(set(ended))
@@ -205,7 +206,7 @@ REQUESTS: st.SearchStrategy[Request] = st.one_of(
 
 
 def _a_card(table: CheckedTable, dice: Random) -> Card:
-    """Return a random card. Most of the returned cards can still be in the shoe."""
+    """Return a random card. In 95 of 100 cases the shoe can still hold the card."""
     shoe, decks = table.table.shoe, table.table.rules.shoe.decks
     there = [card for card, gone in zip(DECK, shoe.gone, strict=True) if gone < decks] if shoe else DECK
     return dice.choice(there if there and dice.random() < 0.95 else DECK)

@@ -1,5 +1,4 @@
-"""Checks of which acts may end which fault, and of which acts two people must ask for. Only the pure functions are
-tested here."""
+"""Checks of which act may end which fault, and of which acts need two people. Only pure functions are tested here."""
 
 from __future__ import annotations
 

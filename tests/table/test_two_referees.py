@@ -1,5 +1,5 @@
-"""Checks of the shoe as a second referee, because the shoe applies the drawing rules too. They cover where the shoe
-puts a card, which result it reports, and a card that it kept for the next round."""
+"""Checks of the shoe as a second referee, because the shoe applies the drawing rules too. The table compares the shoe's
+reports with its own rules: in which place a card belongs, what the result is, and which card is for the next round."""
 
 from __future__ import annotations
 
@@ -90,8 +90,8 @@ def test_the_shoes_opinion_of_the_burn(burned: int, target: Target, raised: str 
     ],
 )
 def test_the_shoes_result_is_held_against_ours(cards: str, says: ShoeResultReported) -> None:
-    """The table stops unless the shoe's result of a round agrees with the table's result, pairs included. The shoe may
-    report the result after the next lock, but only once."""
+    """The table stops if the shoe's result of a round differs from the table's own result, or if their pairs differ.
+    The shoe may report the result after the next lock, but only once."""
     for locked in (False, True):
         for of in ShoeResult:
             for player_pair in (False, True):
@@ -178,8 +178,8 @@ def test_another_house_burns_it_or_deals_it(
 @pytest.mark.parametrize("more", ["", "CUT"], ids=["shoe goes on", "shoe ends"])
 def test_the_result_of_the_round_in_which_a_card_was_kept_is_compared(drawn_in_error: str, more: str) -> None:
     """If the shoe keeps a card in a round, the table still compares the shoe's result of that round with its own. The
-    shoe begins a new round of its own with the kept card, so its result may be about other cards than lie on the felt.
-    """
+    results can differ, because for the shoe the kept card begins a new round. The shoe's result is then about other
+    cards than those on the felt."""
     for of in ShoeResult:
         table = Watched(house(drawn_in_error=drawn_in_error)).open_shoe().draw(more).lock()
         table.draw("4S TH").believe(KEPT).draw("5D 9C")
@@ -193,8 +193,8 @@ def test_the_result_of_the_round_in_which_a_card_was_kept_is_compared(drawn_in_e
 
 
 def test_a_shoe_opened_by_an_earlier_version_goes_on_without_that_comparison() -> None:
-    """In a shoe that an earlier version of the program opened, the table does not compare the result of a round with a
-    kept card, because a replay of that journal must give the same events."""
+    """An earlier version of the program did not compare the shoe's result of a round with a kept card. If that version
+    opened the shoe, the table still does not compare it, because a replay of the journal must give the same events."""
     table = TableUnderTest(replace(house(drawn_in_error="burn"), procedure=2)).open_shoe().lock()
     assert table.draw("4S TH").believe(KEPT).draw("5D 9C").believe(result(ShoeResult.PLAYER)).fault is None
 
@@ -221,8 +221,8 @@ def test_where_the_first_card_locks_only_a_kept_card_is_known_to_be_drawn_in_err
 
 
 def test_in_midi_a_kept_card_says_nothing_before_the_cards_are_turned_up() -> None:
-    """At Midi, a card that the shoe kept for the next round does not show before the cards are turned up, because it
-    would tell that the round takes no more cards."""
+    """At Midi, nothing shows that the shoe kept a card for the next round until the cards are turned up. Otherwise
+    people would learn that the round takes no more cards."""
     table = Watched(MIDI).open_shoe("2D 3H 4C").lock().draw("4S TH 5D 9C")
     kept = table.face.kept
     table.believe(KEPT)
@@ -286,8 +286,8 @@ def test_the_shoes_result_of_burned_cards_is_of_no_hand_and_stops_nobody(
 
 @pytest.mark.parametrize("rules", [ROYAL9, MIDI], ids=["mini", "midi"])
 def test_what_the_shoe_says_of_a_hand_with_burned_cards_is_told_by_no_fault(rules: TableRules) -> None:
-    """If the shoe counted burned cards as part of a round, no fault shows the shoe's opinions of that round, because
-    the places of its later cards, and its result, would tell what the burned cards are."""
+    """If the shoe counted burned cards as cards of a round, a fault about that round does not show where the shoe put a
+    card, or the shoe's result. Both would reveal what the burned cards are."""
     seen_at = []
     for cards_, place in zip(BURNED_HANDS, [(BANKER, 1), (PLAYER, 2), (PLAYER, 3)], strict=True):
         table = burned(cards_, rules).lock().to(*place, "KS")

@@ -27,8 +27,8 @@ _MIDI_ROYAL9 = replace(ROYAL9, play=MIDI.play)
 
 
 def least_award(seat: int, seen: Sequence[str]) -> str | None:
-    """Return the smallest award that the seat wins over all cards that can still come. Return None if perhaps no award
-    is won.
+    """Return the smallest award that the seat can end with, over all cards that can still come. Return None if the seat
+    might win no award.
 
     The function uses the rule sheet alone: cards 1 and 3 are Player's, 2 and 4 Banker's, and only the first two cards
     of a hand count.
@@ -80,8 +80,8 @@ def test_a_round_in_which_nothing_is_won_yet_is_voided_by_one(seen: tuple[str, .
 
 
 def test_the_card_that_a_fault_holds_is_seen_too() -> None:
-    """A void counts the winning card as seen even if a fault holds it. Here the dealer pressed a button of the shoe,
-    which raised the fault, and then drew that card."""
+    """A void counts the winning card as seen even if the card waits because of a fault. Here the dealer pressed a
+    button of the shoe, which raised the fault, and then drew that card."""
     table = begun("KS", "2D").believe(ShoeErrorRaised(ShoeError.BUTTON_MISHANDLED)).draw("9S")
     assert table.ask(VoidRound("Smith")) == "second_person_due"
     table.void()
@@ -124,8 +124,8 @@ def test_what_lies_face_down_is_not_told_and_nobody_voids_it_alone() -> None:
 
 
 def test_a_settlement_that_no_card_can_change_is_told() -> None:
-    """A void tells how the round would have been settled if no further card could change that. Here Player's 9 beats
-    whatever Banker can reach with the card that a fault holds."""
+    """A void event contains the settlement that the round would have had, if no further card could change it. Here
+    Player's 9 beats whatever Banker can reach with the card that waits because of a fault."""
     table = TableUnderTest(SUGARHOUSE).open_shoe("2D 3H 4C")
     table.do(PlaceWager(Wager(2, "player", 2000), "dealer"), LockWagers()).draw("4S TH 5D")
     table.believe(ShoeErrorRaised(ShoeError.OVERDRAW), CardDrawn(Card.parse("2C"))).void()
@@ -145,8 +145,8 @@ _PAIR = Bet("pair", rows=(Row(When(player=HandIs(pair=True)), pays=Fraction(11))
 
 
 def test_a_settlement_with_too_many_ends_to_look_at_is_not_told() -> None:
-    """A void does not tell how the round would have been settled if the round could end in too many ways. Here Player's
-    pair has won in any case, but two third cards can come, and the table does not try some 2,700 ends."""
+    """If a round could end in too many ways, its void event has no settlement that the round would have had. Here
+    Player's pair has won in any case, but two third cards can come, and the table does not try some 2,700 ends."""
     table = TableUnderTest(replace(SUGARHOUSE, bets=(*SUGARHOUSE.bets, _PAIR))).open_shoe("2D 3H 4C")
     table.do(*wagers("2 pair 2000"), LockWagers()).draw("2S TH 2D").void()
     assert table.of_type("void")[0]["would_settle"] is None

@@ -1,5 +1,5 @@
-"""Checks of wagers at the table: wagers exactly at each limit, just below and just above it; when chips may be moved;
-and the code with which a wager is refused.
+"""Checks of wagers at the table: wagers exactly at each limit, just below and just above it; when a player is allowed
+to move chips; and the code with which the table refuses a wager.
 
 The limits are those of the game files, written here in dollars as a dealer would post them.
 """
@@ -55,7 +55,7 @@ def opened(game: str) -> Watched:
 
 
 def lock(table: Watched) -> dict[str, Any]:
-    """Lock the wagers and return the event. The sensors see every chip on Royal 9."""
+    """Lock the wagers and return the event of the lock. The sensors report every chip that lies on Royal 9."""
     table.wagers = {each.seat for each in table.face.wagers if each.spot == "royal9"}
     table.do(LockWagers())
     event: dict[str, Any] = table.of_type("wagers_locked")[-1]
@@ -450,8 +450,8 @@ CHIPS = st.tuples(
 def test_no_cent_appears_or_is_lost(
     game: str, chips: list[tuple[int, bool, int, int]], six: list[Card], then: str
 ) -> None:
-    """Every cent on the layout is either staked or refused, each wager is counted once, and a refused wager cannot
-    lose."""
+    """Every cent on the layout is either staked or refused when wagers are locked. Each wager is settled once, and a
+    refused wager cannot lose."""
     table = opened(game)
     for seat, back, spot, cents in chips:
         table.ask(wager(f"{seat}{'b' if back else ''} {SPOTS[game][spot % len(SPOTS[game])]} {cents}"))

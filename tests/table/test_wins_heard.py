@@ -1,5 +1,5 @@
-"""Checks that the table records wins of progressive meters that the pit reports, and that each lock of wagers names the
-pit's message that gave the meters shown."""
+"""Checks that the table records each win of a progressive meter that the pit reports. Each lock of wagers must name the
+pit's message from which the table took the meter levels that it shows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Compares amounts in words with the words that people write on a cheque, and parses the words back into numbers."""
+"""Checks amounts that are written in words. The words are compared with those that people write on a cheque, and a
+second program parses them back into numbers."""
 
 from __future__ import annotations
 

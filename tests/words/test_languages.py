@@ -1,5 +1,5 @@
-"""Checks the languages: each is found by its files, has no sentence that English lacks, and is complete for each group
-of readers for whom it must be complete."""
+"""Checks the language files. Each language is found by its files, has no sentence that English lacks, and is complete
+for each group of readers that needs it complete."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_every_letter_of_a_language_is_in_a_font_that_the_pages_bring(name: str)
 
 
 def test_every_row_of_a_shipped_bet_has_its_words_in_every_language() -> None:
-    """If a house has its own text for a row of a bet, it has that text in each language."""
+    """If a shipped house has its own text for a row of a bet's pay table, the text exists in each language."""
     games = (load_game(path)[0] for path in (TABLES.parent / "games").glob("*.toml"))
     words = [row.words for game in games for bet in game.bets for row in bet.rows if row.words]
     assert len(words) == 6

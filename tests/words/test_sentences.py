@@ -40,8 +40,8 @@ _MAY_ASK = re.compile(
 
 @cache
 def _asking() -> dict[Path, list[ast.Call | ast.Subscript | ast.FunctionDef]]:
-    """Return, for each source file of the program, the calls, subscripts and functions in it that may look up a text of
-    a language."""
+    """Return a dict that maps each source file of the program to its code that may look up a text of a language: calls,
+    subscripts and functions, as syntax trees."""
     texts = {path: path.read_text("utf-8") for path in CONTROLLER.rglob("*.py")}
     trees = {path: ast.parse(text) for path, text in texts.items() if _MAY_ASK.search(text)}
     return {
@@ -70,8 +70,8 @@ def every_asked_for() -> frozenset[tuple[str, str, str | None]]:
 
 
 def asked_for() -> Iterator[tuple[str, str, str | None]]:
-    """Yield every text of a language that the program looks up by name: the kind of file ("screen" or "others"), the
-    section, and a key. The key is None if the program computes it, or looks up the whole section."""
+    """Yield every text of a language that the program looks up by name. Each is a triple: the kind of file ("screen" or
+    "others"), the section, and a key. The key is None if the program computes it, or looks up the whole section."""
     for path, nodes in _asking().items():
         has_pages = path.parent.name in ("screen", "pit_page")
         for node in nodes:
@@ -136,7 +136,8 @@ def leaves(section: dict[str, Any], path: str = "") -> Iterator[tuple[str, str]]
 
 
 def changed(section: dict[str, Any]) -> dict[str, Any]:
-    """Return a copy of a language's section in which every sentence is another one, under the same codes."""
+    """Return a copy of a language's section in which every sentence is replaced by a different sentence. The keys stay
+    the same."""
     return {
         code: changed(told) if isinstance(told, dict) else f"{told[::-1]}!".replace("{", "(").replace("}", ")")
         for code, told in section.items()
@@ -224,8 +225,8 @@ def test_every_code_that_a_wager_is_refused_with_has_its_sentence() -> None:
 
 @pytest.mark.parametrize("name", LANGUAGES)
 def test_every_section_and_every_key_that_the_program_names_is_there(name: str) -> None:
-    """Every section and every key of a language file that the program looks up by name exists. A page once looked up a
-    removed section, and failed with KeyError."""
+    """Every section and key of a language file that the program looks up by name exists. In an earlier version a page
+    looked up a section that had been removed, and failed with KeyError."""
     told = {"screen": wording.words(name), "others": language(name).sections}
     asked = every_asked_for()
     assert {("screen", "label", "pays"), ("screen", "pit", "held"), ("others", "waiting", "any_choice")} <= asked
@@ -290,7 +291,7 @@ def test_the_wagers_that_a_sensor_sees_and_the_lock_refuses_are_told_bet_by_bet(
 
 @pytest.mark.parametrize(("cents", "line"), [(150_000, "$1,500"), (1_250, "$12.50"), (99, "$0.99")])
 def test_a_fixed_award_is_shown_to_the_cent(cents: int, line: str) -> None:
-    """A fixed award is shown with its cents, because an award of $12.50 was once shown as $12."""
+    """A fixed award is shown with its cents. An earlier version showed an award of $12.50 as $12."""
     hand = HandShown(("KS", "9H"), 9)
     hit = Hit(1, 1, "pairs", 3, "suited", hand, hand, None, Fixed(cents), ())
     assert event_sentence(hit.body()) == f"seat 3 pairs, suited: {line}"

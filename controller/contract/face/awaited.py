@@ -8,10 +8,10 @@ from controller.contract.face.table import Public
 
 def awaited(face: Public) -> str:
     """Return the code of what the table waits for, such as "card". The code is a key in the sections `waiting` and
-    `waits` of the language files; `waits` is the section for players.
+    `waits` of the language files. The section `waits` has the texts for players.
 
-    While the table stands still because of a fault, it waits for a supervisor. The code then says what the table would
-    wait for without the fault.
+    While the table stands still because of a fault, it waits for a supervisor. In this case, the code still says what
+    the table would wait for without the fault.
     """
     if face.choice is not None:
         return "choice"

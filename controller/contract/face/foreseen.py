@@ -67,6 +67,6 @@ Would = WouldCorrect | WouldVoid | WouldClose
 
 
 def would(answer: dict[str, Any]) -> Would | None:
-    """Parse the field `would` of an answer: what the requested act would change. Returns None for an act that has
-    nothing to show. Raises ValueError for an answer of another version."""
+    """Parse the field `would` of an answer on the control socket, which says what the requested act would change.
+    Returns None if the act has no preview. Raises ValueError if another version of the program made the answer."""
     return msgspec.convert(answer, Would) if answer else None

@@ -1,4 +1,5 @@
-"""What the program that drives a table's screen reports to other programs on the machine about its players' page."""
+"""The report of the program that drives a table's screen: where the page for players can be seen. Other programs on the
+machine read the report."""
 
 from __future__ import annotations
 
@@ -15,8 +16,8 @@ PAGE_STANDING = "/standing"
 
 
 class PageStanding(Struct, frozen=True):
-    """Where the players' page of this table can be seen, as a code such as "page_on_monitor", and for how many seconds
-    this has been so."""
+    """A code that says where the players' page of this table can be seen, such as "page_on_monitor", and the number of
+    seconds for which this has been so."""
 
     table: str
     code: PageCode

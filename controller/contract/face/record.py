@@ -1,5 +1,5 @@
-"""The types of a round's record: how a finished round went, step by step, by the table's journal.
-`controller/daemon/round_record.py` makes the record."""
+"""The types of a round's record. The record tells how a finished round went, step by step, as the table's journal has
+it. `controller/daemon/round_record.py` makes the record."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from controller.contract.face.table import PublicHand, PublicWager
 
 
 class RowTold(msgspec.Struct, frozen=True, kw_only=True):
-    """A row of the journal, for people: its time, its source, its fact in words, and the events that the fact caused in
-    turn."""
+    """A journal row in a form for people: its time, where its fact came from, the fact in words, and the events that
+    the table made from the fact."""
 
     row: int
     at: str
@@ -53,7 +53,7 @@ class Step(RowTold, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class RoundRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """The record of one finished round: its rows in the journal, the events that they caused, and the round's
+    """The record of one finished round: its journal rows, the events that the table made from them, and the round's
     corrections."""
 
     round: str

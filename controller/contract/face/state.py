@@ -7,7 +7,8 @@ import msgspec
 
 
 class Links(msgspec.Struct, frozen=True):
-    """Whether the table is connected to its card shoe, and whether it can write its journal to the disk."""
+    """Two facts about a table's own hardware: whether it is connected to its card shoe, and whether it can write its
+    journal to the disk."""
 
     shoe: bool
     journal: bool
@@ -49,8 +50,8 @@ class State(TableState, frozen=True, kw_only=True):
 
 
 class Presence(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether a table is connected, and the number of its program's run (`boot`). This is all that the broker retains
-    for a disconnected table."""
+    """A message that says whether a table is connected, and the number of its program's run (`boot`). For a
+    disconnected table, this is all that the broker retains."""
 
     online: bool
     table: str

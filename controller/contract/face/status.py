@@ -48,7 +48,8 @@ class ShoeLine(msgspec.Struct, frozen=True):
 
 
 class Standing(msgspec.Struct, frozen=True):
-    """What the table thinks of its pit and of the link to it: a code, and the values for that code's sentences."""
+    """The state of the table's link to its pit: a code, and the values that are filled into the sentences for that
+    code."""
 
     code: str
     """A key of a language's section `pit`."""
@@ -58,7 +59,7 @@ class Standing(msgspec.Struct, frozen=True):
 
 
 class MetersRefused(msgspec.Struct, frozen=True):
-    """The pit's last message about the meters, if the table refuses to use that message, and the reason."""
+    """The pit's last message about the meters, and the reason why the table refuses to use that message."""
 
     seq: int
     at: str

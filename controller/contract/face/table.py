@@ -1,9 +1,9 @@
 """The table's public face: everything that lamps, status, screen, log lines and the pit's `state` may show of the
 table.
 
-The face holds no card that lies face down, and nothing from which such a card could be worked out. Of the cards that
-are put away before the first round, the face shows only the first one, and how many the others are.
-`controller/table/public.py` makes the face.
+The face holds no card that lies face down, and nothing from which such a card could be worked out. Of the burned cards
+before the first round, the face shows the first card and the number of the other cards. `controller/table/public.py`
+makes the face.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class PublicChoice(msgspec.Struct, frozen=True):
 
 
 class PublicFault(msgspec.Struct, frozen=True):
-    """The fault for which the table stands still. Nothing that players must not see is in it."""
+    """The fault for which the table stands still. The fields hold nothing that players must not see."""
 
     id: str
     """The name of this one stop, such as "3-2": an act that leaves the fault names it."""

@@ -1,9 +1,9 @@
-"""Packs several files into one compressed file, the form of a table's and a pit's backups. The first file in the pack
-is a signed description of it.
+"""Packs several files into one compressed file. The backups of a table and of a pit are such files. The first file in
+the pack is a signed description of the pack.
 
-This first file, the head, is `backup.json`. It names every other file in the pack, with its SHA-256. The code that
-unpacks trusts nothing in the pack. It bounds the unpacked size before it unpacks anything. Each member must be an
-ordinary file, in the order of the head, and must have the SHA-256 that the head names.
+This first file is called the head, and its name is `backup.json`. It names every other file in the pack, with its
+SHA-256. The code that unpacks trusts nothing in the pack. It bounds the unpacked size before it unpacks anything. Each
+member must be an ordinary file, in the order of the head, and must have the SHA-256 that the head names.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ Content = Path | bytes
 
 
 def member_of(name: str, content: Content) -> Member:
-    """Return the entry for a file to be packed: its name, and the SHA-256 of its content. Raises OSError if the content
-    is a file that cannot be read."""
+    """Return the entry for a file that will be packed: its name, and the SHA-256 of its content. `content` is the
+    bytes, or the path of a file. Raises OSError if that file cannot be read."""
     if isinstance(content, bytes):
         return Member(name, hashlib.sha256(content).hexdigest())
     with content.open("rb") as file:
@@ -53,12 +53,12 @@ def member_of(name: str, content: Content) -> Member:
 
 
 def write_packed(to: Path, says: Mapping[str, object], files: Mapping[str, Content], signer: Signer) -> None:
-    """Pack `files` under their names into the new file `to`, write it through to the disk, and read it back to compare.
-    Only the user of this program may read the new file.
+    """Pack `files` into the new file `to`, write it through to the disk, and read it back to compare. `files` maps the
+    name of each member to its content. Only the user of this program may read the new file.
 
-    `says` holds further fields for the pack's description of itself. If anything fails, no file `to` is left. Raises
-    OSError (FileExistsError if `to` exists), and TableError `backup_damaged` if the disk holds something else than was
-    written.
+    `says` holds further fields for the pack's head (its signed description). If anything fails, the file `to` is
+    removed. Raises OSError (FileExistsError if `to` exists). Raises TableError `backup_damaged` if the disk holds
+    something else than was written.
     """
     handle = os.open(to, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
@@ -95,13 +95,14 @@ def _add(tar: tarfile.TarFile, name: str, content: Content) -> None:
 def read_packed(
     path: Path, read: Callable[[dict[str, Any]], tuple[_T, Sequence[Member]]], into: Path | None
 ) -> tuple[_T, list[Path]]:
-    """Check the packed file at `path`, and unpack its members into the folder `into`. The members get the file names
-    "0", "1" and so on. Returns a pair: what `read` made of the pack's head (the JSON object that describes it), and the
-    paths of the unpacked members.
+    """Check the packed file at `path`, and unpack its members into the folder `into` under the file names "0", "1" and
+    so on. If `into` is None, only compare the members with their SHA-256.
 
-    If `into` is None, the members are only compared with their SHA-256. `read` is called with the head. It returns any
-    value, and the members that the pack must hold. It may raise ValueError, LookupError or TypeError. Raises TableError
-    `backup_damaged`, and OSError if `path` cannot be read or `into` cannot be written.
+    The function `read` is called with the pack's head (the JSON object that describes the pack). It returns a pair: any
+    value, and the list of the members that the pack must hold. It may raise ValueError, LookupError or TypeError.
+
+    Returns a pair: the value from `read`, and the paths of the unpacked members. Raises TableError `backup_damaged`.
+    Raises OSError if `path` cannot be read or `into` cannot be written.
     """
     with _explained(path):
         _check_bounds(path)
@@ -124,7 +125,7 @@ def read_packed(
 
 
 def damaged(path: Path, why: str) -> TableError:
-    """Make the error that says that the backup at `path` must not be used, and why."""
+    """Return the TableError that says that the backup at `path` must not be used, and why."""
     do = "Use another backup. Where there is none, keep this one, and ask where it lay and who could change it."
     return TableError("backup_damaged", f"The backup {path} cannot be used: {why}.", do)
 

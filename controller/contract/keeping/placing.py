@@ -77,8 +77,8 @@ class Placing:
                 for_owner(each, owner)
 
     def may_be_made(self, *paths: Path) -> None:
-        """Register paths that the `with` block may create. If the block ends with an error, the files at these paths
-        are deleted."""
+        """Register paths that the code in the `with` block may create. If the block ends with an error, the files at
+        these paths are deleted."""
         for path in paths:
             if not os.path.lexists(path):
                 self._undo.callback(path.unlink, missing_ok=True)
@@ -93,9 +93,9 @@ class Placing:
                 self._undo.callback(there.rename, here)
 
     def set_aside(self, aside: Callable[[], Path | None], file: Path) -> Path | None:
-        """Call the function `aside`, which renames the SQLite database `file` and the files beside it, and returns the
-        new path, or None if nothing was renamed. Return that path. If the `with` block ends with an error, the renaming
-        is undone."""
+        """Rename the SQLite database `file`, and the files beside it, by a call of the function `aside`. `aside`
+        returns the new path, or None if it renamed nothing. Return what `aside` returned. If the `with` block ends with
+        an error, the old names are restored."""
         to = aside()
         if to is not None:
             for ending in _SQLITE:

@@ -1,9 +1,10 @@
 """The Unix control socket of a table or a pit: how it is made, and which callers may stay connected to it.
 
 Connections are limited for each user, and for all users together. A caller that connects and stays silent cannot keep
-others out: if there is no room for a new caller, the connection that has been silent longest is ended. This is one of
-the new caller's own user, or one of the user with the most connections. A connection whose request is being carried out
-is never ended for a new caller.
+others out, because a connection is ended if there is no room for a new caller. If the new caller's user has too many
+connections, that user's longest silent connection is ended. If all users together have too many, the longest silent
+connection of the user with the most connections is ended. A connection whose request is being carried out is never
+ended for a new caller.
 """
 
 from __future__ import annotations
@@ -46,8 +47,8 @@ _WAITS_BYTES = 16_384
 def bound(path: Path, mode: int, setting: str, longest: int = LONGEST_PATH) -> socket.socket:
     """Make a Unix socket at `path` that does not listen yet. `mode` is its file mode, which says who may connect.
 
-    Raises TableError `control_socket` if the socket cannot be made. For this error, `setting` is the configuration key
-    of the path, and `longest` is the most characters that the path may have.
+    Raises TableError `control_socket` if the socket cannot be made. The error's text names `setting`, the configuration
+    key of the path, and `longest`, the most characters that the path may have.
     """
     channel = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK | socket.SOCK_CLOEXEC)
     try:
@@ -69,7 +70,7 @@ def bound(path: Path, mode: int, setting: str, longest: int = LONGEST_PATH) -> s
 class Connection(Struct, eq=False):
     """One caller on the control socket. `uid` is the user of the caller's process, as the kernel reports it.
     `silent_since_s` is the time since which the caller has been silent. `acting` is True while the caller's request is
-    carried out, and then the connection is not ended to make room for a new caller."""
+    carried out. During that time, the connection is not ended to make room for a new caller."""
 
     uid: int
     writer: asyncio.StreamWriter
@@ -89,8 +90,8 @@ class Connection(Struct, eq=False):
             return await reader.readline()
 
     async def say(self, line: bytes) -> None:
-        """Send a line to the caller. If the caller does not read it within `READS_WITHIN_S` seconds, end the connection
-        and raise ConnectionAbortedError. So only few bytes wait in memory."""
+        """Send a line to the caller. If the caller does not read the line within `READS_WITHIN_S` seconds, end the
+        connection and raise ConnectionAbortedError. This limits how many unread bytes wait in memory."""
         self.writer.write(line)
         try:
             async with asyncio.timeout(READS_WITHIN_S):
@@ -113,7 +114,7 @@ class Connections:
     @contextlib.asynccontextmanager
     async def of(self, writer: asyncio.StreamWriter) -> AsyncIterator[Connection | None]:
         """Register a new caller while the `with` block runs, and yield its connection. If there is no room, end the
-        connection that has been silent longest. Yield None if no connection may be ended to make room."""
+        connection that has been silent longest. If no connection may be ended to make room, yield None."""
         writer.transport.set_write_buffer_limits(high=_WAITS_BYTES)
         newcomer = Connection(_peer_uid(writer), writer, asyncio.get_running_loop().time())
         place = newcomer if self._has_room_for(newcomer) else None
@@ -148,8 +149,8 @@ class Connections:
 class Peer(Struct, frozen=True):
     """The process at the other end of a Unix socket, as the kernel noted it when the connection was made.
 
-    If that process hands the open socket to another account, the other account acts under the first account's name, as
-    if it had been given a password.
+    A process can hand its open socket to a process of another user. The kernel then still names the first user, as if
+    that user had given away a password.
     """
 
     pid: int

@@ -1,8 +1,8 @@
 """One connection to an MQTT broker, made with paho. The harm that a broker can do to its client is bounded.
 
-Without this module, paho takes a packet of 256 MB, and ends its thread at a string that is not UTF-8. One message that
-paho cannot parse ends the connection; if the broker retains that message, it sends it again on every new connection.
-The table and the pit both use this module. Whatever the broker sends can at most end the connection.
+The library paho alone accepts packets of up to 256 MB, and its thread ends at a string that is not UTF-8. A message
+that paho cannot parse ends the connection. If the broker retains such a message, it sends the message again on every
+new connection. The table and the pit both use this module. Whatever the broker sends can at most end the connection.
 """
 
 from __future__ import annotations
@@ -87,11 +87,11 @@ class Link(Client):
     """One connection to the MQTT broker at `host`, MQTT 5 at QoS 1. The object cannot be used again after the
     connection has ended.
 
-    `own_topic` is the topic on which only this client may publish. The client subscribes to that topic too, because the
-    message that the broker retains there shows whether the broker is still the same, and whether another client
-    published there. `run` is a name of this run of the program, and is in every message that the client sends there.
-    The topics in `first` are subscribed to before `topics`, so the messages that the broker retains on them arrive
-    first. The client does not receive its own messages on `first`.
+    `own_topic` is the topic on which only this client may publish. The client subscribes to that topic too. From the
+    message that the broker retains there, the client sees whether the broker is still the same, and whether another
+    client published on the topic. `run` is a random name of this run of the program, and is in every message that the
+    client sends on that topic. The topics in `first` are subscribed to before `topics`, so the messages that the broker
+    retains on them arrive first. The client does not receive its own messages on `first`.
     """
 
     def __init__(
@@ -363,7 +363,8 @@ class Cuts:
 
 
 class Rival:
-    """Finds out whether another MQTT client keeps pushing this client off the broker by connecting in its name. Pure.
+    """Detects that another MQTT client repeatedly connects under this client's name, so that the broker cuts this
+    client off. Pure.
 
     The number of cut connections is no sign, because lines are cut for other reasons too. Two things count as signs.
     The first is a foreign message on this client's own topic, after the broker had accepted a message of this client on
@@ -382,9 +383,9 @@ class Rival:
         self._wrote = True
 
     def ended(self, taken_over: bool, closed_by_broker: bool, now_s: float) -> bool:
-        """Note that a working connection has ended. Returns True if another client seems to push this client off the
-        broker. `taken_over` is True if the broker gave that reason, and `closed_by_broker` if the broker closed the
-        connection without a reason."""
+        """Note that a working connection has ended. `taken_over` is True if the broker said that another client took
+        this client's place. `closed_by_broker` is True if the broker closed the connection without a reason. Returns
+        True if another client seems to push this client off the broker."""
         self._closed = closed_by_broker
         if taken_over:
             self._signs_s.extend([now_s] * _SIGNS)

@@ -76,8 +76,8 @@ def _house() -> Iterable[Problem]:
 
 
 def game_path(table: Path) -> Path:
-    """Return the path of the game file that the table's file at `table` names. Raises ConfigError, which lists every
-    mistake in the table's file."""
+    """Read the table's file at `table`, and return the path of the game file that it names. Raises ConfigError, which
+    lists every mistake in the table's file."""
     return Path(os.path.normpath(table.parent / load_table_file(table).table.game))
 
 

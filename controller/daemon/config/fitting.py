@@ -109,7 +109,8 @@ def _check_shoe_deals(brand: Brand, tableau: Tableau | None) -> Iterable[Mistake
 
 
 def _without_rules() -> str:
-    """Return the names of the shoe brands that have no drawing rules of their own, in one text with commas."""
+    """Return the names of the shoe brands that have no drawing rules of their own, as one text in which commas separate
+    them."""
     return ", ".join(name for name in shoes.NAMES if shoes.brand(name).tableau is None)
 
 
@@ -164,8 +165,8 @@ def warnings(table: TableFile, game: GameFile) -> Iterable[str]:
 
 
 def _unnoticed(shoe: ShoeSection) -> Iterable[str]:
-    """Yield warnings for what can go unnoticed with these shoe settings, such as cards that are dealt while the plug at
-    the shoe is pulled out."""
+    """Yield warnings about shoe settings with which something can happen unnoticed. Example: the table does not notice
+    cards that are dealt while the plug at the shoe is pulled out."""
     brand, asking = shoe.driver, None if shoe.ask == "off" else shoe.driver.asking
     if asking is None and shoe.present is None:
         cards = "ten reports or a multiple of ten" if brand.bits_until_numbers_repeat else "any number of cards"

@@ -78,10 +78,11 @@ class GameFile(Struct, frozen=True, kw_only=True):
 
 
 def of_kind(values: dict[str, Any]) -> type[GameFile]:
-    """Return the type for a game file with these values: `GameFile` with one more section, which is named after the
-    file's `kind`.
+    """Return the type for a game file with these values: `GameFile` with one more section. That section is named after
+    the file's `kind`, such as `[lucky9]`.
 
-    If the file names no known kind, the type gets a section for each known kind whose section is in the file.
+    If `kind` is missing or unknown, the type has one more section for each known kind that is the name of a section in
+    the file.
     """
     named = [kind for kind in KINDS if kind == values.get("kind")]
     return _with_sections(*(named or [kind for kind in KINDS if kind in values]))
@@ -174,8 +175,8 @@ def _check_play(section: Section, shoe: ShoeRules, bets: tuple[Bet, ...]) -> Ite
 
 
 def _check_beside_the_hand(bets: tuple[Bet, ...], hand: str) -> Iterable[Mistake]:
-    """Check that every other bet needs the bet on the spot `hand`, which is the wager on the seat's own hand. A bet may
-    need `hand` directly, or through another bet that needs it."""
+    """Check that nobody can wager on another bet without a wager on the seat's own hand, whose spot is `hand`. So each
+    bet must need `hand`, directly or through another bet that needs it."""
     beside = {hand}
     while more := {bet.spot for bet in bets if bet.needs and beside.issuperset(bet.needs)} - beside:
         beside |= more
@@ -233,8 +234,8 @@ def _check_one_of(wagers: WagerRules, bets: tuple[Bet, ...]) -> Iterable[Mistake
 
 
 def _check_placeable(wagers: WagerRules, bets: tuple[Bet, ...]) -> Iterable[Mistake]:
-    """Check that a player can place each bet beside at least one of the bets that it needs. The groups in
-    `wagers.one_of` may forbid that."""
+    """Check that a player can place each bet together with at least one of the bets that it needs. A group in
+    `wagers.one_of` allows a wager on only one of its spots, and so may make that impossible."""
     needs = {bet.spot: bet.needs for bet in bets}
 
     def can(spot: str, beside: frozenset[str]) -> bool:
@@ -251,8 +252,8 @@ def _check_placeable(wagers: WagerRules, bets: tuple[Bet, ...]) -> Iterable[Mist
 
 
 def _check_limits(wagers: WagerRules, bets: tuple[Bet, ...]) -> Iterable[Mistake]:
-    """Check the limits that a bet has of its own: some wager must fit between them. A bet with a fixed price must have
-    no such limits."""
+    """Check the limits that a bet has of its own: at least one amount must be allowed by both limits. A bet with a
+    fixed price must have no such limits."""
     for place, bet in enumerate(bets):
         own = [word for word in ("minimum_cents", "maximum_cents") if getattr(bet, word) is not None]
         if not own:
@@ -273,8 +274,8 @@ def _check_limits(wagers: WagerRules, bets: tuple[Bet, ...]) -> Iterable[Mistake
 def _check_most_paid(wagers: WagerRules, rounding: Rounding, bets: tuple[Bet, ...]) -> Iterable[Mistake]:
     """Check a bet's `pays_at_most_cents`, the most that a wager can win.
 
-    The amount must be enough to pay the smallest wager in full, and the bet must have a row that pays odds such as
-    "8:1".
+    The amount must be enough to pay the smallest wager in full. The bet's pay table must have a row that pays odds such
+    as "8:1".
     """
     for place, bet in enumerate(bets):
         if (most_cents := bet.pays_at_most_cents) is None:
@@ -295,8 +296,8 @@ def _check_most_paid(wagers: WagerRules, rounding: Rounding, bets: tuple[Bet, ..
 
 
 def _check_maximum_of_needed(wagers: WagerRules, bets: tuple[Bet, ...]) -> Iterable[Mistake]:
-    """Check each bet whose maximum depends on other wagers (`maximum_of_needed`): the bet must need those wagers, and
-    its maximum must not be below its minimum."""
+    """Check each bet with `maximum_of_needed`, whose maximum is a multiple of the wagers on the bets that it needs. The
+    bet must need another bet, and its maximum must not be below its minimum."""
     of = {bet.spot: bet for bet in bets}
     for place, bet in enumerate(bets):
         if bet.maximum_of_needed is None:
@@ -317,10 +318,10 @@ def _check_maximum_of_needed(wagers: WagerRules, bets: tuple[Bet, ...]) -> Itera
 
 
 def _check_closing(shoe: ShoeRules, wagers: WagerRules, section: Section, bets: tuple[Bet, ...]) -> Iterable[Mistake]:
-    """Check the keys that close bets after some round of the shoe.
+    """Check the keys that close bets after a certain round of the shoe, or in its last round.
 
-    Wagers must be taken in the first round at least, and the shoe must have cards enough for a round in which bets are
-    closed. A bet on a seat's own hand must never close.
+    At least the first round must take wagers. After the closing, the shoe must have enough cards for another round. A
+    bet on a seat's own hand must never close, because only a seat with that wager is dealt cards.
     """
     most = max(1, (52 * shoe.decks - 2) // _FEWEST_A_ROUND)
     words: list[tuple[str, WagerRules | Bet]] = [
@@ -464,7 +465,8 @@ is the section of the file's kind."""
 
 
 def old_form(values: dict[str, Any], file: str) -> list[Problem]:
-    """Return a problem for each key that belongs to the old form of game files, in which bets were not written as rows.
+    """Return a problem for each key of the old form of game files, which had such keys instead of one `[[bets]]` entry
+    for each bet.
 
     Each problem says how the key is written now.
     """

@@ -61,8 +61,8 @@ def placed(key: str, values: object) -> str:
 
 
 def _name(entry: object) -> str:
-    """Return what people call an entry of a list in brackets, such as ` (seat 2)` or ` (banker)`. Return an empty text
-    if the entry has neither a spot nor a number."""
+    """Return, in brackets, what people call an entry of a list, such as ` (seat 2)` or ` (banker)`. Return an empty
+    text if the entry has neither a spot nor a number."""
     match entry:
         case {"spot": str(spot)}:
             return f" ({spot})"

@@ -1,7 +1,7 @@
-"""Warnings about values in a game's file that are allowed, but that are more likely a slip than meant. Each warning
-names the file's own key.
+"""Warnings about values in a game's file that are allowed, but are probably a slip. Each warning names the key as the
+file has it.
 
-With a mistake in its file, a table cannot play. With such a value it can, and some house may want it.
+Such a value is no mistake, because a house may want it, and a table can play with it.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ _A_LARGE_COMMISSION = Fraction(1, 10)
 
 
 def seldom_meant(game: GameFile) -> Iterator[str]:
-    """Yield a warning for each value of the game's file that is allowed, but more likely a slip than meant. The file
-    must have no mistakes."""
+    """Yield a warning for each value of the game's file that is allowed, but is probably a slip. The file must have no
+    mistakes."""
     if in_use().digits:
         yield from _small_amounts(game.wagers, game.bets)
     yield from _limits_between_chips(game.wagers, game.bets)
@@ -84,8 +84,8 @@ def _cut_card(game: GameFile) -> Iterator[str]:
 
 
 def _closing(game: GameFile) -> Iterator[str]:
-    """Warn of keys that close a bet without effect: another key closes the bet in that round already, or the round has
-    begun before the key can close the bet."""
+    """Warn of keys that should close a bet, but have no effect. Either another key closes the bet in that round anyway,
+    or the key takes effect only after the round's wagers are placed."""
     wagers, last_of_all = game.wagers, game.wagers.no_bets_after_round
     for bet in game.bets:
         last = bet.no_bets_after_round
@@ -100,8 +100,8 @@ def _closing(game: GameFile) -> Iterator[str]:
 
 
 def _commissions(bet: Bet) -> Iterator[str]:
-    """Warn of a commission above a tenth of the win. Five per cent is usual, and is written "1:20". Whoever wrote
-    `5:20` or `1:2` probably meant that."""
+    """Warn of a commission above a tenth of the win. The usual commission is five per cent, which is written "1:20".
+    Whoever wrote `5:20` or `1:2` probably wanted five per cent."""
     for row in bet.rows:
         for word in ("commission_taken", "commission_owed"):
             part: Fraction | None = getattr(row, word)
@@ -147,8 +147,8 @@ def _most_paid_is_never_reached(wagers: WagerRules, bet: Bet) -> Iterator[str]:
 
 
 def _awards_out_of_order(bet: Bet) -> Iterator[str]:
-    """Warn of a bet whose rows of awards are in a wrong order. The first row that fits a hand decides, so a smaller
-    award above a greater one may hide the greater one."""
+    """Warn of a bet whose pay table has its awards in a wrong order. The first row that fits a hand decides. So a row
+    with a smaller award that stands above a row with a greater one may hide the greater award."""
     for place, row in enumerate(bet.rows):
         for above in bet.rows[:place]:
             more = row.cents is not None and above.cents is not None and row.cents > above.cents
@@ -167,7 +167,7 @@ def _awards_below_the_price(bet: Bet) -> Iterator[str]:
 
 
 def _ties_that_lose(bet: Bet) -> Iterator[str]:
-    """Warn of a bet on the winner that has no row for a tie, and so loses on a tie.
+    """Warn of a bet on the winner whose pay table has no row for a tie, so that the bet loses on a tie.
 
     If the loss is meant, a row for the tie with `result = "lose"` says so.
     """

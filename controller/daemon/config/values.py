@@ -202,9 +202,10 @@ def _section(values: dict[str, Any], type_: Any, at: str) -> Any:
 
 @cache
 def _forms(type_: Any) -> dict[str, _Form]:
-    """Return the analysed type of each key of a section.
+    """Return the analysed type of each key of a section. `type_` is the section's type.
 
-    A pin's wiring is a named tuple and not a struct, because the program that darkens the lamps must import little.
+    Most sections are structs. The wiring of a pin is a named tuple instead, because the program that darkens the lamps
+    uses that type and must import little.
     """
     keys = type_.__struct_fields__ if issubclass(type_, Struct) else type_._fields
     return {name: _form(hint) for name, hint in get_type_hints(type_).items() if name in keys}
@@ -264,7 +265,8 @@ def _meant_choice(value: object, choices: Sequence[str | int]) -> str:
     """Return a question about the choice that somebody probably meant, such as ", is T meant?" for the rank "10".
     Return an empty text if no choice is near.
 
-    If the choices are the digits 0 to 9, the question for a greater number offers its digits.
+    If the choices are the numbers 0 to 9 and the value is greater, the question offers the digits of the value. For 12
+    it is ": is 1 or 2 meant?".
     """
     if value in ("10", 10) and "T" in choices:
         return ", is T meant?"
@@ -383,10 +385,10 @@ Sections = Mapping[str, Any]
 
 
 def sound_sections(values: dict[str, Any], type_: type[Struct], whole: Struct | None) -> dict[str, Any]:
-    """Return the sections of a file that can be read, by name. `whole` is the file as `structure` made it, or None if
-    the file has mistakes.
+    """Return the sections of a file that have no mistake, by name. `whole` is the whole file as an object, or None if
+    the file has a mistake.
 
-    With mistakes, only the sections without a mistake are returned. `structure` has already told people of the others.
+    The mistakes in the other sections are not reported here, because `structure` has already reported them.
     """
     if whole is not None:
         return asdict(whole)

@@ -194,7 +194,7 @@ class _Asked(Struct, frozen=True):
 
 
 class _Foreseen(Struct, frozen=True):
-    """A client's question for a preview: what would the request `asked` do?"""
+    """A client's question for a preview. The answer says what the request `asked` would do."""
 
     asked: _Asked
 

@@ -22,8 +22,11 @@ CABINET = "cabinet_open"
 
 
 class Wanted(Enum):
-    """The kinds of tables that need a certain input. `tablectl setup`, in which a person presses each input in turn,
-    asks for every input except that of the shoe's plug."""
+    """The kinds of tables that need a certain input, such as every table whose dealer locks the wagers.
+
+    During `tablectl setup` a person presses each input in turn. Every input is asked for, except that of the shoe's
+    plug.
+    """
 
     TO_LOCK = auto()  # every table whose dealer locks the wagers
     EVERYWHERE = auto()  # every table: without it people must use `tablectl`
@@ -62,8 +65,8 @@ INPUTS: dict[str, Input] = {
 
 
 def missed_without(calls: Iterable[Call]) -> list[str]:
-    """Return the names of the inputs that a table needs if its dealer makes these calls, such as `hit` or `split`, each
-    with a button."""
+    """Return the names of the inputs that a table must have. `calls` are the calls of the game's dealer that each have
+    a button, such as `hit` or `split`."""
     called = {call.value for call in calls}
     return [name for name, each in INPUTS.items() if each.wanted is Wanted.EVERYWHERE or name in called]
 
@@ -72,8 +75,8 @@ def to_wire(calls: Iterable[Call], of_shoe: Iterable[str], walks: bool) -> list[
     """Return the inputs that a person is asked to wire at a table, in the usual order.
 
     `calls` are the calls that the game's dealer makes with a button, such as `hit`. `of_shoe` are the buttons that the
-    shoe needs. If the person presses each input in turn during the setup (`walks`), the optional inputs are asked for
-    too. Example: a shoe that reports the cut card itself needs no button for it, but the table may have one.
+    shoe needs. `walks` is True if the person presses each input in turn during the setup. The optional inputs are then
+    asked for too. Example: a shoe that reports the cut card itself needs no button for it, but the table may have one.
     """
     own = (Wanted.TO_LOCK, Wanted.EVERYWHERE)
     at_will = (Wanted.BY_A_SHOE, Wanted.AT_WILL) if walks else ()

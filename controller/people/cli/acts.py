@@ -1,5 +1,6 @@
-"""The commands of `tablectl` by which a person acts on a running table, such as voiding a round. Each command is made
-from the entry of its act (a thing that a person may do at a table) in `controller.table.acts`."""
+"""The commands of `tablectl` by which a person acts on a running table, such as voiding a round.
+`controller.table.acts` lists the acts (the things that a person may do at a table). Each command is built from one
+entry of that list."""
 
 from __future__ import annotations
 
@@ -24,8 +25,8 @@ _LOOKS = {"pit-key": client.pit_key, "recognition-key": client.recognition_key}
 
 
 def commands() -> Iterator[Command]:
-    """Yield a command of `tablectl` for each act (a thing that a person may do, such as voiding a round) that the table
-    takes on its control socket."""
+    """Yield one command of `tablectl` for each act that a person can send to the table's control socket, such as
+    voiding a round."""
     for act in ACTS:
         if act.on_socket:
             add, run = partial(_add, act), partial(_run, act)
@@ -87,9 +88,9 @@ def _confirmed() -> bool:
 
 
 def _request(act: Act, given: dict[str, Any]) -> dict[str, object]:
-    """Return the JSON request that does `act` at the table's control socket. `given` holds the arguments that were
-    typed, by name. Raises TableError for a bad argument, and for a set of arguments that `act` does not take together.
-    """
+    """Return the JSON request that asks the table, at its control socket, to do `act`. `given` maps the names of the
+    typed arguments to their values. Raises TableError if an argument is bad, or if `act` does not accept this
+    combination of arguments."""
     for form in act.forms:
         if given.keys() == form.said:
             return {"do": act.do, **{each.name: _read(each, given[each.name]) for each in form.arguments}} | (

@@ -2,8 +2,8 @@
 table.
 
 An epoch is the life of one journal of a table, from its first row on. A restored table may stay in its epoch only if
-the old machine can have sent nothing after the backup. For that the backup must be made with `--move`, which sets the
-old machine's journal aside. Every other restore begins a new epoch, which the pit must adopt.
+the old machine has certainly sent nothing after the backup. Only a backup that was made with `--move` ensures this,
+because `--move` sets the old machine's journal aside. Every other restore begins a new epoch, which the pit must adopt.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ _CONFIGURED = ("table.toml", "game.toml")
 
 
 def places(table: Path, file: TableFile) -> dict[str, Path]:
-    """Return where each file of a backup belongs on a machine. The keys are the names of the files in the backup; the
-    values are paths. `table` is the path of the machine's table file, and `file` its content. The archives of the
+    """Return the path at which each file of a backup belongs on a machine. The result maps the name of a file in the
+    backup to its path. `table` is the path of the machine's table file, and `file` its content. The archives of the
     journal are left out, because they go to a folder."""
     key, pit = Path(file.journal.signing_key), file.pit
     tls = {"ca": pit.ca, "certificate": pit.certificate, "private_key": pit.private_key, "crl": pit.crl}
@@ -61,11 +61,12 @@ def places(table: Path, file: TableFile) -> dict[str, Path]:
 
 
 def backup(table: Path, to: Path, moved_by: str | None, passphrase_file: Path | None) -> int:
-    """Write a backup of the table to the file `to`. The table may run meanwhile, unless `moved_by` is given.
+    """Write a backup of the table to the file `to`. The table may run while the backup is made, unless `moved_by` is
+    given.
 
-    `moved_by` names the person who moves the table to another machine. The table must then be stopped, and cannot run
-    on this machine again. Raises TableError: `backup_unwritable`, `table_runs`, an error of the passphrase, or an error
-    of reading the journal.
+    `moved_by` names the person who moves the table to another machine. The table must then be stopped, and this machine
+    cannot run the table again. Raises TableError: `backup_unwritable`, `table_runs`, an error of the passphrase, or an
+    error of reading the journal.
     """
     file = load(table).file
     journal, to = Path(os.path.realpath(file.journal.path)), to.absolute()
@@ -105,8 +106,8 @@ def backup(table: Path, to: Path, moved_by: str | None, passphrase_file: Path | 
 
 
 def _is_kept(name: str, path: Path) -> bool:
-    """Tell whether a backup of a table includes the file `name`, which lies at `path`. Only a TLS certificate file that
-    this user cannot read is left out."""
+    """Tell whether a backup of a table includes the file `name`, which lies at `path`. Every file is included, except a
+    TLS certificate, key or revocation list that this user cannot read."""
     return name not in ("ca", "certificate", "private_key", "crl") or os.access(path, os.R_OK)
 
 
@@ -155,8 +156,9 @@ class _Unpacked(Struct, frozen=True):
 
 @contextmanager
 def _unpacked(source: Path, *, unsigned: bool) -> Iterator[_Unpacked]:
-    """Unpack and check a backup of a table for the length of a `with` block. The journal and its archives in the backup
-    are read completely. They are compared with the backup's own description, and with what the table's key signed.
+    """Unpack a backup of a table into a temporary folder for the length of a `with` block, and check the backup. Every
+    row of the journal and of its archives is read. The rows must agree with the backup's own description, and the
+    table's key must have signed that description.
 
     With `unsigned` a backup without a signature is accepted too. Raises TableError `backup_damaged`, `backup_unsigned`,
     `backup_unreadable`.
@@ -232,12 +234,13 @@ def verify_backup(source: Path, passphrase_file: Path | None, as_json: bool = Fa
 def restore(
     source: Path, by: str | None, table: Path | None, passphrase_file: Path | None, *, unsigned: bool = False
 ) -> int:
-    """Make this machine the table whose backup is in the file `source`. If the backup is a copy (the old machine may
-    have gone on after it), `by` names the person who decides that a new epoch begins.
+    """Restore the backup in the file `source`, so that this machine becomes the table that was backed up. If the backup
+    was not made with `--move`, the old machine may have gone on after it. A new epoch then begins, and `by` names the
+    person who decides so.
 
-    `table` is the path of the table's file, by default that of the only one in /etc/table-controller. If this machine
-    has a table's file already, that file says where every other file belongs. If only the backup has one, every file
-    belongs in the folder of the table's file or in /var/lib/table-controller. With `unsigned` a backup without a
+    `table` is the path of the table's file. Without it, the only table file in /etc/table-controller is meant. If this
+    machine has a table's file already, that file says where every other file belongs. If only the backup has one, every
+    file belongs in the folder of the table's file or in /var/lib/table-controller. With `unsigned` a backup without a
     signature is restored too.
 
     If the restore fails, the machine is as it was before. Raises TableError: `backup_damaged`, `backup_unreadable`,
@@ -290,8 +293,8 @@ def _place_of_table() -> Path:
 def _place(placing: Placing, backup: _Unpacked, secrets: Mapping[str, bytes], table: Path, lines: list[str]) -> Path:
     """Copy every file of the backup to its place on this machine, and return the path of the restored journal.
 
-    If the backup is a copy (not a move), its journal is stored under another name than the table's own journal. A power
-    cut in the middle of the restore can then not leave a table that goes on with the copied journal.
+    If the backup was not made with `--move`, its journal gets another file name than the table's own journal. A power
+    cut in the middle of the restore then cannot leave a table that continues the copied journal.
     """
     says, files = backup.says, backup.files
     file = load_table_file(table if table.exists() else files["table.toml"])
@@ -316,8 +319,8 @@ def _place(placing: Placing, backup: _Unpacked, secrets: Mapping[str, bytes], ta
 
 
 def _check_inside(table: Path, targets: Mapping[str, Path]) -> None:
-    """Check that every file of the backup would be written to an allowed place. `targets` holds the path for each file,
-    by its name in the backup. Raises TableError `restore_outside` otherwise.
+    """Raise TableError `restore_outside` if a file of the backup would be written to a place that is not allowed.
+    `targets` maps the name of a file in the backup to the path to which it would be written.
 
     If this machine already has a table file, every path that the file names is allowed. If the table's file comes from
     the backup, none of its paths is trusted: every file must belong below the folder of the table's file, or below
@@ -346,8 +349,8 @@ def _is_same(one: Path, other: Path) -> bool:
 
 
 def _configure(placing: Placing, source: Path, to: Path, lines: list[str]) -> None:
-    """Put the backup's table file or game file at `to`. If a different file is at `to` already, that file stays, and
-    the backup's file is put beside it with the ending .restored."""
+    """Write the backup's table file or game file to the path `to`. If a different file lies at `to` already, that file
+    stays, and the backup's file is written beside it with the ending .restored."""
     if to.exists():
         lines.append(f"{to} is there already and stays. The backup's file lies beside it as {to.name}.restored.")
         to = to.with_name(f"{to.name}.restored")
@@ -356,7 +359,8 @@ def _configure(placing: Placing, source: Path, to: Path, lines: list[str]) -> No
 
 def _check_free(says: Backup, file: TableFile, key_before: bytes, lines: list[str], placing: Placing) -> None:
     """Set aside an older or a damaged journal of this machine, so that the restored journal can take its place. Raises
-    TableError if a good journal or another table's key is in the way, or if a table runs on the journal."""
+    TableError if this machine has a good journal that must not be replaced, if it has another table's key, or if a
+    table runs on the journal."""
     journal, key = Path(os.path.realpath(file.journal.path)), Path(file.journal.signing_key)
     do = "Is this the right machine? Then move that file to another folder, keep it, and run the same command again."
     if key.exists() and key.read_bytes() != key_before:
@@ -401,8 +405,8 @@ def _begin_anew(placing: Placing, table: Path, by: str) -> None:
 
 
 def _of_shoe(journal: Path, says: Backup) -> list[str]:
-    """Return lines of text for people: whether a shoe was open when the backup was made, and what to do with that
-    shoe's cards now."""
+    """Return lines of text that tell a person whether a shoe was open when the backup was made, and what to do now with
+    that shoe's cards."""
     try:
         shoe = open_shoe(journal)
     except TableError:

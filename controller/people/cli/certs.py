@@ -1,7 +1,7 @@
 """`tablectl certs`: make a certificate authority (CA) and certificates for a test bench.
 
-A casino has a CA of its own, whose key it guards. The key of a test bench's CA is never written to disk. Whoever needs
-one more certificate must therefore make all certificates anew.
+A casino has a CA of its own, whose key it guards. The private key of a test bench's CA is never written to disk. To get
+one more certificate, a person must therefore make the CA and all certificates anew.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class BenchCa:
 
     def issue(self, name: str, valid: timedelta = _VALID) -> tuple[bytes, bytes]:
         """Return a new certificate and its private key, both as PEM. The certificate is good for a client called `name`
-        and for a broker on a host called `name`. `valid` is how long it is good."""
+        and for a broker on a host called `name`. `valid` is how long the certificate is good."""
         key = generate_private_key(SECP256R1())
         made = _unsigned(_named(name), self._name, key, valid)
         made = made.add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)

@@ -1,5 +1,5 @@
-"""`tablectl check`: find every mistake in a table's file and its game file, or in a game file alone, and warn of
-settings that are seldom meant.
+"""`tablectl check`: find every mistake in a table's file and its game file, or in a game file alone. Also warn of
+settings that are allowed but seldom intended.
 
 The findings that need no counting of deals are printed first, because counting takes long.
 """
@@ -100,9 +100,9 @@ def _of_the_table(file: Path) -> tuple[list[str], str]:
 
 
 def _lacking(config: Config) -> Iterator[str]:
-    """Yield a warning for each text that is missing in one of this table's languages, so that people see it in English:
-    texts of the pages and papers, and the house's own words for a row of a bet. Raises ConfigError if the house's file
-    names a language that is not installed."""
+    """Yield a warning for each text that is missing in one of this table's languages, because people then see it in
+    English. Checked are the texts of the screen pages and printed papers, and the house's own texts for rows of a bet's
+    pay table. Raises ConfigError if the house's file names a language that is not installed."""
     try:
         yield from (f"the house's file: {told}" for told in papers_in_english())
     except TableError as error:
@@ -123,9 +123,9 @@ def _of_the_game(file: Path) -> tuple[list[str], str]:
 
 
 def _idle(idle: Sequence[Idle], bets: Sequence[Bet], game_file: Path) -> Iterator[str]:
-    """Yield a warning for a pay table's row that decides no round at one spot, if the same bet is sold at many spots
-    and the row decides rounds at another of them. Raises ConfigError for every other row that decides no round. `idle`
-    lists the rows that decide no round."""
+    """Yield a warning for each row of a pay table that decides no round at one spot but decides rounds at another spot.
+    Such a row is harmless if the same bet is sold at many spots. Raises ConfigError for every other row that decides no
+    round. `idle` lists the rows that decide no round."""
     if mistakes := [_mistake(each, bets[each.bet].spot) for each in idle if not each.at_many_spots]:
         raise ConfigError(told_of(game_file, mistakes))
     for each in idle:

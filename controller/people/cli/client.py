@@ -52,10 +52,10 @@ def status_of(table: Path, control: str | None = None) -> Status:
 
 
 def watch(table: Path) -> Iterator[Status]:
-    """Yield the status of the running table now, and again each time that the status has changed, at most a few times a
-    second.
+    """Yield the running table's status now, and then each time that it changes, at most a few times a second.
 
-    Raises TableError when no more can come, with the reason: `table_stopped`, `table_ended`, or the table's refusal.
+    Raises TableError when the table sends no more statuses: `table_stopped`, `table_ended`, or the error with which the
+    table refused.
     """
     with _connected(table) as channel:
         channel.sendall(b'{"do": "watch"}\n')
@@ -106,8 +106,8 @@ def _silent() -> TableError:
 
 
 def act(table: Path, request: dict[str, object]) -> int:
-    """Send a request to the running table to do something, such as voiding a round, and print how it ended. Returns 0
-    once the table has written the act into its journal, or waits for a second person to confirm it."""
+    """Ask the running table to do something, such as voiding a round, and print how that ended. Returns 0 when the
+    table has written the act into its journal, or when the act must wait until a second person confirms it."""
     waits = ask(table, request).waits
     print("\n".join(second_person_lines(waits, table)) if waits else "done")
     if "fault" in request and not (shoe := status_of(table).shoe).up:
@@ -117,8 +117,8 @@ def act(table: Path, request: dict[str, object]) -> int:
 
 def answered_fault(table: Path, fault: str | None) -> dict[str, object]:
     """Return the part of a request that names the fault to be cleared: `{"fault": id}`, or an empty dict if the table
-    has no fault. `fault` is the id that the person gave. If it is None, the table's present fault is printed and taken.
-    """
+    has no fault. `fault` is the id that the person typed. If `fault` is None, the fault that the table has now is
+    printed, and its id is used."""
     if fault is None:
         standing = status_of(table).face.fault
         if standing is not None:
@@ -129,7 +129,8 @@ def answered_fault(table: Path, fault: str | None) -> dict[str, object]:
 
 def witness(table: Path, by: str, proposal: int | None) -> int:
     """Confirm, in the name of the second person `by`, an act that another person has proposed at the table. `proposal`
-    is the number of that proposal. If it is None, the proposal that waits now is printed and taken."""
+    is the id of that proposal. If `proposal` is None, the proposal that is waiting now is printed, and that one is
+    confirmed."""
     if proposal is None:
         waits = status_of(table).second_person
         if waits is not None:
@@ -140,7 +141,7 @@ def witness(table: Path, by: str, proposal: int | None) -> int:
 
 def status(table: Path, as_json: bool, language_name: str, screen: str) -> int:
     """Print the status of the running table in the language called `language_name`. The last line says whether the
-    monitor's server at `screen` (HOST:PORT) shows the players' page of this table."""
+    monitor shows the players' page of this table, as reported by the screen server at `screen` (HOST:PORT)."""
     now = status_of(table)
     if as_json:
         print(json.dumps(msgspec.to_builtins(now), indent=2))
@@ -154,7 +155,7 @@ def status(table: Path, as_json: bool, language_name: str, screen: str) -> int:
 
 
 def pit_key(table: Path, as_json: bool = False) -> int:
-    """Print the fingerprints of two public keys: the key that the pit offers now, and the pit's key that the table
+    """Print the fingerprints of two public keys of the pit: the key that the pit offers now, and the key that the table
     trusts (the pinned key)."""
     now = status_of(table)
     key = now.pit.key
@@ -168,8 +169,8 @@ def pit_key(table: Path, as_json: bool = False) -> int:
 
 
 def recognition_key(table: Path, as_json: bool = False) -> int:
-    """Print the fingerprint of the key by which the table trusts bet recognition (the system that reports the wagers).
-    If the table has no such key, print how to adopt one."""
+    """Print the fingerprint of the public key of bet recognition (the system that reports the wagers), if the table
+    trusts such a key. Otherwise print how a person adopts one."""
     now = status_of(table)
     if as_json:
         print_report(now.recognition)
@@ -180,8 +181,8 @@ def recognition_key(table: Path, as_json: bool = False) -> int:
 
 
 def _group_of(path: str) -> str | None:
-    """Return the name of the group that owns the socket at `path`, or else of the group that owns the socket's folder.
-    Returns None if neither can be found."""
+    """Return the name of the group that owns the socket at `path`. If the socket cannot be examined, return the group
+    that owns its folder. Returns None if neither can be found."""
     for each in (Path(path), Path(path).parent):
         with suppress(OSError, KeyError):
             return each.group()

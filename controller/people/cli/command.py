@@ -1,5 +1,5 @@
-"""What distinguishes `tablectl` from the project's other programs: the groups in its help, its exit codes, and the file
-that a command takes as its first argument."""
+"""The parts of the `tablectl` command line that the project's other programs do not have: the groups in its help, its
+exit codes, and the file that a command takes as its first argument."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ PROGRAM = Program(
 
 
 class File(Enum):
-    """The kinds of file that a command of `tablectl` may take as its first argument. If the argument is missing, the
-    file of the default table is used."""
+    """The kinds of file that a command of `tablectl` may take as its first argument. If the person types no file, the
+    command uses the file of the default table."""
 
     TABLE = "TABLE.toml"
     JOURNAL = "JOURNAL"

@@ -28,8 +28,8 @@ from controller.table.states import NoShoe, ShoeEnded, Table
 
 
 class OpenShoe(Struct, frozen=True):
-    """An open shoe, as far as a person knows it who watched every card: the cards that nobody has seen yet, and the
-    rules under which the shoe was opened."""
+    """An open shoe, as a person knows it who has watched every card: the cards that nobody has seen yet, and the rules
+    under which the shoe was opened."""
 
     number: int
     round: int | None
@@ -62,8 +62,8 @@ def open_shoe(journal: Path) -> OpenShoe:
 
 
 def _face_up(table: Table) -> dict[object, Sequence[Card]]:
-    """Return the cards that lie face up at the table now. The key "burn" holds the first card of the burn. The number
-    of the round holds the cards of all hands of that round."""
+    """Return the cards that lie face up at the table now, as a dict. The key "burn" holds the first card of the burn,
+    and the present round's number is the key for the cards of all hands of that round."""
     face = public(table)
     up: dict[object, Sequence[Card]] = {}
     if face.first_card is not None:

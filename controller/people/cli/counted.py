@@ -1,5 +1,5 @@
-"""Counts the par sheet (the odds of every bet) of a file once, and caches it. A second `tablectl par` or `tablectl
-check` of the same file reads the cached counts.
+"""Counts the par sheet (the odds of every bet) of a table's file or a game file once, and caches it. A second `tablectl
+par` or `tablectl check` of the same file reads the cached counts.
 
 The cache is in `$XDG_CACHE_HOME` or `~/.cache` of the person who runs the command. Its key is a digest over the program
 and the values in the file. A cached file is used only if it belongs to this person, if nobody else can write it, if it
@@ -49,7 +49,7 @@ class _Sheet(_Kept, frozen=True, forbid_unknown_fields=True):
 
 
 class _Together(_Kept, frozen=True, forbid_unknown_fields=True):
-    """A cached count of how all bets of one round end together."""
+    """A cached count of how often each combination of results of all bets occurs in one round."""
 
     together: Together
 
@@ -66,8 +66,8 @@ def counted(of: Subject) -> Par:
 
 
 def counted_together(of: Subject) -> Together:
-    """Return the count of how all bets of one round end together, for a fresh shoe. It comes from the cache if it is
-    there."""
+    """Return how often each combination of results of all bets occurs in one round with a fresh shoe. The count comes
+    from the cache if it is there."""
     key = digest(program_digest(), of.digest)
     if (kept := _read(key, _Together)) is None:
         kept = _Together(key, together(of))
@@ -87,8 +87,8 @@ def _name(key: str, type_: type[_Kept]) -> str:
 
 
 def _read(key: str, type_: type[_T]) -> _T | None:
-    """Return what the cache holds under the digest `key`, as an object of `type_`. Returns None if there is no such
-    file, or if the file cannot be trusted or read."""
+    """Return the figures that are cached under the digest `key`, as an object of `type_`. Returns None if the cache has
+    no file for `key`, or if that file cannot be trusted or read."""
     if (folder := _folder()) is None:
         return None
     try:

@@ -1,5 +1,5 @@
-"""`tablectl deal`: play the script of a table (cards and acts as text), and print each event as one JSON line or in
-words."""
+"""`tablectl deal`: play a script at a table without hardware, and print each event as one JSON line or in words. A
+script is a text of cards and acts, such as voiding a round."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def deal(table: Path, script: str, in_words: bool) -> int:
 
 
 def _due(table: ScriptTable) -> str:
-    """Return, in words, what the table waits for after the script's last token."""
+    """Return, in words, what the table waits for after the last token of the script was played."""
     return face_waits(table.face, language())
 
 

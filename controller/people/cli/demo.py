@@ -1,9 +1,9 @@
-"""`tablectl demo`: run the real daemon of a table on this machine, while everything around the daemon is simulated or
-private.
+"""`tablectl demo`: run the real daemon of a table on this machine, with simulated devices and people, and with a broker
+and a pit of its own.
 
 The demo starts a private Mosquitto, the reference pit, a simulated shoe on a pty, and a simulated dealer and players on
-simulated pins. The first shoe follows a story (`drivers/sim/story.py`). After the story the dealer and the players go
-on at random. The demo shows only what the control socket and the broker tell any person or pit.
+simulated pins. The first shoe follows a story (`drivers/sim/story.py`). After the story the dealer and the players act
+at random. The demo shows only what any person can read from the control socket, and any pit from the broker.
 """
 
 from __future__ import annotations
@@ -58,7 +58,8 @@ _ERROR_RATE = 0.03
 def demo(
     rounds: int | None, speed: float, seed: int | None, game: str | Path, shoe: str | None, settings: Path | None
 ) -> int:
-    """Run the demo of a table until `rounds` rounds with wagers are dealt, or until Ctrl-C. Returns 0 if all went well.
+    """Run the demo of a table until `rounds` rounds with wagers are dealt, or until Ctrl-C. Returns 0 if the dealer did
+    not give up and the pit acknowledged every event.
 
     With `speed` 2 the simulated people are twice as fast as real people; with 0 they make no pauses. `game` is the name
     of an example, or the path of a table or game file. `shoe` is a brand of shoe. `settings` is the pit's settings
@@ -91,13 +92,13 @@ def _stop_signals() -> Iterator[threading.Event]:
 
 
 class _LeftError(Exception):
-    """Raised in the thread of the simulated dealer and players at their next pause, when the demo is over. It ends the
-    thread."""
+    """Ends the thread of the simulated dealer and players when the demo is over. The clock of that thread raises this
+    error at the thread's next pause."""
 
 
 class _Until:
-    """The clock of the simulated dealer and players. Once `stopping` is set, the next `sleep` waits until `gone` is
-    set, and then raises _LeftError, which ends their thread."""
+    """The clock of the thread that plays the simulated dealer and players. Once the event `stopping` is set, the next
+    `sleep` waits until `gone` is set, and then raises _LeftError, which ends the thread."""
 
     def __init__(self, stopping: threading.Event, gone: threading.Event) -> None:
         self._stopping = stopping
@@ -137,8 +138,8 @@ class _Show(Protocol):
     """The output on which the demo is shown: a live picture in a terminal, or plain lines."""
 
     def line(self, text: str, *, caption: bool = False) -> None:
-        """Show a line of text, and leave it visible. A `caption` is a line of the demo's story, in place of an event of
-        the table."""
+        """Show a line of text, and leave it visible. A `caption` is a line that tells the demo's story; all other lines
+        describe events of the table."""
 
     def status(self, status: Status) -> None:
         """Show the table in the state that `status` describes."""
@@ -217,8 +218,8 @@ class _Demo:
         self._lines.put((caption, True))
 
     def pay(self) -> None:
-        """Verify and pay every award in the pit's ledger for which that is possible now. Other awards wait until the
-        pit has received every hit."""
+        """Mark each award in the pit's ledger as verified and paid, if the ledger allows it now. Other awards wait
+        until the pit has received every hit."""
         with closing(Ledger(self._ledger)) as ledger, suppress(TableError):
             for award in ledger.awards():
                 if award.step == "pending":
@@ -350,8 +351,8 @@ def _wrapped(text: str, indent: int) -> str:
 
 
 def _legend(rules: TableRules) -> Iterator[str]:
-    """Yield lines that explain the demo: the meaning of each lamp in this game, the cards printed at the seats, and the
-    figure "house" in the text of an event."""
+    """Yield lines that explain the demo to a viewer: what each lamp means in this game, what the cards printed at the
+    seats are for, and what the word "house" means in the text of an event."""
     simulated = rules.shoe.drawn_in_error == "simulated_hand"
     turns = rules.play.calls or rules.play.squeezed
     patterns = {

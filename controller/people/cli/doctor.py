@@ -47,8 +47,8 @@ def examine_here(table: Path | None) -> Iterable[Row]:
 
 
 def row_lines(rows: Iterable[Row]) -> Iterable[str]:
-    """Yield the findings of a machine check as lines for a terminal. If a finding needs something done, the next line
-    says what to do."""
+    """Yield the findings of a machine check as lines for a terminal. If a person must do something about a finding, the
+    line after it says what."""
     for row in rows:
         verdict = row.verdict.value
         if row.verdict in _STYLES:

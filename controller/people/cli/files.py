@@ -18,11 +18,11 @@ CONFIGURATION = Path("/etc/table-controller")
 
 
 def default_table(command: str) -> Path:
-    """Return the path of the default table's file: the path in the environment variable TABLE_CONTROLLER_TABLE, or the
-    only table file in /etc/table-controller.
+    """Return the path of the default table's file: the path in the environment variable TABLE_CONTROLLER_TABLE, or
+    otherwise the only table file in /etc/table-controller.
 
-    Raises TableError `no_table` if there is none, or more than one. `command` is the name of the command, for the
-    error's advice on what to type.
+    Raises TableError `no_table` if that folder has no table file, or more than one. `command` is the name of the
+    command that was typed. The error's advice repeats it.
     """
     if named := os.environ.get(VARIABLE):
         return Path(named)
@@ -46,8 +46,8 @@ def default_journal(command: str) -> Path:
 
 @contextmanager
 def writing(page: Path) -> Iterator[None]:
-    """Convert an OSError inside the `with` block into TableError `page_unwritable`. `page` is the file that is written
-    there."""
+    """Convert an OSError inside the `with` block into TableError `page_unwritable`. `page` is the file that the block
+    writes."""
     try:
         yield
     except OSError as error:
@@ -56,8 +56,8 @@ def writing(page: Path) -> Iterator[None]:
 
 
 def check_kind(command: Command, path: Path) -> None:
-    """Check that the file at `path` is of the kind that the command reads. Raises TableError `wrong_kind_of_file` if it
-    is clearly of another kind, such as a journal in place of a table's file."""
+    """Check that the file at `path` is of the kind that the command reads. Raises TableError `wrong_kind_of_file` if
+    the file is clearly of another kind, for example a journal although the command reads a table's file."""
     kind = _kind(path)
     if command.file is File.JOURNAL and kind not in (None, _JOURNAL):
         do = "The table's file says where its journal is: [journal] path."

@@ -26,8 +26,8 @@ _OF_A_ROUND = ("round", "void", "correction")
 
 
 def verify_journal(path: Path, log: Path | None, archive: Path | None, as_json: bool = False) -> int:
-    """Check every row of the journal at `path` and of its archives. If `log` names a pit's log of events, compare the
-    journal's events with that log too."""
+    """Check every row of the journal at `path` and of its archives. If `log` is the path of a pit's log of events, also
+    compare the journal's events with that log."""
     # The pit's log comes first: it names an altered event, and the journal alone can name only the altered row.
     with waited_for("Checking every row"):
         agreed = compare(path, log, archive) if log else None
@@ -100,9 +100,9 @@ def replay_round(path: Path, which: str, archive: Path | None, page: Path | None
 
 
 def write_evidence(path: Path, which: str, to: Path, archive: Path | None, frame: str | None = None) -> int:
-    """Write the evidence of one round to the file `to`: a file that proves from the table's journal how the round was
-    dealt. `which` is SHOE/ROUND, such as 3/12. Raises TableError if there is no evidence of that round, and
-    `page_unwritable`."""
+    """Write the evidence of one round to the file `to`. Evidence is a file that proves, from the table's journal, how
+    the round was dealt. `which` is SHOE/ROUND, such as 3/12. Raises TableError if the journal cannot prove that round,
+    and `page_unwritable`."""
     with waited_for("Reading every row"):
         held = evidence(path, which, archive, frame=frame)
     with writing(to):

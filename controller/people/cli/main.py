@@ -128,7 +128,8 @@ def _positionals(own: ArgumentParser, words: list[str]) -> list[str]:
 
 
 def _is_other_table(command: Command, word: str) -> bool:
-    """Tell whether a word of the command line can only mean a table's file whose name does not end in .toml."""
+    """Tell whether a word of the command line is a path that can only mean a table's file, although the path does not
+    end in .toml."""
     is_path = word.startswith(("/", "./", "../")) or ("/" in word and Path(word).is_file())
     return command.name not in _OTHER_PATHS and is_path
 

@@ -1,5 +1,6 @@
-"""Checks a table's game against the pit's settings. Each progressive meter must begin high enough that the meter never
-pays less than a smaller award. No progressive bet may lose the house's money in the long run.
+"""Checks a table's game against the pit's settings. Each progressive meter must begin high enough: the cards that win
+the meter must never pay less than a fixed award that the same cards would win. No progressive bet may lose the house's
+money in the long run.
 
 Example: the cards that win the meter would also win a fixed award of $1,500. The meter must then begin at $1,500 or
 more.
@@ -21,12 +22,13 @@ from controller.rules.game.bets import Bet, bet_on
 
 
 def meter_lines(sheet: Par, settings: Path | None) -> list[str]:
-    """Return the lines that `tablectl check` prints about progressive meters. Without `settings`, the pit's settings
-    file, one line names the least amount at which each meter may begin. With `settings` there is a warning for each
-    progressive bet whose edge cannot be counted, and for each meter that begins below an award which falls more often.
+    """Return the lines that `tablectl check` prints about progressive meters. `settings` is the path of the pit's
+    settings file. Without it, one line names the least amount at which each meter may begin. With it, a line warns of
+    each progressive bet whose edge cannot be counted. Another line warns of each meter that begins below an award which
+    is won more often.
 
-    Raises ConfigError if the settings lack a meter, begin a meter too low, or leave a bet less than the house's least
-    edge. Raises TableError if the settings cannot be read.
+    Raises ConfigError if the settings lack a meter, begin a meter too low, do not accept the price of a bet, or leave a
+    bet less than the least edge that they demand. Raises TableError if the settings cannot be read.
     """
     of = sheet.subject
     least_cents = least_meters(of.play, of.bets, of.shoe.decks)
@@ -46,8 +48,8 @@ def meter_lines(sheet: Par, settings: Path | None) -> list[str]:
 
 
 def long_runs(sheet: Par, pit: Settings) -> list[LongRun]:
-    """Return, for each progressive bet, what the bet keeps for the house in the long run. A bet is left out if its
-    outcomes are not counted, or if the pit's settings lack one of its meters."""
+    """Return what each progressive bet keeps for the house in the long run. A bet is left out if its outcomes are not
+    counted, or if the pit's settings lack one of its meters."""
     found = []
     for odds in sheet.bets:
         bet = bet_on(sheet.subject.bets, odds.spot)
@@ -67,7 +69,8 @@ def _wrong_seeds(least_cents: dict[str, int], pit: Settings) -> Iterator[tuple[s
 
 
 def _low_seeds(sheet: Par, pit: Settings) -> Iterator[str]:
-    """Yield a warning for each meter whose starting amount pays less than an award which falls more often."""
+    """Yield a warning for each progressive meter that pays too little while it is new: its starting amount pays less
+    than another award of the same bet that is won at least as often."""
     for odds in sheet.bets:
         bet = bet_on(sheet.subject.bets, odds.spot)
         each = [*zip(bet.rows if bet is not None else (), odds.outcomes, strict=False)]  # the last is the lost wager's

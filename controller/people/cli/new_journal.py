@@ -1,4 +1,5 @@
-"""`tablectl new-journal`: let a table go on without its old journal, after a person has decided so."""
+"""`tablectl new-journal`: set a table's old journal aside and let the table continue with a new one, because a person
+has decided so."""
 
 from __future__ import annotations
 

@@ -19,9 +19,9 @@ _MOST_BYTES = 1000
 
 
 def page_line(at: str, table: str, words: Language) -> str:
-    """Return the line of the table's status that says whether the monitor shows the players' page of this table. The
-    screen server at `at` (HOST:PORT) is asked. The wait is short, because any program may listen at that address and
-    answer slowly or wrongly."""
+    """Ask the screen server at `at` (HOST:PORT), and return the line of the table's status that says whether the
+    monitor shows the players' page of this table. The wait is short, because an unrelated program may listen at that
+    address and answer slowly or wrongly."""
     say = partial(words.text, "say")
     answers: list[PageStanding | None] = []
     asking = Thread(target=_ask, args=[at, answers], daemon=True)

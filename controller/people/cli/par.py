@@ -37,12 +37,13 @@ def par_sheet(
     as_csv: bool = False,
     sensitivity: bool = False,
 ) -> int:
-    """Print the par sheet (the odds of every bet) of a table's file or a game file. If `against` is given, print how
-    that sheet differs from the sheet of the file `against`. With `page`, also write the sheet as a page to that file.
+    """Print the par sheet (the odds of every bet) of a table's file or a game file. If `against` is given, print
+    instead how this par sheet differs from the par sheet of the file `against`. With `page`, also write the sheet as a
+    page to that file.
 
     `composition`: use the unseen cards of the table's open shoe. `meters`: levels of meters, each as NAME=CENTS. `pit`:
     the pit's settings, whose starting amounts are the levels of all other meters. `sensitivity`: also show how the
-    figures change with decks and cut card. Raises TableError.
+    figures change with the number of decks and the place of the cut card. Raises TableError.
     """
     levels: Levels = dict(map(_level, meters))
     if composition:
@@ -75,8 +76,9 @@ def _meters(sheet: Par) -> set[str]:
 
 
 def _by_the_pit(sheet: Par, pit: Path, levels: Levels, rounds_an_hour: int) -> tuple[Levels, OnTerms]:
-    """Read the pit's settings file `pit`. Returns two values: the levels of the meters, completed with the pit's
-    starting amount for each meter that has no level; and what each progressive bet keeps under the pit's settings."""
+    """Read the pit's settings file `pit`. Returns two values. The first is the levels of the meters; a meter without a
+    given level gets the amount at which the pit begins it. The second is what each progressive bet keeps for the house
+    in the long run under these settings."""
     terms = load_settings(pit)
     seeds = {name: meter.seed_cents for name, meter in terms.meters.items() if name in _meters(sheet)}
     return {**seeds, **levels}, OnTerms(long_runs(sheet, terms), rounds_an_hour)
@@ -90,7 +92,7 @@ def counted_of(file: Path) -> Par:
 
 
 def _composition(table: Path, levels: Levels, as_json: bool) -> int:
-    """Print how the figures of each bet differ between a fresh shoe and the unseen cards of the table's open shoe."""
+    """Print how the figures of each bet change from a fresh shoe to the unseen cards of the table's open shoe."""
     from controller.people.cli.composition import open_shoe
 
     shoe = open_shoe(Path(load(table).file.journal.path))
@@ -115,8 +117,8 @@ def _print_differences(one: Par, other: Par, levels: Levels, as_json: bool) -> N
 
 
 def edge_lines(sheet: Par, highest: float) -> Iterator[str]:
-    """Yield a warning for each bet whose house edge is below zero or above `highest`, a fraction such as 0.3. The last
-    line that is yielded lists the edges of all bets."""
+    """Yield a warning for each bet whose house edge is below zero or above `highest`, a fraction such as 0.3. At the
+    end, yield one line that lists the edges of all bets."""
     for bet in sheet.bets:
         if not bet.outcomes:
             continue

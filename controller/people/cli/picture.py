@@ -1,5 +1,5 @@
-"""The live picture of a table in a terminal: what the table waits for, the cards, the lamps, the hits, and how many of
-the table's events the pit has acknowledged.
+"""The live picture of a table in a terminal. It shows what the table waits for, the cards, the lamps, the hits, and how
+many of the table's events the pit has acknowledged.
 
 The picture fits 80 columns, and fills a wider terminal. Its lamps blink as the table's lamps do.
 """
@@ -51,8 +51,8 @@ def keys_unseen() -> Iterator[None]:
 
 
 class Picture:
-    """A picture of a table in a terminal, for the `rich` library to paint. At each painting, every lamp is lit or dark
-    as its blinking pattern has it at that moment.
+    """A live picture of a table in a terminal, which the `rich` library paints. Each painting shows every lamp as lit
+    or dark, as the lamp's blinking pattern requires at that moment.
 
     `status` is the last status that the daemon gave; None before the first.
     """
@@ -92,8 +92,8 @@ class Picture:
         yield from (Text(line, style="dim") for line in [_meters(pit, words)] if line)
 
     def _hands(self, face: Public) -> Iterator[RenderableType]:
-        """Yield the lines with the cards of all hands. Player's and Banker's hand, or the dealer's, have a line each;
-        all hands of seats stand side by side."""
+        """Yield the lines of the picture that show the cards of all hands. Player's, Banker's and the dealer's hand
+        have a line each. The hands of the seats stand side by side."""
         sides = [hand for hand in face.hands if not hand.hand.startswith("seat")]
         seats = [hand for hand in face.hands if hand.hand.startswith("seat")]
         yield from (self._hand(hand, face) for hand in sides)

@@ -1,5 +1,5 @@
-"""Makes the files with which the demo and the practice table play. The table's file comes from an example or from a
-house's own files. The pit's settings get every meter of the game."""
+"""Makes the files with which the demo and the practice table play: the table's file and the pit's settings. The table's
+file comes from an example or from a house's own files. The pit's settings get every meter of the game."""
 
 from __future__ import annotations
 

@@ -62,9 +62,9 @@ def example_game(name: str) -> Path:
 def free_port(wanted: int = 0) -> int:
     """Return a free TCP port on the loopback: `wanted`, if that port is free, otherwise a random port.
 
-    No other call of this function, in any process, gives the same port while this process lives, until this process has
-    taken 64 more ports. The ports lie below those that the kernel gives to outgoing connections. Example: a broker that
-    starts a minute after its port was chosen still finds the port free.
+    The port stays reserved for this process. No second call of this function, in any process, returns it until this
+    process has ended or has taken 64 more ports. Random ports lie below those that the kernel gives to outgoing
+    connections. Example: a broker that starts a minute after its port was chosen still finds the port free.
     """
     port = wanted or random.randrange(*_PORTS)
     while True:
@@ -105,7 +105,7 @@ def simulated_table(folder: Path, broker_port: int, example: Path = EXAMPLE_TABL
 
 
 def take_seats_away(table: Path, most_seats: int) -> None:
-    """Remove from the table's file each seat whose number is above `most_seats`, the most that its game allows."""
+    """Remove from the table's file each seat whose number is above `most_seats`, the most that the game allows."""
     values = tomllib.loads(table.read_text("utf-8"))
     seats, pins = values["seats"], values["pins"]
     for seat in [*seats]:
@@ -141,10 +141,10 @@ def mosquitto(folder: Path, port: int) -> Iterator[subprocess.Popen[bytes]]:
 def pit(
     folder: Path, port: int, ledger: Path, settings: Path = CONFIG / "pit.toml"
 ) -> AbstractContextManager[subprocess.Popen[bytes]]:
-    """Run the reference pit for the length of a `with` block, with the broker on this port of the loopback. The pit
-    adopts every new table without asking a person.
+    """Run the reference pit, connected to the broker on this port of the loopback, for the length of a `with` block.
+    The pit adopts every new table without asking a person.
 
-    The pit runs as one for practice: it does not check who decides, but takes the name in each request.
+    The pit runs in its practice mode: it does not check who makes a decision, but believes the name in each request.
     """
     command = python("-m", "controller.pit.reference", "run", "--broker", f"127.0.0.1:{port}", "--ledger", str(ledger))
     return started([*command, "--settings", str(settings), "--adopt-new", "--practice"], folder / "pit.log")

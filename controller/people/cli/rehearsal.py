@@ -52,9 +52,9 @@ _Name = Annotated[str, Meta(pattern="^[a-z][a-z_0-9]*$")]
 
 
 class Changed(Struct, frozen=True, forbid_unknown_fields=True):
-    """One change of events that the release notes of a version declare. Events of the types `events` differ from those
-    of earlier versions in one `field` (`settlement.totals` is a field inside a field), or are new (`told = "added"`),
-    or are no longer made (`told = "removed"`)."""
+    """One change of events that the release notes of a version declare. Events of the types `events` may differ from
+    those of earlier versions in the field `field` (`settlement.totals` is the field `totals` inside `settlement`). Or
+    `told` says that these events are new ("added") or are no longer made ("removed")."""
 
     version: Annotated[str, Meta(pattern=r"^\d+\.\d+\.\d+$")]
     events: Annotated[tuple[_Name, ...], Meta(min_length=1)]
@@ -85,9 +85,10 @@ class Hello(Struct, frozen=True):
 
 
 class Asked(Struct, frozen=True):
-    """One fact from the journal, which the new version must turn into events in the rehearsal of an update: the fact as
-    the journal stores it, and its place in the journal. `fresh` means that the fact opens a shoe, and that the table
-    begins anew with the rules in that fact."""
+    """One fact that the running version sends to the new version in the rehearsal of an update. The new version must
+    answer with the events that follow from it. The fact comes as the journal stores it, with its place in the journal.
+    `fresh` means that the fact opens a shoe, and that the new version must begin a new table with the rules in that
+    fact."""
 
     row: int
     fact: str
@@ -100,8 +101,8 @@ class Asked(Struct, frozen=True):
 
 
 class Answer(Struct, frozen=True):
-    """The new version's answer to one fact in the rehearsal of an update: the events that follow from the fact, each as
-    its bytes without a signature."""
+    """The new version's answer to one fact in the rehearsal of an update: the events that follow from the fact. Each
+    event is its JSON text without the signature."""
 
     row: int
     events: tuple[str, ...]
@@ -144,8 +145,8 @@ def _folded(table: Table | None, row: Row, whose: str, epoch: str) -> tuple[Tabl
 
 
 class Judge:
-    """Compares the events that a new version makes of a fact with the events in the journal, and with those that this
-    version makes."""
+    """Compares the events that a new version makes from a fact with two others: the events in the journal, and the
+    events that the running version makes from the same fact."""
 
     def __init__(self, hello: Hello) -> None:
         self.version = hello.version
@@ -160,12 +161,12 @@ class Judge:
     def differ(
         self, journalled: Sequence[str], ours: Sequence[str], made: Sequence[str]
     ) -> tuple[str | None, str | None] | None:
-        """Return the first event in which the new version differs, as a pair: the event as the table sent it or this
-        version makes it, and the event as the new version makes it. None stands for an event that one side lacks.
-        Returns None alone if no event differs.
+        """Return the first event in which the new version differs, as a pair: the event as the running version makes
+        it, and the event as the new version makes it. One of the two is None if that version does not make the event.
+        The result is None, without a pair, if no event differs.
 
-        `journalled` are the events in the journal, `ours` those that this version makes, and `made` those that the new
-        version makes.
+        `journalled` are the events in the journal, `ours` the events that the running version makes, and `made` the
+        events that the new version makes.
         """
         if list(made) in (list(journalled), list(ours)):
             return None
@@ -225,8 +226,8 @@ def _without(value: Any, path: Sequence[str]) -> Any:
 
 
 class _Other:
-    """The connection by pipes to the new version's program in the rehearsal of an update. Nothing that the program
-    sends is trusted, and it may send nothing at all."""
+    """The connection by pipes to the new version's program in the rehearsal of an update. What the program sends is not
+    trusted, and the program may be silent, so that every wait has a limit."""
 
     def __init__(self, answers: BinaryIO, asks: BinaryIO, most_s: float) -> None:
         self._answers, self._asks = answers, asks
@@ -234,8 +235,8 @@ class _Other:
         signal.signal(signal.SIGALRM, self._late)
 
     def _wait(self) -> None:
-        """Start a timer that breaks off the wait for the new version's next line. Raises TableError `rehearsal_failed`
-        if the time for the complete rehearsal is over."""
+        """Start a timer that ends the wait for the new version's next line. Raises TableError `rehearsal_failed` if the
+        time limit of the complete rehearsal has passed."""
         left_s = self._ends_s - monotonic_s()
         if left_s <= 0:
             raise TableError("rehearsal_failed", f"It has not told the past again within {self._most_s} s.", _DO)
@@ -301,8 +302,9 @@ _DO = "Send this message to whoever made that version. The version that runs goe
 
 def judge(journal: Path, archives: Path, most: int | None, answers: BinaryIO, asks: BinaryIO) -> str:
     """Let the new version compute the events of the journal's past again, and compare them. Returns a sentence that
-    says how much was the same. `most` limits how many of the latest rows of the journal are taken. Raises TableError
-    `told_differently` at the first event that differs, `rehearsal_failed`, and the errors of reading a journal."""
+    says how many shoes and events were the same. If `most` is given, only that many of the latest journal rows are
+    used. Raises TableError `told_differently` at the first event that differs, `rehearsal_failed`, and the errors of
+    reading a journal."""
     other = _Other(answers, asks, inf if most is None else _BEFORE_A_SWITCH_S)
     hello = other.hello()
     judge, whose = Judge(hello), read_origin(journal)
@@ -324,9 +326,9 @@ def judge(journal: Path, archives: Path, most: int | None, answers: BinaryIO, as
 
 
 class _Past:
-    """The journal's rows of all shoes that have ended, with the events that this version makes of them. The new version
-    never gets the cards of an open shoe: some of them lie face down, the new version is not trusted, and people read
-    what it says."""
+    """The journal rows of all shoes that have ended, with the events that the running version makes from them. The new
+    version never gets the cards of an open shoe, because some of them lie face down, the new version is not trusted,
+    and people read its messages."""
 
     def __init__(self, table: str, epoch: str) -> None:
         self._whose = table, epoch
@@ -335,8 +337,8 @@ class _Past:
         self.ends_open = False
 
     def of_ended_shoes(self, rows: Iterator[tuple[bytes, Row]]) -> Iterator[tuple[Row, str, bool, tuple[str, ...]]]:
-        """Yield four values for each row of a shoe that has ended: the row, its fact as stored, whether the table
-        begins anew with the rules in that fact, and the events that this version makes of the fact."""
+        """Yield four values for each journal row of a shoe that has ended: the row, its fact as stored, whether the
+        table begins anew with the rules in that fact, and the events that the running version makes from the fact."""
         ours: Table | None = None
         facts: dict[int, str] = {}
         held: list[tuple[Row, str, bool, tuple[str, ...]]] = []
@@ -403,12 +405,13 @@ _JUDGE = "import sys, controller.people.cli.rehearsal as r; r.judging(*sys.argv[
 
 
 def judging(journal: str, archives: str, most: str) -> None:
-    """Run the comparing side of a rehearsal in a process of its own, with the new version at standard input and output.
-    The verdict goes to standard error as JSON: a list of one sentence that says what was the same, or of the three
-    parts of an error (code, what happened, what to do).
+    """Compare the events in a rehearsal of an update, in a process of its own. Standard input and output are connected
+    to the new version's program. The verdict goes to standard error as a JSON list. It holds either one sentence that
+    says what was the same, or the three parts of an error (code, what happened, what to do).
 
-    This function belongs to the running version, but the program that does the switch, which is the version before it,
-    starts it. Its name, its arguments and the form of the verdict are therefore an interface between versions.
+    This function belongs to the running version. The program that switches versions belongs to the version before it,
+    and calls this function. The function's name, its arguments and the form of the verdict are therefore an interface
+    between versions.
     """
     try:
         said = [judge(Path(journal), Path(archives), int(most) or None, sys.stdin.buffer, sys.stdout.buffer)]
@@ -426,12 +429,13 @@ def rehearse(
     nobody: str | None,
     judge_by: str = sys.executable,
 ) -> str:
-    """Let the program in the folder `version` compute the events of the journal's past again. The account `account`
-    reads the journal and compares, with the Python interpreter `judge_by`. The account `nobody` runs the new version.
-    `most` limits how many of the latest rows are taken.
+    """Let the program in the folder `version` compute the events of the journal's past again, and compare them.
+    `account` is the user account that reads the journal and compares, with the Python interpreter `judge_by`. `nobody`
+    is the user account that runs the new version. If `most` is given, only that many of the latest journal rows are
+    used.
 
-    Returns a sentence that says what was the same. Raises TableError `told_differently` with the first event that
-    differs, in words, `rehearsal_failed`, and the errors of reading a journal.
+    Returns a sentence that says what was the same. Raises TableError: `told_differently`, which describes the first
+    event that differs in words; `rehearsal_failed`; and the errors of reading a journal.
     """
     command = [judge_by, "-I", "-c", _JUDGE, str(journal), str(archives), str(most or 0)]
     with TemporaryFile() as words:

@@ -12,8 +12,8 @@ from controller.rules.roads.text import LETTERS, roads_text, rounds_from
 
 
 def roads(of: str | None) -> int:
-    """Print the roads (scoreboards) of a series of rounds. `of` is either the winners, such as BBPT, or the path of a
-    table's file, whose running table has an open shoe. None means the default table.
+    """Print the roads (scoreboards) of a series of rounds. `of` is either a text of the winners, such as BBPT, or the
+    path of the file of a running table that has an open shoe. None means the default table.
 
     Raises TableError `no_hands` for any other text.
     """

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 
 def screen(table: Path, listen: str, names: Collection[str] = (), supervisor: bool = False) -> int:
-    """Serve the table's web pages at the address `listen`, HOST:PORT. Browsers may also call the server by any of the
-    host names in `names`. With `supervisor` finished rounds are shown as well. Raises TableError `screen_missing` if
+    """Serve the table's web pages at the address `listen`, HOST:PORT. Browsers may also use any of the host names in
+    `names` for the server. With `supervisor` the pages also show finished rounds. Raises TableError `screen_missing` if
     the libraries of the screen are not installed."""
     host, _, port = listen.rpartition(":")
     if not (host and port.isdecimal()):

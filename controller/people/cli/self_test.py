@@ -43,8 +43,8 @@ def self_test(table: Path, by: str) -> int:
 
 
 class _Doing:
-    """A client of the running table for a self-test: it gets the table's status, and does acts in the name of the
-    person `by`."""
+    """A client of the running table for a self-test. It reads the table's status, and does acts (such as a lamp test)
+    in the name of the person `by`."""
 
     def __init__(self, table: Path, control: str, by: str) -> None:
         self._table, self._control, self._by = table, control, by

@@ -32,7 +32,8 @@ def sim_shoe(
 
     With `verbs` the shoe deals nothing by itself, but obeys the commands typed on standard input. `driver` is the
     brand, as in a table file's `[shoe]`. Without `baud` the port has the usual speed of that brand. With `verbs` and
-    neither `pty` nor `port`, the commands are only listed. Raises TableError `sim_place` if all three are missing.
+    neither `pty` nor `port`, the commands are only listed. Raises TableError `sim_place` if `pty`, `port` and `verbs`
+    are all missing.
     """
     if pty is None and port is None:
         if not verbs:
@@ -53,7 +54,8 @@ def sim_shoe(
 
 
 def verbs_of(driver: str) -> console.Verbs:
-    """Return the commands that a person can type to a simulated shoe of the brand `driver`, and to its cable."""
+    """Return the commands that a person can type to control a simulated shoe of the brand `driver`, and the simulated
+    cable of that shoe."""
     line = PtyLine(Path(driver), plugged=False)
     return maker(driver)(line).verbs() | console.cable_verbs(line)
 

@@ -37,8 +37,8 @@ def status_lines(status: Status, table: Path, words: Language | None = None) -> 
 
 
 def happening_lines(status: Status, table: Path, words: Language) -> list[str]:
-    """Return the lines of a table's status that change when something happens at the table. Counters and lamps are left
-    out. `table` is the path of the table's file, which appears in commands."""
+    """Return the lines of a table's status without the counters and the lamps, so that the lines change only when
+    something happens at the table. `table` is the path of the table's file, which appears in commands."""
     face = status.face
     return [
         waiting(status, words),
@@ -60,8 +60,8 @@ def waiting(status: Status, words: Language) -> str:
 
 
 def face_waits(face: Public, words: Language) -> str:
-    """Return a sentence that says what the table waits for. Only the table's public face is used, which contains what
-    everybody at the table may know."""
+    """Return a sentence that says what the table waits for. Only `face` is used, the part of the table's state that
+    everybody at the table is allowed to know."""
     say = partial(words.text, "waiting")
     if face.fault:
         return f"{say('fault')} {words.fault(face.fault.code).what}"
@@ -79,8 +79,8 @@ def face_waits(face: Public, words: Language) -> str:
 
 
 def _choice(choice: PublicChoice, words: Language) -> str:
-    """Return a sentence that says which seat must choose (such as whether to draw), and between what. The options are
-    left out if they would betray a face-down card."""
+    """Return a sentence that says which seat must choose, and between which options, such as to draw or to stand. The
+    options are left out if they would reveal a face-down card."""
     say, seat = partial(words.text, "waiting"), hand_name(choice.hand, words)
     if not choice.options:
         return say("any_choice", hand=seat)
@@ -89,7 +89,8 @@ def _choice(choice: PublicChoice, words: Language) -> str:
 
 
 def fault_lines(fault: PublicFault, table: Path, words: Language | None = None) -> list[str]:
-    """Return lines that describe a fault of the table, and give the full command for each act that clears the fault."""
+    """Return lines that describe a fault of the table. For each act by which a person can clear the fault, a line gives
+    the full command."""
     words = words or language()
     what, do = words.fault(fault.code)
     say = partial(words.text, "say")
@@ -137,8 +138,8 @@ def pit_lines(status: Status, table: Path, words: Language | None = None) -> lis
 
 def recognition_lines(status: Status, table: Path, words: Language | None = None) -> list[str]:
     """Return lines about bet recognition (the system that reports the wagers): the key by which the table trusts it,
-    and how many messages the table did not believe. The list is empty if the table has no bet recognition and has
-    received no message of that kind."""
+    and how many of its messages the table rejected. The list is empty if the table has no bet recognition and has
+    received no such message."""
     words = words or language()
     recognition, say = status.recognition, partial(words.text, "say")
     lines = []
@@ -151,7 +152,7 @@ def recognition_lines(status: Status, table: Path, words: Language | None = None
 
 
 def second_person_lines(waits: Waits, table: Path, words: Language | None = None) -> list[str]:
-    """Return lines that describe the act that waits for a second person, and how that person can confirm the act."""
+    """Return lines that describe an act which a second person must confirm, and how that person confirms it."""
     words = words or language()
     say = partial(words.text, "say")
     at_table = [f"    {say('witness_key', button=waits.button)}"] if waits.button else []
@@ -163,7 +164,8 @@ def second_person_lines(waits: Waits, table: Path, words: Language | None = None
 
 
 def place(face: Public, words: Language) -> str:
-    """Return how far the table is in its dealing: the phase, the shoe and round, and how many cards are left."""
+    """Return a text that says how far the dealing at the table has come: the phase, the shoe and round, and how many
+    cards are left."""
     say = partial(words.text, "say")
     parts = [words.name("phase", face.phase)]
     if face.shoe is not None:

@@ -3,8 +3,8 @@ another.
 
 In /opt/table-controller each version has a link with its name, to a folder of its own. The link `current` names the
 version that runs. The link `before` names the version that ran before. The program of that older version does the
-switch, because it is known to work. The file `next` says what is requested ("0.2.0", or "0.2.0 now"), and stays through
-a power cut until the switch is finished. The file `told` says how the last switch ended.
+switch, because it is known to work. The file `next` says which version is requested ("0.2.0", or "0.2.0 now"). It stays
+until the switch is finished, also through a power cut. The file `told` says how the last switch ended.
 """
 
 from __future__ import annotations
@@ -100,10 +100,11 @@ class Versions:
         """Switch to the requested version of the program once no shoe is open. If that version does not become ready,
         go back to the old one. Returns True if the requested version runs at the end, or if none was requested.
 
-        `unfit` returns why the version in a folder cannot run this table, or None. `rehearsed` returns how the
-        rehearsal of the version in a folder went, or raises TableError; the version that the link `before` names needs
-        no rehearsal. If `current` names the requested version already, an earlier switch was cut off. This call then
-        finishes that switch, and starts the services that the machine starts at boot.
+        `unfit` is a function of a version's folder: it returns why that version cannot run this table, or None.
+        `rehearsed` is a function of a version's folder too: it returns in words how the rehearsal went, or raises
+        TableError. The version that the link `before` names needs no rehearsal. If `current` names the requested
+        version already, an earlier switch was interrupted. This call then finishes that switch, and starts the services
+        that the machine starts at boot.
         """
         wanted, now = self.asked()
         ran = self._services("is-enabled")
@@ -217,9 +218,9 @@ def _report(there: Versions) -> VersionsReport:
 
 
 def update(version: str | None, now: bool, rehearse_only: bool = False) -> int:
-    """Request a version of the program, and switch to it once no shoe is open. Without `version` the version of the
-    last installed package is meant. With `rehearse_only` nothing is requested: the version only has to compute the
-    events of the table's complete past again.
+    """Request a version of the program, and switch to it once no shoe is open. Without `version`, the version of the
+    package that was installed last is requested. With `rehearse_only` nothing is requested and nothing is switched: the
+    version only computes the events of the table's complete past again, as a test.
 
     Raises TableError `version_unknown`, and the error of a rehearsal that fails.
     """
@@ -268,8 +269,8 @@ def _switch_to(there: Versions, version: str, now: bool) -> int:
 
 
 def _shoe_is_open() -> bool:
-    """Tell whether this machine's table has an open shoe. If the table is stopped, its journal is read. A running table
-    that does not answer counts as a table with an open shoe."""
+    """Tell whether this machine's table has an open shoe. If the table is stopped, its journal is read. If the table
+    runs but does not answer, the result is True, to be safe."""
     try:
         table = default_table("update")
     except TableError:
@@ -284,7 +285,8 @@ def _shoe_is_open() -> bool:
 def _left_open(journal: Path) -> bool:
     """Tell whether a stopped table's journal holds an open shoe.
 
-    The table's own account reads the journal, because the table could not open files that SQLite made for root.
+    The journal is read under the table's own account. If root read it, SQLite would make files that the table could not
+    open.
     """
     command = [sys.executable, "-I", "-c", _LEFT_OPEN, str(journal)]
     return subprocess.run(command, user=_ACCOUNT, capture_output=True, check=False).returncode == 0
@@ -339,8 +341,8 @@ def _unfit(version: Path) -> str | None:
 
 def _lacks_credentials_alone(refusal: str) -> bool:
     """Tell whether every mistake in `refusal` (the output of `tablectl check`) is a credential file that only the
-    table's systemd unit may read. Such a file can be tried only when the table starts. If the start fails, the version
-    does not become ready, and the switch goes back."""
+    table's systemd unit may read. Such a file can be tried only when the table starts. If the table then fails to
+    start, the switch of versions goes back to the old version."""
     mistakes = [line for line in refusal.splitlines()[1:] if not line.startswith(" ")]
     return bool(mistakes) and all(f"'{_CREDENTIALS}" in line and "cannot be read" in line for line in mistakes)
 

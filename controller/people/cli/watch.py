@@ -1,4 +1,4 @@
-"""`tablectl watch`: show a running table in the terminal while it is dealt at."""
+"""`tablectl watch`: show a running table in the terminal while cards are dealt."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def watch_table(table: Path, language_name: str) -> int:
     """Show the running table until Ctrl-C or until the table ends. A terminal shows a live picture; any other output
     gets a line for each change.
 
-    Raises TableError with the reason when the table ends the view.
+    Raises TableError with the reason when the table sends no more statuses.
     """
     words = language(language_name)
     if not sys.stdout.isatty():
@@ -44,7 +44,7 @@ def watch_table(table: Path, language_name: str) -> int:
 
 
 def changes(statuses: Iterable[Status], table: Path, words: Language) -> Iterator[str]:
-    """Yield, for each status of the table, those lines of text that the previous status did not have."""
+    """Yield, for each status of the table, the lines of text that were not among the lines of the previous status."""
     shown: list[str] = []
     standing: Standing | None = None
     for status in statuses:

@@ -55,9 +55,10 @@ def record(of: str, file: Path, baud: int, seconds: float | None, most_bytes: in
 
 
 def replay(file: Path, pty: Path | None, port: str | None, baud: int, speed: float) -> int:
-    """Replay what the shoe sent in a recording of its serial line, on a pty or a port that a daemon reads. `speed` 2
-    takes half of the time, and 0 makes no pauses. Raises TableError for a recording that cannot be read, before any
-    line is opened."""
+    """Replay what the shoe sent in a recording of its serial line, on a pty or a port that a daemon reads. With `speed`
+    2 the replay takes half of the recorded time, and with 0 there are no pauses. Raises TableError for a recording that
+    cannot be read, before any line is opened.
+    """
     pieces = read_record(file)
     line = PtyLine(pty) if pty is not None else SerialLine(str(port), baud)
     try:
@@ -77,8 +78,8 @@ def replay(file: Path, pty: Path | None, port: str | None, baud: int, speed: flo
 
 def say_again(pieces: Iterable[Piece], line: PtyLine | SerialLine, speed: float) -> None:
     """Write the shoe's bytes from these pieces of a recording to the line, with the recorded pauses divided by `speed`.
-    If the port was lost in the recording, the pty's device disappears at that point, and comes back when the port did.
-    """
+    If the recording says that the port was lost, the pty's device disappears at that point. It comes back when the
+    recording says that the port was open once more."""
     last_ms = 0
     for piece in pieces:
         if speed and piece.at_ms > last_ms:
@@ -168,8 +169,9 @@ def _new_file(file: Path) -> TextIO:
 
 
 def _live_table(of: str) -> Config | None:
-    """Return the configuration of the table from which to record. If `of` is a table's file, that table is meant. If
-    `of` is a port, this machine's table is meant, if it runs and has its shoe on that port; otherwise returns None."""
+    """Return the configuration of the table from which to record. If `of` is the path of a table's file, that table is
+    meant. If `of` is a port, this machine's default table is meant, provided that it runs and has its shoe on that
+    port. Otherwise return None."""
     if of.endswith(".toml"):
         return load(Path(of))
     try:

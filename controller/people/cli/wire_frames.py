@@ -27,9 +27,9 @@ SUMS: Mapping[str, Callable[[bytes], int]] = MappingProxyType(
 
 
 class Check(Struct, frozen=True):
-    """How the checksum of a shoe's frame (message) is computed: by the function `name` of `SUMS`, over the bytes from
-    index `begin` up to the checksum. The checksum is one byte, or two characters with `in_hex`, and `end` more bytes
-    follow it."""
+    """How the checksum of a shoe's frame (message) is computed. The function called `name` in `SUMS` is applied to the
+    bytes from index `begin` up to the checksum. The checksum is one byte, or two hexadecimal characters with `in_hex`.
+    After the checksum come `end` more bytes."""
 
     name: str
     begin: int

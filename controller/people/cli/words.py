@@ -1,4 +1,4 @@
-"""`tablectl words check`: find the mistakes in a house's own file of words (a translation of the program's texts), and
+"""`tablectl words check`: find the mistakes in a house's own language file (a translation of the program's texts), and
 the texts that the file lacks."""
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ _WIDER = 1.1
 
 
 def check(path: Path) -> int:
-    """Print every mistake in a house's file of words (a translation), and every text that people will see in English
-    because the file lacks it. Returns 0 if there is no mistake.
+    """Print every mistake in a house's language file (a translation of the program's texts). Also print every text that
+    people will see in English, because the file lacks it. Returns 0 if there is no mistake.
 
     Raises TableError `words_unread` if the file cannot be read.
     """
@@ -41,8 +41,9 @@ def check(path: Path) -> int:
 
 
 def look(path: Path) -> tuple[list[str], dict[str, list[str]]]:
-    """Check a house's file of words (a translation). Returns two values: the mistakes, a line each; and for each
-    audience, such as the players, the keys of the texts that it will see in English."""
+    """Check a house's language file (a translation of the program's texts). Returns two values: the mistakes, a line
+    each; and a dict that maps each audience, such as the players, to the keys of the texts that it will see in English.
+    """
     ending = PAGES if path.name.endswith(PAGES) else ".toml"
     name = path.name.removesuffix(ending)
     try:
@@ -106,6 +107,6 @@ def _shipped() -> list[dict[str, str]]:
 
 
 def widest(place: str) -> float:
-    """Return the greatest width that the text with the key `place` has in any shipped language. A text of that width is
-    known to fit on the page."""
+    """Return the width of the text with the key `place` in the shipped language in which that text is widest. A text of
+    that width is known to fit on the page."""
     return max(wide(said.get(place, "")) for said in _shipped())

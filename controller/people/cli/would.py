@@ -13,8 +13,8 @@ from controller.words.events import of_meter, settled_lines
 
 
 def would_lines(would: Would | None) -> list[str]:
-    """Return lines that say what an act would do, as the table foresees it. The list is empty if the table foresees
-    nothing to show."""
+    """Return lines that say what an act, such as voiding a round, would do. `would` is what the table itself foresees.
+    The list is empty if the table foresees nothing to show."""
     match would:
         case WouldCorrect():
             return [*_correction(would)]
@@ -48,8 +48,8 @@ def _hands(hands: Iterable[PublicHand]) -> str:
 
 
 def _wagers(would: WouldCorrect) -> Iterator[str]:
-    """Yield a line for each wager whose result the correction of a round would change, with the difference in money for
-    its bettor."""
+    """Yield a line for each wager whose result would change if a round is corrected. The line says how much more or
+    less money the bettor would get."""
     before, after = would.settlement_before, would.settlement
     if before is None or after is None:
         yield "  The table does not know this round's wagers: pay and take by hand."

@@ -45,8 +45,8 @@ def draws(game: PuntoBanco) -> Draws:
 
 
 class _View(Struct, frozen=True):
-    """What makes a seat different from the others for a bet: its name, the cards printed at it, and the cards printed
-    at the table's other seats."""
+    """The view that a bet has from one seat: the seat's name, the cards printed at the seat, and the cards printed at
+    the table's other seats."""
 
     seat: str
     own: PersonalK9
@@ -71,7 +71,8 @@ def _ways(
     seen: Mapping[Bet, Sequence[Sight]], tableau: Tableau, shoe: Shoe
 ) -> dict[tuple[Bet, Sight], Counter[int | None]]:
     """Count how many deals each row of a bet's pay table decides, for each bet as seen from each seat. The keys of the
-    result are pairs of a bet and a seat's view. Bets that can distinguish the same things are counted in one pass."""
+    result are pairs of a bet and the sight that the bet has from a seat (what it can tell apart). Bets that can tell
+    the same things apart are counted in one pass."""
     together: dict[Sight, list[Bet]] = {}
     for bet, sights in seen.items():
         for each in dict.fromkeys(sights):

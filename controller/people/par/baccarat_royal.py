@@ -1,9 +1,9 @@
 """The odds of Baccarat Royal: the best play of the two active seats, and what every wager is worth under that play.
 
-Each active seat decides by its own cards; the seat that is Banker decides by Player's third card too. A choice is
-settled if one answer is better whatever the opposite seat may still do. Settled choices can settle further choices, and
-so on. If no choice stays open, only one play is left, in which each side's play is best against the opposite side's. If
-choices stay open, no best play is claimed. The bounds of a bet hold for any play, even if the seats see each other's
+An active seat decides by its own cards. The seat that is Banker also knows Player's third card. A choice is settled if
+one answer is better whatever the opposite seat may still do. Settled choices can settle further choices, and so on. If
+every choice is settled, one play is left, in which each side's play is best against the opposite side's. If choices
+stay open, the program claims no best play. The bounds of a bet hold for any play, even if the seats see each other's
 cards.
 """
 
@@ -38,16 +38,16 @@ Turn = tuple[Points, int | None]
 
 
 class Play(Struct, frozen=True):
-    """A way to play the two active seats of Baccarat Royal. It says for each situation in which a seat may choose
-    whether the seat draws (True) or stands (False). A situation that is missing is not settled yet."""
+    """A way to play the two active seats of Baccarat Royal. `player` and `banker` map each situation in which the seat
+    may choose to True (the seat draws) or False (it stands). A situation that is missing is not settled yet."""
 
     player: dict[Points, bool] = field(default_factory=dict)
     banker: dict[Turn, bool] = field(default_factory=dict)
 
 
 class _AnyPlay:
-    """Which third cards the rules of Baccarat Royal allow, with every free choice left open. The rules are asked once
-    for each total."""
+    """Says which hands may take a third card by the rules of Baccarat Royal, with both answers if a seat may choose.
+    The rules are evaluated once for each total."""
 
     def __init__(self, game: BaccaratRoyal) -> None:
         self._game, self._naturals = game, frozenset(game.naturals)
@@ -64,8 +64,8 @@ class _AnyPlay:
         return player.total in self._naturals or banker.total in self._naturals
 
     def chosen_on(self) -> frozenset[int]:
-        """Return the totals with which Player or Banker may choose whether to draw. With any other total only the total
-        matters, and not the two cards that make it."""
+        """Return the totals with which Player or Banker may choose whether to draw. With these totals the two cards
+        themselves matter; with all others only the total matters."""
         thirds = (None, *range(10))
         below = set(range(10)) - self._naturals
         banker_chooses = {each for each in below for third in thirds if len(self._bankers(each, third)) > 1}
@@ -96,8 +96,8 @@ Net = Sequence[Fraction]
 
 
 class Round:
-    """All deals (orders of the cards) of one round of Baccarat Royal. They are grouped by the choices that lead to them
-    and by sort: two deals are of one sort if the bets cannot tell them apart."""
+    """All deals (orders of the cards) of one round of Baccarat Royal. The deals are grouped in two ways: by the choices
+    that lead to them, and by sort. Two deals are of one sort if the bets cannot tell them apart."""
 
     def __init__(self, of: Kinds, shoe: Shoe, game: BaccaratRoyal) -> None:
         self._of = of
@@ -121,8 +121,8 @@ class Round:
             sorts[sort] = sorts.get(sort, 0) + deal.ways
 
     def under(self, play: Play) -> Counter[int]:
-        """Count the deals of each sort (deals that the bets cannot tell apart) that happen under this play, which must
-        leave no choice open."""
+        """Count the deals that happen if the active seats follow `play`, which must leave no choice open. The result
+        maps the number of each sort (deals that the bets cannot tell apart) to a count."""
         found = Counter(self._naturals)
         for points, drawn in self._tree.items():
             for draws, turns in drawn.items():
@@ -134,7 +134,7 @@ class Round:
 
     def by_row(self, bet: Bet, under: Mapping[int, int], names: Names = NAMES) -> Counter[int | None]:
         """Count how many deals each row of the bet's pay table decides. The key None counts the deals that no row
-        decides. `under` holds the number of deals of each sort (deals that the bets cannot tell apart)."""
+        decides. `under` maps the number of each sort (deals that the bets cannot tell apart) to its number of deals."""
         decides, rows = self._rows(bet, names), Counter[int | None]()
         for sort, ways in under.items():
             rows[decides[sort]] += ways
@@ -142,7 +142,7 @@ class Round:
 
     def bounds(self, bet: Bet, net: Net, names: Names = NAMES) -> tuple[Fraction, Fraction]:
         """Return the least and the greatest house edge that the bet can have, whatever the active seats choose. Both
-        are fractions of the stake. `net` holds the bettor's gain for each row."""
+        are fractions of the stake. `net` holds the bettor's gain for each row of the pay table."""
         values = [
             [[ends.values() for ends in turns.values()] for turns in drawn.values()]
             for drawn in self.values(bet, net, names).values()
@@ -155,9 +155,9 @@ class Round:
         return Fraction(-most, units), Fraction(-least, units)
 
     def values(self, bet: Bet, net: Net, names: Names = NAMES) -> _Values:
-        """Return what the bettor gains in total by the deals that follow each combination of the active seats' choices.
-        `net` holds the bettor's gain for each row, and the unit of the result is one stake divided by `_parts(net)`, so
-        that all values are whole numbers."""
+        """Return, for each combination of the active seats' choices, what the bettor gains in total by the deals that
+        follow. `net` holds the bettor's gain for each row of the pay table. The unit of the result is one stake divided
+        by `_parts(net)`, so that all values are whole numbers."""
         worth = self._worth(bet, net, names)
         return {
             points: {
@@ -170,8 +170,8 @@ class Round:
         }
 
     def _worth(self, bet: Bet, net: Net, names: Names) -> list[int]:
-        """Return what the bettor gains by one deal of each sort (deals that the bets cannot tell apart). The unit is
-        one stake divided by `_parts(net)`."""
+        """Return a list of what the bettor gains by one deal of each sort (deals that the bets cannot tell apart).
+        `net` holds the bettor's gain for each row of the pay table. The unit is one stake divided by `_parts(net)`."""
         whole = [int(each * _parts(net)) for each in net]
         return [whole[-1 if row is None else row] for row in self._rows(bet, names)]
 
@@ -191,8 +191,8 @@ def _summed(worth: Sequence[int], sorts: Mapping[int, int]) -> int:
 
 
 def _parts(net: Net) -> int:
-    """Return the common denominator of the gains in `net`. In units of one stake divided by this number, every gain is
-    a whole number. Example: 20 for a gain of 19/20."""
+    """Return the common denominator of the gains in `net`, each a fraction of one stake. Example: 20 if the only
+    fraction is 19/20. Every gain times this number is a whole number."""
     return lcm(*(each.denominator for each in net))
 
 
@@ -200,8 +200,9 @@ _Values = dict[Points, dict[bool, dict[Turn, dict[bool, int]]]]
 
 
 def best_play(player: _Values, banker: _Values) -> tuple[Play, bool]:
-    """Find the best play of the two active seats. Returns the choices that could be settled, and whether these are all
-    choices. `player` and `banker` hold what each of the two seats gains by each combination of choices."""
+    """Find the best play of the two active seats. Returns two values: the choices that could be settled, and whether
+    every choice was settled. `player` and `banker` hold what each of the two seats gains by each combination of
+    choices."""
     play = Play()
     free = [points for points, drawn in player.items() if len(drawn) > 1]
     turns = {
@@ -235,8 +236,8 @@ def _settled(gain: _Range) -> bool | None:
 
 
 def _by_drawing(drawn: Mapping[bool, Mapping[Turn, Mapping[bool, int]]], play: Play) -> _Range:
-    """Return the least and the most that Player's seat gains if it draws instead of standing. The range covers
-    everything that Banker's seat may still do under `play`."""
+    """Return the least and the most that Player's seat can gain by drawing rather than standing. The exact gain depends
+    on the choices that `play` still leaves open to Banker's seat."""
     least = most = 0
     for draws, turns in drawn.items():
         for turn, ends in turns.items():
@@ -248,8 +249,8 @@ def _by_drawing(drawn: Mapping[bool, Mapping[Turn, Mapping[bool, int]]], play: P
 def _by_also_drawing(
     turn: Turn, against: Sequence[tuple[Points, Mapping[bool, Mapping[Turn, Mapping[bool, int]]]]], play: Play
 ) -> _Range:
-    """Return the least and the most that Banker's seat gains if it draws instead of standing, in the situation `turn`.
-    The range covers everything that Player's seat may still do under `play`."""
+    """Return the least and the most that Banker's seat can gain, in the situation `turn`, by drawing rather than
+    standing. The exact gain depends on the choices that `play` still leaves open to Player's seat."""
     least = most = 0
     draws = turn[1] is not None
     for points, drawn in against:
@@ -304,7 +305,7 @@ def solved(game: BaccaratRoyal, bets: Sequence[Bet], shoe: Shoe) -> Solved:
 
 
 def play_lines(play: Play) -> Iterator[str]:
-    """Yield the play of the active seats in words, a line for each total with which a seat may choose."""
+    """Yield the play of the active seats in words, with one line for each total with which a seat may choose."""
     players: dict[int, dict[bool, list[str]]] = {}
     for points, draws in sorted(play.player.items()):
         players.setdefault(sum(points) % 10, {}).setdefault(draws, []).append(_cards(points))
@@ -327,8 +328,8 @@ def _cards(points: Points) -> str:
 
 
 def _choices(choices: Mapping[bool, Sequence[str]]) -> str:
-    """Return in words what a seat does with one total: the choice for most pairs of cards, and the pairs with the
-    opposite choice. Example: "draws, but stands with 2-3"."""
+    """Return in words what a seat does with one total: the choice for most pairs of cards, and then the pairs with
+    which the seat chooses the opposite. Example: "draws, but stands with 2-3"."""
     most, *others = sorted(choices, key=lambda draws: -len(choices[draws]))
     words = {True: "draws", False: "stands"}
     return words[most] + "".join(f", but {words[other]} with {' and '.join(choices[other])}" for other in others)

@@ -1,7 +1,7 @@
-"""The worth of a bet if the house limits what it pays for one wager, such as $50,000 at most.
+"""The house edge of a bet if the house limits what it pays for one wager, such as $50,000 at most.
 
-The odds on a par sheet are for wagers that are paid in full. A greater wager loses as often, and wins less for each
-unit staked.
+The odds on a par sheet are for wagers that are paid in full. A wager that is too great to be paid in full loses as
+often, but wins less for each unit staked.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from controller.rules.game.wagers import WagerRules
 
 class Capped(Struct, frozen=True):
     """The house's limit on what it pays for one wager on a bet, and the house edge at the greatest wager that the table
-    takes. Amounts are cents."""
+    accepts. Amounts are in cents."""
 
     pays_at_most_cents: int
     in_full_to_cents: int
@@ -29,8 +29,8 @@ class Capped(Struct, frozen=True):
 
 
 def capped(bet: Bet, odds: Odds, wagers: WagerRules) -> Capped | None:
-    """Return what a bet is worth at the greatest wager that the table takes, if the house limits what it pays for one
-    wager. Returns None if the bet has no such limit, or if its outcomes are not counted."""
+    """Return the house edge of a bet at the greatest wager that the table accepts, if the house limits what it pays for
+    one wager. Returns None if the bet has no such limit, or if its outcomes are not counted."""
     pays = [row.pays for row in bet.rows if row.pays is not None]
     if bet.pays_at_most_cents is None or not pays or not odds.outcomes:
         return None
@@ -44,8 +44,8 @@ def capped(bet: Bet, odds: Odds, wagers: WagerRules) -> Capped | None:
 
 
 def _lost_to_the_limit(bet: Bet, odds: Odds, cents: int) -> Fraction:
-    """Return how much the house's limit on pays lowers the bettor's average gain. The result is a fraction of the
-    wager, which is `cents` large."""
+    """Return how much the bettor loses on average because the house limits what it pays for one wager. The result is a
+    fraction of the wager of `cents`."""
     most = Fraction(bet.pays_at_most_cents or 0, cents)
     lost = Fraction()
     for row, outcome in zip(bet.rows, odds.outcomes, strict=False):  # the last outcome has no row

@@ -1,5 +1,5 @@
-"""Count in how many ways the cards can fall: exactly, in whole numbers, over all ordered deals of six cards from a
-known shoe.
+"""Count in how many ways the cards of a round can fall: exactly, in whole numbers, over all ordered deals of six cards
+from a known shoe.
 
 A deal is six cards in order, without replacement: 416 · 415 · 414 · 413 · 412 · 411 deals from eight decks. A round of
 four or five cards counts with every order of the cards after it. Nothing is sampled, and nothing is rounded.
@@ -9,8 +9,8 @@ totals alone sees ten kinds of card, a bet on suited pairs sees fifty-two. The f
 class. How often Player's two cards are of one class and Banker's of another follows from the number of partners that
 each card has in either class. No list of all deals is therefore ever made.
 
-A third card comes from the cards that the first four leave. Of the first four it is therefore enough to know how many
-cards they take from each kind of third card, and how many pairs of cards from each two kinds.
+A third card comes from the cards that the first four leave. Two numbers about the first four cards are therefore
+enough: how many of them are of each kind of third card, and how many pairs of them are of each two kinds.
 """
 
 from __future__ import annotations
@@ -50,19 +50,21 @@ NAMES: Names = (("player",), ("banker",))
 
 
 class Draws(Protocol):
-    """Says which hands may take a third card. There is one answer if the rules decide, and both answers if somebody
-    chooses."""
+    """Says whether Player and Banker take a third card. The answer is one value if the rules decide, and both values if
+    somebody chooses."""
 
     def player(self, player: Two, banker: Two) -> Collection[bool]:
-        """Return whether Player takes a third card: True, False, or both if somebody chooses."""
+        """Return whether Player takes a third card, as a collection: True, False, or both if somebody chooses. `player`
+        and `banker` are the classes of the hands' first two cards."""
 
     def banker(self, player: Two, banker: Two, third: int | None) -> Collection[bool]:
-        """Return whether Banker takes a third card: True, False, or both if somebody chooses. `third` is the points of
-        Player's third card; None if Player stood."""
+        """Return whether Banker takes a third card, as a collection: True, False, or both if somebody chooses. `third`
+        is the points of Player's third card; None if Player stood."""
 
 
 class TableauDraws(Struct, frozen=True):
-    """The totals of Player's and Banker's first two cards with which each hand takes a third card, by a tableau."""
+    """The situations in which each hand takes a third card by a tableau (the drawing rules). A situation is the totals
+    of both hands' first two cards and, for Banker, the points of Player's third card."""
 
     players: frozenset[tuple[int, int]]
     bankers: frozenset[tuple[int, int, int | None]]
@@ -75,8 +77,8 @@ class TableauDraws(Struct, frozen=True):
 
 
 def tableau_draws(tableau: Tableau) -> TableauDraws:
-    """Return with which totals each hand takes a third card, by this tableau. The rules are asked once for each pair of
-    totals."""
+    """Return the totals with which each hand takes a third card by this tableau (the drawing rules). The rules are
+    evaluated once for each pair of totals."""
     zero = WORTH[0]
     players: set[tuple[int, int]] = set()
     bankers: set[tuple[int, int, int | None]] = set()
@@ -112,7 +114,7 @@ _Third = tuple[int, int, list[tuple[int, int]]]
 
 
 class Two(Struct, frozen=True):
-    """A class of pairs of cards with which a hand may begin. A bet cannot tell the pairs of one class apart, whatever
+    """A class of pairs of cards that a hand can begin with. A bet cannot tell the pairs of one class apart, whatever
     third card follows."""
 
     total: int
@@ -140,7 +142,7 @@ class Deal(Struct, frozen=True):
     """A group of deals that a bet cannot tell apart: the class of each hand's first two cards, each hand's third card,
     and the number of deals (`ways`).
 
-    A third card is given as the number of its kind; None if the hand took no third card.
+    A third card is given as the index of its kind; None if the hand took no third card.
     """
 
     player: Two
@@ -153,7 +155,7 @@ class Deal(Struct, frozen=True):
 
 class Kinds:
     """The kinds of card that a bet can tell apart, and the classes of a hand's first two cards that it can tell apart.
-    They serve for any shoe."""
+    They do not depend on the shoe."""
 
     def __init__(self, seen: Sight, naturals: Sequence[int], chosen_on: Collection[int]) -> None:
         self.sight = seen
@@ -243,9 +245,9 @@ class Kinds:
         return found
 
     def thirds(self, counts: Sequence[int]) -> list[_Third]:
-        """Return the kinds of Player's third card that must be looked at. Each comes with the number of kinds that it
-        represents, and with the kinds of Banker's third card to look at, each with the number of pairs of kinds that it
-        represents.
+        """Return which kinds of third card must be evaluated, so that equal kinds are evaluated once. Each item has
+        three values: a kind of Player's third card, the number of kinds that it represents, and a list for Banker's
+        third card. That list pairs each kind with the number of pairs of kinds that it represents.
 
         If no row tells some suits apart, and the shoe has equally many cards of each of them, Player's card of one such
         suit represents all of them. For Banker's card, one more suit then represents all the rest.
@@ -261,8 +263,8 @@ class Kinds:
         return found
 
     def _stand_for(self, suits: Iterable[Sequence[Suit]]) -> Iterator[tuple[int, int]]:
-        """Yield each kind of third card that must be looked at, with the number of kinds that it represents. Suits in
-        the same group of `suits` represent each other."""
+        """Yield each kind of third card that must be evaluated, with the number of kinds that it represents. Each group
+        in `suits` holds suits that can represent each other."""
         alike = {suit: at for at in suits for suit in at}
         for third, (card, *_) in enumerate(self.third_cards):
             kinds = {self._third_of[self._kind_of[Card(card.rank, suit)]] for suit in alike[card.suit]}
@@ -270,15 +272,16 @@ class Kinds:
                 yield third, len(kinds)
 
     def seen(self, deal: Deal) -> Alike:
-        """Return everything that the bet sees of this deal, in four values: Player's hand, Banker's hand, whether their
-        first two cards are identical, and the cards of both hands together."""
+        """Return everything that the bet sees of this group of deals, in four values: a number for Player's hand, a
+        number for Banker's hand, whether their first two cards are identical, and a number for the cards of both hands
+        together."""
         player = deal.player.bare if deal.player_third is None else deal.player.drawn[deal.player_third]
         banker = deal.banker.bare if deal.banker_third is None else deal.banker.drawn[deal.banker_third]
         return player, banker, deal.identical, self._both(deal) if self._of_both else 0
 
     def _both(self, deal: Deal) -> int:
-        """Return a number that stands for what the bet sees of both hands' cards together. Deals that look alike to the
-        bet get the same number, and are evaluated once."""
+        """Return a number for what the bet sees of both hands' cards together. Deals in which the bet sees the same get
+        the same number, and are evaluated once."""
         four = deal.player.looks + deal.banker.looks
         every = four
         for third in (deal.player_third, deal.banker_third):
@@ -304,8 +307,8 @@ class Kinds:
         return self._truth[key]
 
     def rows(self, bet: Bet, examples: Mapping[Alike, Deal], names: Names = NAMES) -> Mapping[Alike, int | None]:
-        """Return which row of the pay table decides the bet, for everything that the bet can see of a deal. The keys of
-        `examples` are all among the keys of the result.
+        """Return which row of the pay table decides the bet. The result maps everything that the bet can see of a deal
+        to a row. It has at least the keys of `examples`, which maps what the bet sees to one such deal.
 
         Rows count from 0; None means that the wager is lost. Each row is worked out only once, because the cards in the
         shoe do not change which row decides.
@@ -336,26 +339,28 @@ class Kinds:
 
 
 def _numbers(looks: Iterable[object]) -> list[int]:
-    """Return a number for each look of a card. The sum of up to seven such numbers tells how often each look occurs
-    among the cards."""
+    """Return a number for each item of `looks` (what a bet sees of a card): the same number for equal items, and each
+    number a power of 8. The sum of up to seven such numbers therefore tells how often each item occurs among up to
+    seven cards."""
     known: dict[object, int] = {}
     return [8 ** known.setdefault(look, len(known)) for look in looks]
 
 
 @cache
 def kinds(seen: Sight, naturals: tuple[int, ...], chosen_on: frozenset[int] = frozenset()) -> Kinds:
-    """Return the kinds of card that a bet can tell apart if it sees `seen` of a round. They are computed once and
-    cached. `chosen_on` holds the totals with which somebody chooses by the cards of a hand."""
+    """Return the kinds of card that a bet can tell apart if it sees `seen` of a round. The result is computed once and
+    cached. `naturals` are the totals that count as a natural. `chosen_on` holds the totals with which somebody may
+    choose whether to draw."""
     return Kinds(seen, naturals, chosen_on)
 
 
 class _Fours:
-    """The deals of the first four cards in which both hands' two cards are of given classes: how many such deals there
-    are (`ways`), and which cards they take from the cards that can come third.
+    """The deals of the first four cards in which both hands' two cards are of given classes. `ways` is how many such
+    deals there are.
 
-    `holding` counts the cards of each kind of third card in all of these deals. `pairs` counts the pairs of two of the
-    four cards by the kinds of both. A pair and the same pair turned about are two entries, of which only one is
-    counted.
+    `holding` counts, over all these deals, the cards of each kind of third card. `pairs` counts the pairs of two of the
+    four cards by the kinds of both. The same pair in the opposite order has an entry of its own, but each pair is
+    counted in one entry only.
     """
 
     __slots__ = ("holding", "pairs", "ways")
@@ -365,7 +370,7 @@ class _Fours:
         self.pairs = [[0] * thirds for _ in range(thirds)]
 
     def add(self, ways: int, player: Sequence[int], banker: Sequence[int]) -> None:
-        """Add `ways` deals of four cards. `player` and `banker` are the kinds of each hand's two cards."""
+        """Add `ways` deals of four cards to the count. `player` and `banker` are the kinds of each hand's two cards."""
         self.ways += ways
         for one, other in combinations((*player, *banker), 2):
             self.pairs[one][other] += ways
@@ -373,13 +378,14 @@ class _Fours:
             self.holding[kind] += ways
 
     def before_one(self, thirds: Sequence[int], third: int) -> int:
-        """Return how many deals of five cards consist of these four cards and then a card of the kind `third`. `thirds`
-        counts the shoe's cards by kind."""
+        """Return how many deals of five cards consist of one of these deals of four cards and then a card of the kind
+        `third`. `thirds` counts the shoe's cards by kind."""
         return thirds[third] * self.ways - self.holding[third]
 
     def before_two(self, thirds: Sequence[int], third: int, other: int) -> int:
-        """Return how many deals of six cards consist of these four cards and then third cards of the kinds `third` and
-        `other`. `thirds` counts the shoe's cards by kind. Cards among the first four do not come a second time."""
+        """Return how many deals of six cards consist of one of these deals of four cards and then a card of the kind
+        `third` and a card of the kind `other`. `thirds` counts the shoe's cards by kind. No card of the first four
+        comes a second time."""
         same = third == other
         one, two = thirds[third], thirds[other] - same
         return (
@@ -392,7 +398,8 @@ class _Fours:
 
 
 class _FourCards:
-    """Counts in how many ways the first four cards of a round can fall, from a shoe with `counts` cards by kind."""
+    """Counts in how many ways the first four cards of a round can fall. `counts` holds the number of the shoe's cards
+    of each kind."""
 
     def __init__(self, of: Kinds, counts: Sequence[int]) -> None:
         self._of, self._counts = of, counts
@@ -423,8 +430,8 @@ class _FourCards:
     def _add_second_cards(self, partners: list[list[int]]) -> None:
         """Count the possible partners of a hand's second card too, for bets to which the order of the two cards
         matters. `partners` counts them by part and card. A part is a class of two cards, divided by the kinds of third
-        card to which the cards belong. The method also notes to which part the same two cards belong in the opposite
-        order."""
+        card to which the two cards belong. The method also stores to which part the same two cards belong in the
+        opposite order."""
         counts, of_pair = self._counts, self._of.of_pair
         for one, row in enumerate(of_pair):
             for other, part in enumerate(row):
@@ -433,11 +440,11 @@ class _FourCards:
                 self._sharing_both[part][of_pair[other][one]] += counts[one] * (counts[other] - same)
 
     def _ways(self, player: int) -> list[int]:
-        """Count the ordered deals of four cards in which Player's two cards are in the part `player` (a part is a fine
-        class of two cards). The result has one count for each part of Banker's two cards.
+        """Count the ordered deals of four cards in which Player's two cards are in the part `player` (a part is a
+        subdivision of a class of two cards). The result has one count for each part of Banker's two cards.
 
-        The number is all pairs of two cards, less those that share a card. Pairs that share both cards were taken away
-        twice, and are added again.
+        The count is the number of all combinations of Player's pair and Banker's pair, less those in which both pairs
+        hold the same card. If the pairs share both cards, they were subtracted twice, and are added once more.
         """
         of_parts = sum(weight * self._partners[kind] for kind, weight in self._weights[player])
         sharing, pairs = unpacked(of_parts, len(self._pairs)), self._pairs[player]
@@ -447,8 +454,8 @@ class _FourCards:
         return ways
 
     def by_class(self, player: int) -> Iterator[tuple[int, bool, _Fours]]:
-        """Yield the deals of four cards in which Player's two cards are of the class `player`. Each item holds Banker's
-        class, whether the two hands' cards are identical, and the deals."""
+        """Yield the deals of four cards in which Player's two cards are of the class `player`. Each item has three
+        values: the class of Banker's two cards, whether the two hands' cards are identical, and the deals."""
         of, classes, thirds = self._of, len(self._of.twos), len(self._of.third_cards)
         apart, same = [_Fours(thirds) for _ in range(classes)], dict[int, _Fours]()
         every = [0] * len(of.parts)
@@ -471,8 +478,9 @@ class _FourCards:
         yield from ((banker, True, fours) for banker, fours in same.items())
 
     def _add(self, apart: Sequence[_Fours], mine: Sequence[int], ways: Sequence[int]) -> None:
-        """Add Player's two cards, of the kinds `mine`, to the deals of each class of Banker's cards, and add the pairs
-        that they form with Banker's cards. `ways` holds the number of deals."""
+        """Combine Player's two cards, of the kinds `mine`, with each class of Banker's cards, and add the deals to
+        `apart`. The pairs of one Player's card and one Banker's card are counted too. `ways` holds the number of deals
+        for each part of Banker's cards."""
         in_class = [0] * len(apart)
         beside = [[0] * len(self._of.third_cards) for _ in apart]
         for (class_, third, other), many in zip(self._of.parts, ways, strict=True):
@@ -487,8 +495,8 @@ class _FourCards:
                 fours.pairs[kind] = [*map(add, fours.pairs[kind], theirs)]
 
     def _same_two(self) -> dict[int, Counter[int]]:
-        """Count the ordered deals of four cards in which both hands have the same two cards. The keys are Player's part
-        and Banker's part (a part is a fine class of two cards)."""
+        """Count the ordered deals of four cards in which both hands have the same two cards. The result maps Player's
+        part, and then Banker's part, to the count. A part is a subdivision of a class of two cards."""
         ways = {part: Counter[int]() for part in range(len(self._pairs))}
         counts, of_pair = self._counts, self._of.of_pair
         for one, row in enumerate(of_pair):
@@ -503,8 +511,8 @@ class _FourCards:
 
 
 def deals(of: Kinds, counts: Sequence[int], draws: Draws) -> Iterator[Deal]:
-    """Yield all deals from a shoe with `counts` cards of each kind. Deals that a bet cannot tell apart are yielded as
-    one item, with their number."""
+    """Yield all deals of a round from a shoe with `counts` cards of each kind. Deals that a bet cannot tell apart are
+    yielded as one item, which holds their number."""
     fours, thirds = _FourCards(of, counts), _Thirds(of, counts)
     for player, two in enumerate(of.twos):
         for banker, identical, left in fours.by_class(player):
@@ -520,8 +528,8 @@ def deals(of: Kinds, counts: Sequence[int], draws: Draws) -> Iterator[Deal]:
 
 
 class _Thirds:
-    """Counts in how many ways the third cards of a round can fall after the first four cards, from a shoe with `counts`
-    cards of each kind."""
+    """Counts in how many ways the third cards of a round can fall after the first four cards. `counts` holds the number
+    of the shoe's cards of each kind."""
 
     def __init__(self, of: Kinds, counts: Sequence[int]) -> None:
         self._of, self._cards = of, sum(counts)
@@ -535,8 +543,9 @@ class _Thirds:
     def after(
         self, fours: _Fours, player: Two, banker: Two, draws: Draws
     ) -> Iterator[tuple[int | None, int | None, int]]:
-        """Yield the kind of Player's third card, the kind of Banker's third card, and the number of deals, for
-        everything that can follow these first four cards. The cards after the last third card count in every order."""
+        """Yield everything that can follow these first four cards. Each item has three values: the kind of Player's
+        third card, the kind of Banker's third card (None for no third card), and the number of deals. The cards after
+        the last third card count in every order."""
         left, points, one_more, two_more = self._left, self._of.points, self._cards - 5, perm(self._cards - 4, 2)
         if self._of.first_two_only:
             yield None, None, fours.ways * two_more
@@ -561,7 +570,7 @@ class _Thirds:
 
 def by_row(bets: Sequence[Bet], of: Kinds, shoe: Shoe, draws: Draws) -> list[Counter[int | None]]:
     """Count for each bet how many deals each row of its pay table decides. The key None counts the deals that no row
-    decides. All the bets must see the same of a round, which `of` describes."""
+    decides. All bets in `bets` must be able to tell the same things apart, which `of` describes."""
     ways: dict[Alike, int] = {}
     examples: dict[Alike, Deal] = {}
     for deal in deals(of, of.in_shoe(shoe), draws):

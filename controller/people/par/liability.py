@@ -19,8 +19,9 @@ from controller.rules.game.wagers import Wager, WagerRules, stand
 
 
 class Liability(Struct, frozen=True, kw_only=True):
-    """The most that the house pays in one round on top of the stakes that it returns, in whole cents, less commission.
-    Every seat has made the wagers that win most, each at its limit. Wagers that lose are not deducted."""
+    """The most that the house pays in one round, in whole cents, after commission. The stakes that the house returns do
+    not count. Every seat is assumed to have made the wagers that win most, each at its limit. Wagers that lose are not
+    deducted."""
 
     cents: int
     wagers: tuple[Wager, ...]
@@ -39,8 +40,9 @@ _Layout = Sequence[tuple[Bet, Wager]]
 
 
 def liability(of: Subject, count: Together, levels: Levels) -> Liability | None:
-    """Return the most that the house can pay in one round. Returns None if no bet is counted. `count` holds the
-    combinations of rows that can decide the bets in one round."""
+    """Return the most that the house can pay in one round. Returns None if no bet is counted. `count` holds each
+    combination of pay table rows that can decide the bets in one round. `levels` are the amounts on the progressive
+    meters."""
     seats = max(of.most_seats - 2 * of.play.roles_play, 0)  # the active seats make no wager with the house
     layouts = [*_layouts(of.wagers, count.bets)]
     found = [_round(of, count, rows, levels, layouts, seats) for rows, _ in count.ways]
@@ -50,8 +52,8 @@ def liability(of: Subject, count: Together, levels: Levels) -> Liability | None:
 def _round(
     of: Subject, count: Together, rows: Rows, levels: Levels, layouts: Iterable[_Layout], seats: int
 ) -> Liability:
-    """Return the most that the house pays in a round in which `rows` (one row of each bet's pay table) decide the bets.
-    `layouts` are the sets of wagers that one seat can make."""
+    """Return the most that the house pays in a round in which the bets are decided by `rows`, one row of each bet's pay
+    table. `layouts` are the sets of wagers that one seat can make. `seats` is the number of seats that make wagers."""
     decided = dict(zip(count.bets, rows, strict=False))  # the stakes' rows follow
     best, made = 0, tuple[Wager, ...]()
     for layout in layouts if seats else ():
@@ -84,9 +86,9 @@ def _pays(rounding: Rounding, bet: Bet, wager: Wager, row: Row | None) -> int:
 
 
 def _of_actives(of: Subject, stake: Bet, one: Row | None, other: Row | None) -> tuple[int, tuple[Wager, ...]]:
-    """Return the most that the house pays for the stakes of the two active seats against each other, less what the
-    loser loses, and the stakes with which that happens. `one` and `other` are the rows that decide for the two seats.
-    """
+    """Return the most that the house pays for the stakes of the two active seats against each other, and the stakes
+    with which that happens. The loss of the losing seat is subtracted. `one` and `other` are the rows of the pay table
+    that decide for the two seats."""
     ends = of.wagers.least_wager_cents(stake), of.wagers.most_wager_cents(stake)
     found = [(_beside(of, stake, (one, other), cents), cents) for cents in product(ends, repeat=2)]
     most, cents = max(found)
@@ -94,8 +96,8 @@ def _of_actives(of: Subject, stake: Bet, one: Row | None, other: Row | None) -> 
 
 
 def _beside(of: Subject, stake: Bet, rows: Iterable[Row | None], cents: Sequence[int]) -> int:
-    """Return how many cents the two active seats together get back beyond what they have staked. `cents` holds the
-    stakes of the two seats, and `rows` the rows that decide for them."""
+    """Return how many cents more the two active seats together get back than they have staked. `cents` holds the stakes
+    of the two seats, and `rows` the rows of the pay table that decide for them."""
     covered, same = stake.unequal_stakes == "house_covers", len({*cents}) == 1
     plays = cents if covered else [0, 0] if stake.unequal_stakes == "refused" and not same else [min(cents)] * 2
     return sum(
@@ -108,7 +110,8 @@ def _beside(of: Subject, stake: Bet, rows: Iterable[Row | None], cents: Sequence
 
 
 def _layouts(rules: WagerRules, bets: Sequence[Bet]) -> Iterator[_Layout]:
-    """Yield the sets of wagers that the bettors of one seat may make at the same time, each wager at its greatest."""
+    """Yield the sets of wagers that the bettors of one seat may make at the same time, each wager as great as the rules
+    allow."""
     of = {bet.spot: bet for bet in bets}
     made = dict.fromkeys(tuple(placed) for placed in _placed(rules, bets))
     for placed in made:
@@ -117,8 +120,9 @@ def _layouts(rules: WagerRules, bets: Sequence[Bet]) -> Iterator[_Layout]:
 
 
 def _placed(rules: WagerRules, bets: Sequence[Bet]) -> Iterator[list[Wager]]:
-    """Yield the sets of greatest wagers of a seat alone, and of a seat with a bettor behind it. If one limit holds for
-    both bettors together, they either share it equally, or one has the least chip and the other the rest."""
+    """Yield the sets of wagers that a seat alone can make, and those that a seat and a bettor behind it can make, each
+    wager as great as possible. If one limit holds for both bettors together, they either share it equally, or one bets
+    the smallest unit and the other the rest."""
     chosen = [*_chosen(rules, bets)]
     for own in chosen:
         most = {spot: rules.most_wager_cents(bet) for spot, bet in own.items()}
@@ -165,9 +169,9 @@ def _with_back_bettor(rules: WagerRules, own: dict[str, Bet], behind: dict[str, 
 
 
 def _greatest(rules: WagerRules, bets: dict[str, Bet], most: dict[str, int], *, shared: bool = False) -> list[Wager]:
-    """Return the greatest wager on each of these bets that the rules allow beside the wagers on the other bets, up to
-    `most` cents. With `shared` a wager below the bet's minimum is kept, because another bettor at the seat may add to
-    it."""
+    """Return the greatest wager on each of these bets, up to `most` cents for each spot. Some bets are allowed only
+    beside a wager on another bet, or are limited by that wager. With `shared` a wager below the bet's minimum is kept,
+    because another bettor at the seat may add to it."""
     cents = dict(most)
     while True:
         limited = dict(cents)

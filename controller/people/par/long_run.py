@@ -84,11 +84,12 @@ def _filling(meter: str, won: Fraction, price_cents: int, terms: Terms) -> Filli
 
 
 def _most_lacking(won: Fraction, price_cents: int, terms: Terms) -> Fraction:
-    """Return what the house pays towards new starting amounts (seeds) of a meter if each hit empties the meter's
-    reserve. The result is a fraction of the wager's price. `won` is how often a wager wins the meter.
+    """Return what the house itself pays, on average, towards new starting amounts (seeds) of a meter, if each hit
+    empties the meter's reserve. The result is a fraction of the wager's price. `won` is the fraction of wagers that win
+    the meter.
 
-    For k wagers the reserve holds less than the seed. On average a seed then lacks `seed - mean + missed ** k * (mean +
-    k * each - seed)`. The power is rounded up, in its tenth digit.
+    For the first k wagers after a hit, the reserve holds less than a full seed. On average a seed therefore lacks `seed
+    - mean + missed ** k * (mean + k * each - seed)`. The power is rounded up, in its tenth digit.
     """
     each = terms.reserve * price_cents
     mean = each / won

@@ -1,12 +1,12 @@
 """The odds of Lucky 9: a seat's best play against the dealer, found exactly, and what the seat's wagers are worth under
 that play.
 
-A seat decides by its own cards and the dealer's up card. Whether to split again, the seat decides also by the cards
-that its split hands have drawn. The dealer's other card is as unknown as any card in the shoe. Other seats' cards count
-as unknown too; a seat that takes those cards into account can do better.
+A seat decides by its own cards and the dealer's up card. After a split, it also decides by the cards that its split
+hands have drawn, when it may split again. The dealer's other card is as unknown as any card in the shoe. Other seats'
+cards count as unknown too; a seat that takes those cards into account can do better.
 
-A deal here has as many cards, in order, as one seat and the dealer can take: eleven with three splits. A round that
-takes fewer cards counts with every order of the cards after it.
+A deal here is as many cards, in order, as one seat and the dealer can take at most: eleven with three splits. A round
+that takes fewer cards counts with every order of the cards after it.
 """
 
 from __future__ import annotations
@@ -49,8 +49,9 @@ class Turn(Struct, frozen=True):
 
 
 class _Spot(Struct, frozen=True):
-    """A group of situations of a seat that are worth the same: the points of the seat's two cards and of the dealer's
-    up card, the calls that the rules allow, and, if the seat may split, the pair."""
+    """A group of situations in which a seat of Lucky 9 has the same choices with the same worth. It is described by the
+    points of the seat's two cards and of the dealer's up card, the calls that the rules allow, and, if the seat may
+    split, the pair."""
 
     points: tuple[int, int, int]
     options: tuple[Call, ...]
@@ -58,8 +59,8 @@ class _Spot(Struct, frozen=True):
 
 
 class Seat:
-    """A seat of Lucky 9: its possible situations with the cards of a shoe, and the deals to which each of its calls
-    leads."""
+    """A seat of Lucky 9, for counting its odds: the situations that it can meet with the cards of a shoe, and the deals
+    to which each of its calls leads."""
 
     def __init__(self, game: Lucky9, hand: Bet, shoe: Shoe) -> None:
         self._game, self._dealer = game, Dealer(game)
@@ -125,7 +126,7 @@ class Seat:
         return Call.SPLIT in self._options([first, _ANY, second, _ANY])
 
     def _comes_to(self, card: Card) -> int:
-        """Return the most hands that the rules allow a pair of this card to become by splitting."""
+        """Return the most hands that a seat can have if it splits a pair of this card as often as the rules allow."""
         plays: list[Play] = [card, _ANY, card, _ANY]
         hands = 1
         while Call.SPLIT in self._options(plays):
@@ -136,8 +137,8 @@ class Seat:
     # What a call leads to.
 
     def _decided(self, bet: Judge, points: tuple[int, int, int], call: Call) -> list[int]:
-        """Count how many deals each row of the bet's pay table decides, after the seat stands or hits. `points` are the
-        points of the seat's two cards and of the dealer's up card."""
+        """Count how many deals each row of the bet's pay table decides if the seat makes the call `call`, to stand or
+        to hit. `points` are the points of the seat's two cards and of the dealer's up card."""
         first, second, up = points
         left, rows = list(self._by_points), [0] * len(bet.net)
         for card in points:
@@ -157,17 +158,17 @@ class Seat:
 
     def worth(self, spot: _Spot, call: Call) -> int:
         """Return what the bettor gains in total over all deals if the seat makes this call and then plays as well as it
-        can. The unit is a whole part of one stake."""
+        can. The unit is one stake divided by `parts` of the hand's Judge, so that the result is a whole number."""
         if call is Call.SPLIT and spot.pair is not None:
             return self.splits(spot.pair).worth()
         return self.hand.up(self._rows(self.hand, spot.points, call))
 
     def decided(self, bet: Judge, spot: _Spot, call: Call, again: Again | None = None) -> list[int]:
         """Count how many deals each row of a bet's pay table decides after this call. The bet is on the seat's only
-        hand, or after a split on its leftmost hand.
+        hand or, after a split, on the seat's leftmost hand.
 
-        `again` is a function that says whether a new pair is split again. Without it, the best play of the hand decides
-        that.
+        `again` is a function that says whether a new pair is split again. Without it, new pairs are played as is best
+        for the seat's own hand.
         """
         if call is Call.SPLIT and spot.pair is not None:
             splits = self.splits(spot.pair)
@@ -175,14 +176,15 @@ class Seat:
         return self._rows(bet, spot.points, call)
 
     def unsplit(self) -> list[int]:
-        """Count the deals in which the seat does not split under its best play, by the row of the pay table that
-        decides its hand."""
+        """Count the deals in which the seat does not split under its best play. The result has one count for each row
+        of the pay table, by the row that decides the seat's hand, and a last count for no row."""
         calls = [(spot, call) for spot, call in self.play.items() if call is not Call.SPLIT]
         return self._all(self.hand, ((spot, self.decided(self.hand, spot, call)) for spot, call in calls))
 
     def split(self) -> Counter[tuple[int, int]]:
-        """Count the deals in which the seat splits under its best play. The keys are the number of hands that the seat
-        then has, and what these hands gain together, in whole parts of one stake."""
+        """Count the deals in which the seat splits under its best play. The keys are pairs: the number of hands that
+        the seat then has, and what these hands gain together. The gain's unit is one stake divided by `parts` of the
+        hand's Judge."""
         ends: Counter[tuple[int, int]] = Counter()
         for spot, call in self.play.items():
             if call is Call.SPLIT and spot.pair is not None:
@@ -191,8 +193,8 @@ class Seat:
         return ends
 
     def odds(self, bet: Bet) -> Odds:
-        """Return what a side bet on the seat's hand is worth under the best play of the hand, and the bounds of its
-        house edge under any play."""
+        """Return what a side bet on the seat's hand is worth if the seat plays its own hand as well as it can, and the
+        bounds of the side bet's house edge under any play."""
         judge = self.judge(bet)
         rows = self._all(judge, ((spot, self.decided(judge, spot, call)) for spot, call in self.play.items()))
         most, least = (self._farthest(judge, sign) for sign in (1, -1))
@@ -200,8 +202,9 @@ class Seat:
         return Odds(bet.spot, (), _by_row(bet, rows), (Fraction(-most, units), Fraction(-least, units)))
 
     def by_cards(self, split: Mapping[tuple[int, int], int]) -> dict[int, Fraction]:
-        """Return, for each number of cards, how often the seat takes that many in a round. `split` counts the deals in
-        which the seat splits, by the number of hands and their gain."""
+        """Return how often the seat takes each number of cards in a round. The result maps a number of cards to a
+        fraction of all deals. `split` counts the deals in which the seat splits, by the number of hands and their gain.
+        """
         deals, after = Counter[int](), perm(sum(self._by_points) - 3, self._after)
         for spot, call in self.play.items():
             if call is not Call.SPLIT:
@@ -220,8 +223,8 @@ class Seat:
         return cards / perm(sum(self._by_points), 3)
 
     def _farthest(self, bet: Judge, sign: int) -> int:
-        """Return what the bettor gains by the play that is best for this bet, or worst if `sign` is -1. The unit is a
-        whole part of one stake."""
+        """Return what the bettor gains in total if the seat plays as is best for this bet (`sign` 1) or worst for it
+        (`sign` -1). The unit is one stake divided by `bet.parts`, so that the result is a whole number."""
 
         def again(_: int, stand: list[int], split: list[int]) -> bool:
             return sign * bet.up(split) > sign * bet.up(stand)
@@ -241,7 +244,7 @@ class Seat:
 
 class Best(Struct, frozen=True):
     """The result of counting Lucky 9: a seat with its best play, the odds of the bets that can be counted, and the
-    spots of the bets that cannot."""
+    names (spots) of the bets that cannot be counted."""
 
     seat: Seat
     bets: tuple[Odds, ...]
@@ -288,8 +291,7 @@ def best(game: Lucky9, bets: Sequence[Bet], shoe: Shoe) -> Best:
 
 
 def _as_counted(game: Lucky9, bets: Sequence[Bet]) -> tuple[Lucky9, Sequence[Bet]]:
-    """Convert the game and its bets into the form in which they are counted: pairs are split from the left. Returns
-    both.
+    """Return the game and its bets in the form in which they are counted: pairs are split from the left.
 
     The order in which unknown cards are dealt changes no figure. A house that begins at the right and decides by the
     rightmost hand is the mirror image of a house that begins at the left.
@@ -307,8 +309,8 @@ def _by_row(bet: Bet, rows: Sequence[int]) -> tuple[Outcome, ...]:
 
 
 def _together(hand: Judge, split: Mapping[tuple[int, int], int]) -> Iterator[Outcome]:
-    """Yield the outcomes of the deals with a split, in which all hands of the seat count together. `split` counts the
-    deals by the number of hands and their gain."""
+    """Yield the outcomes of the deals in which a seat splits. All hands of the seat count as one result. `split` counts
+    these deals by the number of hands and their gain."""
     ways = Counter[int]()
     for (_, up), many in split.items():
         ways[up] += many
@@ -343,8 +345,8 @@ _TOLD = told_apart, told_apart_as_third
 
 
 def _by_up_card(bet: Bet, shoe: Shoe, after: int) -> Counter[int | None]:
-    """Count how many deals each row of the pay table decides, for a bet on a seat's first two cards and the dealer's up
-    card.
+    """Count how many deals each row of the pay table decides, for a bet on three cards: a seat's first two cards and
+    the dealer's up card.
 
     `after` is the number of orders of the cards that come after these three cards.
     """
@@ -395,8 +397,8 @@ def play_lines(seat: Seat) -> Iterator[str]:
 
 
 def _against(by_up: Mapping[str, set[Call]], every: int) -> str:
-    """Return in words what the seat does with a hand against each up card of the dealer. `by_up` holds the seat's calls
-    by up card, and `every` is the number of possible up cards."""
+    """Return in words what the seat does with a hand against each up card of the dealer. `by_up` maps the up card to
+    the seat's calls, and `every` is the number of possible up cards."""
     ups: dict[str, list[str]] = {}
     for up, calls in by_up.items():
         which = " or ".join(sorted(call.value for call in calls))

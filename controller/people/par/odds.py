@@ -42,7 +42,7 @@ class Outcome(Struct, frozen=True):
 
 
 class Odds(Struct, frozen=True):
-    """What a bet is worth at the seats in `seats`. If `seats` is empty, the figures hold for every seat."""
+    """What a bet is worth at the seats named in `seats`. If `seats` is empty, the figures hold for every seat."""
 
     spot: str
     seats: tuple[str, ...]
@@ -80,8 +80,8 @@ class Odds(Struct, frozen=True):
         return mean, mean - spread, mean + spread
 
     def edge_by_meter(self) -> dict[str, Fraction]:
-        """Return, for each progressive meter that the bet can win, how much every cent on that meter lowers the house
-        edge."""
+        """Return how much each cent on a progressive meter lowers the house edge. The result maps each meter that the
+        bet can win to a fraction."""
         found: dict[str, Fraction] = {}
         for outcome in self.outcomes:
             if outcome.meter is not None:
@@ -130,8 +130,8 @@ _RESULTS = {"push": Fraction(), "half": Fraction(-1, 2), "lose": Fraction(-1)}
 
 
 def said(condition: CardsAre | Has | When) -> str:
-    """Return the condition of a pay table's row in the words of the game file: "winner banker, banker (total 7, cards
-    3)"."""
+    """Return the condition of a pay table's row as a text, with the words of the game file. Example: "winner banker,
+    banker (total 7, cards 3)"."""
     words = {name: value for name, value in asdict(condition).items() if value is not None}
     return ", ".join(f"{name} {_value(value)}" for name, value in words.items())
 
@@ -176,6 +176,6 @@ CARDS = Bet("cards", rows=tuple(Row(When(cards=(many,)), result="push") for many
 
 
 def by_cards(ways: Mapping[int | None, int]) -> dict[int, Fraction]:
-    """Return how often Player and Banker together take four, five and six cards. `ways` counts the deals that each row
-    of the artificial bet `CARDS` decides."""
+    """Return how often Player and Banker together take four, five and six cards, as a dict from the number of cards to
+    a fraction. `ways` counts the deals that each row of the artificial bet `CARDS` decides."""
     return {4 + (row or 0): Fraction(many, sum(ways.values())) for row, many in sorted(ways.items()) if many}

@@ -1,8 +1,8 @@
-"""Packs many numbers into one big integer, each in a field of its own, so that one addition or multiplication works on
+"""Packs many numbers into one big integer, each in a field of 8 bytes, so that one addition or multiplication works on
 all of them.
 
-During a sum a field may become negative, as long as no field is negative at the end. A number that may be negative at
-the end is therefore shifted first.
+During a sum a field may become negative, as long as no field is negative at the end. If a number may be negative at the
+end, the caller first adds a constant to it.
 """
 
 from __future__ import annotations

@@ -21,14 +21,15 @@ from controller.rules.game.wagers import WagerRules
 
 
 class OnTerms(Struct, frozen=True):
-    """What the progressive bets keep in the long run by the pit's settings for the meters, and how many rounds are
-    dealt in an hour."""
+    """What each progressive bet keeps for the house in the long run by the pit's settings for the meters, and how many
+    rounds are dealt in an hour."""
 
     runs: Sequence[LongRun] = ()
     rounds_an_hour: int = 100
 
     def of(self, bet: Odds) -> LongRun | None:
-        """Return what this bet keeps in the long run, or None if the pit's settings for its meters are not known."""
+        """Return what this bet keeps for the house in the long run, or None if the pit's settings for its meters are
+        not known."""
         return next((run for run in self.runs if (run.spot, run.seats) == (bet.spot, bet.seats)), None)
 
 
@@ -36,8 +37,8 @@ NO_TERMS = OnTerms()
 
 
 def lines(of: Par, levels: Levels, on_terms: OnTerms = NO_TERMS, beside: Sequence[str] = ()) -> Iterator[str]:
-    """Yield the par sheet (the odds of every bet) as lines for a terminal. `beside` holds lines about all bets
-    together, which are added."""
+    """Yield the par sheet (the odds of every bet) as lines for a terminal. `beside` holds more lines, about all bets
+    together, which are yielded too."""
     yield f"{_title(of)}: {_cards(of)}"
     yield f"configuration {of.subject.digest}"
     for bet in of.bets:
@@ -91,8 +92,8 @@ def differences(one: Par, other: Par, levels: Levels) -> Iterator[str]:
 
 
 def _figures(bet: Odds) -> object:
-    """Return those figures of the bet that can be compared with the same bet on another par sheet, even if the deals of
-    the two sheets have different numbers of cards."""
+    """Return the figures of the bet that can be compared between two par sheets. Each outcome is given as a fraction of
+    all deals, because the deals of the two sheets may have different numbers of cards."""
     return bet.bounds, [(replace(each, ways=0), Fraction(each.ways, bet.deals)) for each in bet.outcomes]
 
 
@@ -142,8 +143,8 @@ def percent(part: Fraction, decimals: int = 5) -> str:
 
 
 def capped_of(of: Par, odds: Odds) -> Capped | None:
-    """Return what the bet is worth for the greatest wager, if the house limits what it pays for one wager; otherwise
-    None."""
+    """Return the house edge of the bet at the greatest wager, if the house limits what it pays for one wager. Returns
+    None if the bet has no such limit."""
     bet = bet_on(of.subject.bets, odds.spot)
     return capped(bet, odds, of.subject.wagers) if bet is not None else None
 
@@ -156,9 +157,9 @@ def _capped_lines(of: Par, odds: Odds) -> Iterator[str]:
 
 
 def closing(of: Par, odds: Odds) -> tuple[int | None, bool]:
-    """Return when the bet is closed in a shoe, as two values: the last round in which it takes wagers (None if there is
-    no such rule), and whether it takes none in the shoe's last round. Both the bet's own rule and the rule for all bets
-    count."""
+    """Return when a bet takes no wagers in a shoe, as two values: the last round in which it takes wagers (None if
+    there is no such limit), and whether it is closed in the shoe's last round. A bet is closed by its own rule or by
+    the rule for all bets."""
     bet, all_ = bet_on(of.subject.bets, odds.spot), of.subject.wagers
     words: list[WagerRules | Bet] = [all_] if bet is None else [all_, bet]
     last = min((word.no_bets_after_round for word in words if word.no_bets_after_round is not None), default=None)
@@ -176,8 +177,8 @@ def _closing_lines(of: Par, odds: Odds) -> Iterator[str]:
 
 
 def html(of: Par, levels: Levels, on_terms: OnTerms = NO_TERMS, beside: Sequence[str] = ()) -> str:
-    """Return the par sheet (the odds of every bet) as an HTML page to print. `beside` holds lines about all bets
-    together, which are added."""
+    """Return the par sheet (the odds of every bet) as an HTML page to print. `beside` holds more lines, about all bets
+    together, which the page shows too."""
     bets = "\n".join(_bet_html(of, bet, levels, on_terms) for bet in of.bets)
     rows = "".join(
         f"<tr><td>{escape(name_of(bet))}<td>{escape(_edge(bet, levels))}"
@@ -245,8 +246,7 @@ def _outcome_html(outcome: Outcome, bet: Odds) -> str:
 
 
 def _left_out(of: Par) -> str:
-    """Return a line with those settings that most game files leave out, and the value that each of them has in this
-    game."""
+    """Return a line that lists the settings which most game files leave out, with the value of each in this game."""
     keys = ", ".join(f"{key} = {value}" for key, value in of.subject.left_out)
     return f"By the file, or where it says nothing: {keys}"
 
@@ -266,7 +266,7 @@ def name_of(bet: Odds | LongRun) -> str:
 
 
 def _meters_of(bet: Odds, levels: Levels) -> str:
-    """Return words that say with which amounts on the bet's progressive meters the house edge is computed."""
+    """Return a text that says for which amounts on the bet's progressive meters the house edge is computed."""
     meters = bet.edge_by_meter()
     if not meters:
         return ""

@@ -17,7 +17,7 @@ from controller.rules.game.wagers import Wager
 
 def together_lines(sheet: Par, count: Together, levels: Levels) -> Iterator[str]:
     """Yield lines with the most that one round can cost the house, and with the correlation of every two bets that one
-    bettor may make. `count` holds the combinations in which the bets can end."""
+    bettor may make. `count` holds how often each combination of results of the bets occurs in one round."""
     if (most := liability(sheet.subject, count, levels)) is not None:
         yield _liability(most)
     if count.left_out:

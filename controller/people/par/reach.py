@@ -1,7 +1,8 @@
-"""Finds rows of a bet's pay table that can decide no round, before such a row is in a live game. Also finds how high a
-progressive meter must begin, so that the row that awards it never pays less than a later row that holds too.
+"""Finds rows of a bet's pay table that can decide no round, so that such a mistake is found before the game is dealt to
+players. Also finds the least amount at which a progressive meter must begin. With that amount, the row that awards the
+meter never pays less than a later row whose condition holds too.
 
-The exact counts that give a bet's odds also show which of its rows no deal reaches. If people choose, a row counts as
+The exact counts that give a bet's odds also show which of its rows decide no deal. If people choose, a row counts as
 reached if any of their choices reach it.
 """
 
@@ -53,14 +54,16 @@ def idle_rows(sheet: Par) -> tuple[Idle, ...]:
 
 
 def idle_rows_uncounted(of: Subject) -> tuple[Idle, ...]:
-    """Return the rows of all pay tables that can decide no round, for a game whose odds cannot be counted."""
+    """Return the rows of all pay tables that can decide no round. This function is for a game whose odds cannot be
+    counted."""
     bets = enumerate(of.bets)
     return tuple(idle for place, bet in bets for idle in without_a_round(of.play, bet, of.shoe.decks, place))
 
 
 def _idle_by_the_sheet(sheet: Par, bet: Bet) -> set[int] | None:
-    """Return the rows of the bet for which the par sheet has counted no deal at any seat. Returns None if such rows may
-    decide a round all the same, because people choose, or because other cards may be printed at other seats."""
+    """Return the indices of the rows of the bet that decide no deal at any seat, by the counts of the par sheet.
+    Returns None if the sheet does not settle this, because people choose, or because other cards may be printed at
+    other seats."""
     rows = range(len(bet.rows))
     counted = [odds.outcomes for odds in sheet.bets if odds.spot == bet.spot]
     idle = {row for row in rows if not any(row < len(ends) and ends[row].ways for ends in counted)}
@@ -83,8 +86,8 @@ def without_a_round(
     game: Game, bet: Bet, decks: int, place: int = 0, idle: Collection[int] | None = None
 ) -> Iterator[Idle]:
     """Yield the rows of a bet's pay table that can decide no round of the game, if the game is dealt from this number
-    of decks. `place` is the bet's index in the game. If the caller knows these rows already, `idle` holds them, and
-    only the reasons are found."""
+    of decks. `place` is the bet's index in the game. If the caller knows the indices of these rows already, it passes
+    them as `idle`. Only the reason for each row is then worked out."""
     if game.seats_play:
         yield from (Idle(place, each.row, each.why) for each in unreachable(game, bet, decks))
         return
@@ -105,8 +108,8 @@ def _deciding(game: Game, bet: Bet, decks: int) -> set[int]:
 
 
 def least_meters(game: Game, bets: Sequence[Bet], decks: int) -> dict[str, int]:
-    """Return, for each progressive meter, the least amount in cents at which it may begin. With that amount, the row
-    that awards the meter never pays less than another row that holds too.
+    """Return the least amount in cents at which each progressive meter may begin. With that amount, the row that awards
+    the meter never pays less than another row whose condition holds too.
 
     Example: a seat's own King and 9 in one suit, beside another suited Royal 9, wins a meter. The other Royal 9 alone
     would have paid $1,500. That meter must therefore begin at $1,500 or more.
@@ -122,8 +125,8 @@ def least_meters(game: Game, bets: Sequence[Bet], decks: int) -> dict[str, int]:
 
 
 def _rounds(game: Game, bet: Bet, decks: int) -> Iterator[Finished]:
-    """Yield one finished round of each kind that the bet's rows can tell apart. Every kind of seat that can make the
-    bet is considered."""
+    """Yield finished rounds as examples: one for each kind of round that the rows of the bet's pay table can tell
+    apart. Every kind of seat that can make the bet is considered."""
     shoe, draws = fresh(decks), draws_of(game)
     for seen, names in _views(bet):
         of, known = kinds(seen, game.naturals), set[Alike]()

@@ -169,8 +169,8 @@ class ParReport(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class ParChange(Struct, frozen=True, rename={"from_": "from"}):
-    """Two par sheets to compare. With `--against` they are the sheet of this file and that of the other file. With
-    `--composition` they are the sheet of a fresh shoe and that of the open shoe's unseen cards."""
+    """Two par sheets to compare. With `--against FILE` they are the sheet of the first file and the sheet of FILE. With
+    `--composition` they are the sheet of a fresh shoe and the sheet of the open shoe's unseen cards."""
 
     from_: ParReport
     to: ParReport

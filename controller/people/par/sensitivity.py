@@ -1,8 +1,8 @@
 """How the figures of a par sheet change with the shoe: each bet's house edge with the number of decks, and the number
 of rounds in a shoe with the place of the cut card.
 
-The cut card changes no edge. A round later in the shoe has the same odds, as long as nobody knows the cards that are
-gone.
+The place of the cut card changes no house edge, because a late round of the shoe has the same odds as an early one, as
+long as nobody knows the cards that are gone.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ def by_decks(of: Subject) -> Iterator[ByDecks]:
 
 
 def by_cut_card(sheet: Par) -> Iterator[tuple[int, RoundsInShoe]]:
-    """Yield pairs: a number of cards behind the cut card, and how many rounds the shoe then has with the most seats in
-    play."""
+    """Yield pairs of two values: a number of cards behind the cut card, and how many rounds such a shoe has if as many
+    seats as possible are in play."""
     of = sheet.subject
     for behind in sorted({*_BEHIND, of.shoe.cut_card_from_end}):
         if sheet.hands and behind < 52 * of.shoe.decks // 2:

@@ -86,8 +86,8 @@ class Par(Struct, frozen=True):
 
     @property
     def deals(self) -> int:
-        """The number of ordered deals that were counted. Each deal has as many cards as one round can take at most,
-        with one seat in play."""
+        """The number of ordered deals over which the odds were counted. Each deal has as many cards as one round can
+        take at most, with one seat in play."""
         return perm(self.cards, self.cards_a_deal)
 
     @property
@@ -136,8 +136,9 @@ _Counting = Callable[[Game, Sequence[Seat], Sequence[Bet], Shoe], Counted]
 
 
 def _counting(of: Subject) -> _Counting:
-    """Return the function that counts the odds of this kind of game: `counted` in the module with the same name as the
-    module with the game's rules. Raises TableError `par_not_counted` if there is no such module."""
+    """Return the function that counts the odds of this kind of game. It is the function `counted` in a module of this
+    folder, which has the same name as the module with the game's rules. Raises TableError `par_not_counted` if there is
+    no such module."""
     if find_spec(_file_of(of.play)) is None:
         what = f"The odds of {of.name} cannot be counted: the program has no counting for this kind of game."
         raise TableError("par_not_counted", what, "Name another game.")
@@ -173,8 +174,9 @@ def _hands(of: Subject, by_cards: dict[int, Fraction], seats: int | None, dealer
 
 
 def rounds_in_a_shoe(of: Subject, seats: int | None, by_cards: dict[int, Fraction], mean: Fraction) -> RoundsInShoe:
-    """Return how many rounds the shoe has, if a round takes `mean` cards on average. `by_cards` holds how often a round
-    takes each number of cards."""
+    """Return how many rounds the shoe has, if a round takes `mean` cards on average. `by_cards` maps each number of
+    cards to how often a round takes that many. `seats` is the number of seats in play, or None if it does not matter.
+    """
     burned = [1 + cards_to_burn(first, of.shoe) for first in DECK]
     least, dealt, most = (
         52 * of.shoe.decks - many - of.shoe.cut_card_from_end

@@ -1,4 +1,4 @@
-"""The cards that a shoe can still deal, as a count for each card."""
+"""The cards that a shoe can still deal, stored as the number of each of the 52 cards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Works out what a bet can tell apart: finished rounds, single cards, two cards before the others come, and suits.
+"""Works out what a bet can tell apart, such as two suits or two totals, so that odds are counted faster.
 
 Cards, pairs of cards and suits that no row of the bet's pay table tells apart are counted as one.
 """
@@ -34,8 +34,8 @@ WHEN_WORDS = _BY_BOTH_TOTALS | _OF_BOTH | _OF_OTHER_GAMES | {"all_cards", "first
 
 
 class Sight(Struct, frozen=True):
-    """Everything that a bet can see of a finished round. Two rounds that agree in all these points are the same to the
-    bet."""
+    """Everything that a bet can see of a finished round. If two rounds agree in all of it, the bet ends in the same way
+    in both."""
 
     totals: bool
     """How many cards each hand has, and its total."""
@@ -86,7 +86,7 @@ def kinds_of_card(trait: Callable[[Card], object]) -> list[list[Card]]:
 
 
 def told_apart_as_third(seen: Sight, card: Card) -> object:
-    """Return everything that the bet sees of this card if it is a hand's third card."""
+    """Return everything that the bet sees of this card if the card is a hand's third card."""
     return (
         card.points,
         *((*seen_of(word, card), *word.by_place(card)[2:]) for word in seen.hands),
@@ -95,8 +95,8 @@ def told_apart_as_third(seen: Sight, card: Card) -> object:
 
 
 def told_apart(seen: Sight, card: Card) -> object:
-    """Return everything that the bet sees of this card in any place. Two cards with equal results are the same to the
-    bet."""
+    """Return everything that the bet sees of this card, whether it comes first, second or third. Two cards with equal
+    results are the same to the bet."""
     return (
         card.points,
         card if seen.identical else None,
@@ -106,7 +106,7 @@ def told_apart(seen: Sight, card: Card) -> object:
 
 
 def _looks_in_hand(word: HandIs, card: Card) -> object:
-    """Return everything that a condition on one hand sees of a card in that hand."""
+    """Return everything about a card in a hand that matters to a condition on that hand."""
     return (
         *seen_of(word, card),
         card.rank if word.pair is not None or word.seat_pair else None,
@@ -118,8 +118,8 @@ def _looks_in_hand(word: HandIs, card: Card) -> object:
 
 
 def suits_alike(seen: Sight) -> list[list[Suit]]:
-    """Group the suits that no condition of the bet tells apart by name. Conditions may still ask whether two cards have
-    the same suit."""
+    """Group the suits: two suits are in one group if no condition of the bet names only one of them. Conditions may
+    still ask whether two cards have the same suit."""
     words = (*seen.hands, *seen.first_four, *seen.all_cards)
     found: dict[object, list[Suit]] = {}
     for suit in Suit:
@@ -128,7 +128,7 @@ def suits_alike(seen: Sight) -> list[list[Suit]]:
 
 
 def _named(word: CardsAre, card: Card) -> object:
-    """Return what the condition sees of the card because it names suits, colours or cards."""
+    """Return everything about a card that matters to a condition which names suits, colours or cards."""
     told = seen_of(CardsAre(color=word.color, has=word.has), card), card.suit.value in (word.suit or ())
     if not isinstance(word, HandIs):
         return told
@@ -140,11 +140,11 @@ _MOST_LOOKS = 10
 
 
 class Tells:
-    """A function of two cards. Its result says what these cards mean for a condition that looks at them and at more
-    cards. `others` lists how many more cards there may be.
+    """A callable for one condition on several cards. It takes two of the cards, and returns what they mean for the
+    condition, whatever the remaining cards are. `others` lists how many remaining cards there may be.
 
-    Pairs of cards with equal results are the same to the condition. If cards have many looks and there may be more than
-    two other cards, the combinations are not tried; the result is then how the two cards look.
+    If two pairs of cards have equal results, the condition cannot tell them apart. The result is found by trying all
+    combinations of remaining cards. If that would take too long, the result only describes the two cards.
     """
 
     def __init__(self, word: CardsAre, others: Collection[int]) -> None:
@@ -167,6 +167,6 @@ class Tells:
 
 @cache
 def tells(are: CardsAre, others: tuple[int, ...]) -> Sequence[Tells]:
-    """Return one function for each test in the condition. The function takes two cards, and returns what they mean for
-    that test. `others` lists how many more cards there may be."""
+    """Return one function for each test in the condition. Each function takes two cards, and returns what they mean for
+    that test, whatever the remaining cards are. `others` lists how many remaining cards there may be."""
     return [Tells(CardsAre(**{name: getattr(are, name)}), others) for name in sorted(words_in(are))]

@@ -1,5 +1,5 @@
-"""Counts splits at Lucky 9: a seat's hand against each of the dealer's possible hands, and all hands that a split pair
-can become.
+"""Counts splits at Lucky 9: what each hand of a split pair gains against each of the dealer's possible hands, over all
+hands that the pair can become.
 
 Cards are told apart by their points alone, except for the cards that would make a new pair.
 """
@@ -28,8 +28,8 @@ Cards = tuple[int, ...]
 
 
 class Dealer:
-    """The hands that the dealer of Lucky 9 can have for each up card, and the number of orders of the remaining cards
-    that lead to each hand."""
+    """The hands that the dealer of Lucky 9 can have with each up card. It also counts in how many orders the remaining
+    cards lead to each hand."""
 
     def __init__(self, game: Lucky9) -> None:
         self._draws = [[(down + up) % 10 in game.dealer_draws_on for down in range(10)] for up in range(10)]
@@ -43,8 +43,8 @@ class Dealer:
         return [(down, up, third) for third in range(10)] if self._draws[up][down] else [(down, up)]
 
     def ways(self, left: tuple[int, ...], up: int) -> list[int]:
-        """Return how many ordered pairs of the remaining cards lead to each of the dealer's possible hands with this up
-        card. `left` holds the number of remaining cards by points."""
+        """Return how many ordered pairs of the remaining cards lead to each of the dealer's possible hands with the up
+        card of `up` points. `left` holds the number of remaining cards with each number of points."""
         rest, ways = sum(left) - 1, list[int]()
         for down, (many, draws) in enumerate(zip(left, self._draws[up], strict=True)):
             if draws:
@@ -57,8 +57,8 @@ class Dealer:
 
 
 class Judge:
-    """Finds which row of the pay table decides a bet on a seat's hand at Lucky 9, by points alone. All hands that look
-    alike to the bet are evaluated once."""
+    """Finds which row of the pay table decides a bet on a seat's hand at Lucky 9, by the points of the cards alone.
+    Hands that the bet cannot tell apart are evaluated once."""
 
     def __init__(self, game: Lucky9, dealer: Dealer, bet: Bet) -> None:
         self._game, self._dealer, self.bet = game, dealer, bet
@@ -73,14 +73,14 @@ class Judge:
         self._worths_of: dict[object, list[int]] = {}
 
     def up(self, rows: Iterable[int]) -> int:
-        """Return what the bettor gains in total over all deals, in whole parts of one stake. `rows` holds the number of
-        deals that each row of the pay table decides."""
+        """Return what the bettor gains in total over all deals. The unit is one stake divided by `parts`, so that the
+        result is a whole number. `rows` holds the number of deals that each row of the pay table decides."""
         return sum(map(mul, rows, self._whole))
 
     def rows(self, own: Cards, split: bool, up: int) -> list[int]:
-        """Return the index of the row of the pay table that decides the bet against each of the dealer's possible
-        hands. The index after the last row means that no row holds. `own` are the points of the seat's cards, and `up`
-        the points of the dealer's up card."""
+        """Return, for each of the dealer's possible hands, the index of the row of the pay table that decides the bet.
+        If no row decides, the index is one more than that of the last row. `own` are the points of the seat's cards,
+        `split` says whether the seat has split, and `up` is the points of the dealer's up card."""
         key = self._look(own), split, up
         if key not in self._rows_of:
             self._rows_of[key] = [self._row(own, split, dealers) for dealers in self._dealer.hands[up]]
@@ -88,8 +88,8 @@ class Judge:
 
     def by_row(self, own: Cards, split: bool, up: int, ways: Sequence[int]) -> list[int]:
         """Return how many orders of the cards each row of the pay table decides. `ways` holds the number of orders that
-        lead to each of the dealer's possible hands. `own` are the points of the seat's cards, and `up` the points of
-        the dealer's up card."""
+        lead to each of the dealer's possible hands. `own` are the points of the seat's cards, `split` says whether the
+        seat has split, and `up` is the points of the dealer's up card."""
         key = self._look(own), split, up
         if (places := self._places_of.get(key)) is None:
             rows = self.rows(own, split, up)
@@ -98,8 +98,9 @@ class Judge:
         return [sum(map(ways.__getitem__, at)) for at in places]
 
     def worths(self, own: Cards, split: bool, up: int) -> list[int]:
-        """Return what the bettor gains against each of the dealer's possible hands, in whole parts of one stake. `own`
-        are the points of the seat's cards, and `up` the points of the dealer's up card."""
+        """Return what the bettor gains against each of the dealer's possible hands. The unit is one stake divided by
+        `parts`, so that each gain is a whole number. `own` are the points of the seat's cards, `split` says whether the
+        seat has split, and `up` is the points of the dealer's up card."""
         key = self._look(own), split, up
         if key not in self._worths_of:
             self._worths_of[key] = [self._whole[row] for row in self.rows(own, split, up)]
@@ -136,9 +137,9 @@ NEW_PAIR = 10
 
 
 class Pair(Struct, frozen=True):
-    """A pair that a seat of Lucky 9 may split, with all that the worth of the split depends on: the points of the
-    pair's cards and of the dealer's up card, the remaining cards by kind, and the most hands that the pair can become.
-    """
+    """A pair that a seat of Lucky 9 may split, with everything on which the worth of the split depends. `points` and
+    `up` are the points of one card of the pair and of the dealer's up card. `left` is the number of remaining cards of
+    each kind. `most_hands` is the most hands that the pair can become."""
 
     points: int
     up: int
@@ -151,8 +152,8 @@ Again = Callable[[int, list[int], list[int]], bool]
 
 
 class Splits:
-    """A split at Lucky 9, and all that can follow from it. Each hand takes one card; a new pair may be split again, or
-    stands.
+    """Counts everything that can follow when a seat of Lucky 9 splits a pair. Each hand takes one card. If that card
+    makes a new pair, the pair stands or is split again.
 
     A state is the kinds of card that the finished hands have drawn (`done`), and the number of hands. The value of a
     state is a sum over all orders of the cards that still come, and of the dealer's two cards.
@@ -178,7 +179,8 @@ class Splits:
         self._gain, self._by_splitting = cache(self._gaining), cache(self._more_by_splitting)
 
     def worth(self) -> int:
-        """Return what the bettor gains in total by the split under the best play, in whole parts of one stake."""
+        """Return what the bettor gains in total over all deals by the split, under the best play. The unit is one stake
+        divided by `parts` of the hand's Judge, so that the result is a whole number."""
         left = self._by_points(self._left((), 2))
         _, taken, *ways = self._after(())
         drawing = self._drawing(left, taken, ways)
@@ -200,8 +202,8 @@ class Splits:
         return self._draws - len(done) - (hands - 2)
 
     def _gaining(self, done: Cards, hands: int) -> int:
-        """Return how much more the hands are worth because the seat may split new pairs again, and does so if that is
-        better. `done` holds the kinds of card that the finished hands have drawn."""
+        """Return how much more the hands are worth because the seat may split new pairs again. The seat is assumed to
+        do so only if it is better. `done` holds the kinds of card that the finished hands have drawn."""
         if hands == self._of.most_hands or hands == len(done):
             return 0
         left = self._left(done, hands)
@@ -211,11 +213,11 @@ class Splits:
         return worth
 
     def _more_by_splitting(self, done: Cards, hands: int) -> int:
-        """Return how much more a new pair is worth if it is split than if it stands. `done` holds the kinds of card
-        that the finished hands have drawn.
+        """Return how much a new pair is worth if it is split, less what it is worth if it stands. `done` holds the
+        kinds of card that the finished hands have drawn.
 
-        If it is split, two hands draw in place of one that stands, from the same cards. All remaining hands are worth
-        the same either way.
+        If the pair is split, two hands draw a card, in place of one hand that stands. The remaining hands are worth the
+        same either way.
         """
         left, to_come = self._by_points(self._left(done, hands + 1)), self._to_come(done, hands + 1)
         of_pair, taken, *ways = self._after(self._gone(done, hands + 1))
@@ -229,8 +231,8 @@ class Splits:
         return hands < self._of.most_hands and self._by_splitting(done, hands) > 0
 
     def on_new_pairs(self) -> set[Call]:
-        """Return what the best play does with new pairs after a split: one call, or both calls if the choice depends on
-        the cards drawn so far."""
+        """Return what the best play does with new pairs after a split. The set holds one call (split or stand), or both
+        calls if the choice depends on the cards drawn so far."""
         calls = set()
         for hands in range(2, self._of.most_hands):
             for drawn in range(hands):
@@ -241,8 +243,8 @@ class Splits:
         return calls
 
     def ends(self) -> Counter[tuple[int, int]]:
-        """Count the deals that follow a split under the best play. The keys are the number of hands, and what these
-        hands gain together, in whole parts of one stake."""
+        """Count the deals that follow a split under the best play. The keys are pairs: the number of hands, and what
+        these hands gain together. The gain's unit is one stake divided by `parts` of the hand's Judge."""
         ends = {hands: Counter[int]() for hands in range(2, self._of.most_hands + 1)}  # by gains, in packed orders
         worth_of = [packed(_SHIFT + each for each in self._row[at]) for at in self._points]
         reached: Counter[tuple[Cards, int]] = Counter({((), 2): 1})
@@ -277,9 +279,10 @@ class Splits:
 
     def _orders(self) -> _Orders:
         """Return several sums over all orders of the dealer's two cards, as a function of the cards that are gone. The
-        first sum is the worth of a pair that stands. The second is what the dealer's own cards take from the worth of a
-        hand that draws any card. The rest are the numbers of orders that lead to the dealer's hands, one for each
-        column (a group of dealer's hands against which every drawn card is worth the same)."""
+        first sum is the worth of a pair that stands. The second sum is a correction: a hand cannot draw the dealer's
+        own cards, so what these cards would have been worth is subtracted later. The rest are the numbers of orders
+        that lead to the dealer's hands, one for each column (a group of dealer's hands against which every drawn card
+        is worth the same)."""
         stood, hand = {down: at for at, down in self._stood}, 0
         pairs, alone = list[list[int]](), list[int]()
         for down in range(10):
@@ -295,25 +298,25 @@ class Splits:
         return _Orders(self._by_points(self._left((), 2)), pairs, alone, 2 + len(self._columns))
 
     def _weight(self, hand: int) -> int:
-        """Return how much the sums of `_orders` grow for each order of the cards that leads to the dealer's hand with
-        the index `hand`. All sums are packed into one integer."""
+        """Return how much each of the sums of `_orders` grows by one order of the cards that leads to the dealer's hand
+        with the index `hand`. All sums are packed into one integer."""
         return packed((self._pair[hand], self._his[hand])) + (1 << 8 * FIELD_BYTES * (2 + self._column[hand]))
 
     def _drawing(self, left: tuple[int, ...], taken: int, ways: Iterable[int]) -> int:
-        """Return the worth of a hand that must still draw its one card, which may be any of the remaining cards `left`.
-        `taken` and `ways` are the second and the later sums of `_orders`."""
+        """Return the worth of a hand that must still draw its one card. The card may be any of the remaining cards,
+        which `left` counts by points. `taken` and `ways` are the second sum and the later sums of `_orders`."""
         worth: int = sum(
             [orders * sum(map(mul, left, column)) for orders, column in zip(ways, self._columns, strict=True)]
         )
         return worth - taken
 
     def as_is_best(self, hands: int, *_: object) -> bool:
-        """Tell whether the best play splits the leftmost hand again while there are this many hands. All further
-        arguments are ignored, so that the method can be passed as a rule for splitting."""
+        """Tell whether the best play splits the leftmost hand again while the seat has this many hands. All further
+        arguments are ignored, so that the method can be passed as an `Again` function."""
         return self.splits_again((), hands)
 
     def leftmost(self, bet: Judge, again: Again, hands: int = 2) -> list[int]:
-        """Count how many deals each row of the pay table decides, for a bet on the leftmost of `hands` hands.
+        """Count how many deals each row of the pay table decides, for a bet on the leftmost of a seat's `hands` hands.
 
         `again` is a function that says whether a new pair is split again.
         """
@@ -344,11 +347,12 @@ _SHIFT = 1 << 56
 
 
 class _Orders:
-    """Sums over all orders of the dealer's two cards, for any cards that are gone. Each sum is a polynomial of the
-    second degree in the numbers of remaining cards by points. Its differences therefore give every value.
+    """Sums over all orders of the dealer's two cards, for any set of cards that are gone. Each sum is a polynomial of
+    the second degree in the numbers of remaining cards by points. The sums are therefore updated by differences for
+    each card that is gone.
 
-    `pairs[down][third]` is what the sums gain by the dealer's face-down card together with one more card. `alone[down]`
-    is what must be taken off again, because both cannot be the same card.
+    `pairs[down][third]` is how much the sums gain from the dealer's face-down card and one more card. `alone[down]` is
+    subtracted, because both cannot be the same card.
     """
 
     def __init__(self, first: Sequence[int], pairs: Sequence[Sequence[int]], alone: Sequence[int], many: int) -> None:
@@ -365,9 +369,8 @@ class _Orders:
         return [each - _SHIFT for each in unpacked(self._value(gone), self._many)]
 
     def ways(self, gone: Cards) -> int:
-        """Return all sums except the first two, packed into one integer: for each column (a group of dealer's hands
-        that are worth the same), the number of orders that lead to it. `gone` are the points of the cards that are
-        gone."""
+        """Return the number of orders of the dealer's two cards that lead to each column (a group of dealer's hands
+        that are worth the same), packed into one integer. `gone` are the points of the cards that are gone."""
         return (self._value(gone) >> 8 * FIELD_BYTES * 2) - self._shifts
 
     def _after_one_more(self, gone: Cards) -> int:

@@ -1,4 +1,5 @@
-"""Counts how the bets of one round end together: in exactly how many deals each combination of rows decides the bets.
+"""Counts how the bets of one round end together: in exactly how many deals the bets are decided by each combination of
+their pay tables' rows.
 
 From these counts follow the covariance of any two bets, and the most that the house can pay in one round (`liability`).
 """
@@ -26,8 +27,8 @@ Rows = tuple[int | None, ...]
 
 
 class Together(Struct, frozen=True):
-    """The number of deals for each combination of rows that decide these bets in one round. If people choose, the deals
-    of all their choices are included."""
+    """How the bets of one round end together: the number of deals for each combination of pay table rows that decide
+    the bets. If people choose, the deals of all their choices are included."""
 
     bets: tuple[Bet, ...]
     stakes: tuple[Bet, ...]
@@ -44,8 +45,8 @@ def together(of: Subject) -> Together:
 
     Three sorts of bet are left out: bets on the cards printed at the bettor's seat, because they end differently at
     each seat; bets that distinguish many cards of both hands, because the count would take too long; and all bets of a
-    game in which every seat has its own hand. The stakes of two active seats have rows of their own in the count, one
-    for each seat.
+    game in which every seat has its own hand. A bet of the two active seats against each other is counted twice, once
+    for each of the two seats.
     """
     found = tuple(bet for bet in of.bets if not (of.play.seats_play or _looks_too_far(bet)))
     bets, stakes = (tuple(bet for bet in found if bet.between_actives is active) for active in (False, True))
@@ -75,7 +76,8 @@ def _looks_too_far(bet: Bet) -> bool:
 
 
 def _joint(sights: Iterable[Sight]) -> Sight:
-    """Combine several sights (what a bet can tell apart) into one, which tells apart all that any of them does."""
+    """Combine several sights (a sight is what a bet can tell apart) into one sight, which tells apart everything that
+    any of them tells apart."""
     each = [*sights]
     return Sight(
         any(seen.totals for seen in each),
@@ -97,8 +99,8 @@ class Pair(Struct, frozen=True):
 
 
 def pairs(sheet: Par, of: Together, levels: Levels) -> Iterator[Pair]:
-    """Yield every two bets that one bettor may make in the same round, with their covariance and correlation. Yields
-    nothing for a game in which people choose, because the figures would depend on their choices."""
+    """Yield every two bets that one bettor may make in the same round, with their covariance and correlation. If people
+    choose in the game, nothing is yielded, because the figures would depend on their choices."""
     if sheet.subject.play.tableau is None:
         return
     odds = {each.spot: each for each in sheet.bets}
@@ -115,7 +117,7 @@ def pairs(sheet: Par, of: Together, levels: Levels) -> Iterator[Pair]:
 
 
 def _gains(bet: Bet, odds: Odds, levels: Levels) -> dict[int | None, Fraction]:
-    """Return what the bettor gains for each unit staked, by the row of the pay table that decides. The key None stands
-    for the lost wager."""
+    """Return what the bettor gains for each unit staked, as a dict from the index of the deciding row of the pay table
+    to the gain. The key None stands for the lost wager."""
     *rows, lost = (outcome.worth(levels) for outcome in odds.outcomes)
     return dict[int | None, Fraction](enumerate(rows)) | {None: lost}

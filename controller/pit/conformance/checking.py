@@ -30,9 +30,10 @@ class BrokenError(Exception):
 class Checks(dict[str, Callable[[_Kit], None]], Generic[_Kit]):
     """The checks of the conformance kit: a dictionary from a clause's number to the function that checks this clause.
 
-    A check raises BrokenError if the pit or the table breaks the clause, and NotTriedError if nobody can do an act that
-    the check needs. A clause counts as broken too if the pit or the table refuses such an act, or if a message lacks a
-    field that the check reads. A clause counts as kept if its check ends without an error.
+    The clause is broken if its check raises BrokenError. It is broken too if the pit or the table refuses an act of
+    people that must be possible, or if a message lacks a field that the check reads. The clause is not tried if the
+    check raises NotTriedError, because nobody can do an act that the check needs. The clause is kept if its check ends
+    without an error.
     """
 
     def clause(self, number: str) -> Callable[[Callable[[_Kit], None]], Callable[[_Kit], None]]:

@@ -1,5 +1,5 @@
-"""The acts of people (the deeds) that a conformance test needs at a pit or at a table, such as adopt a table, deal a
-round, or end a program.
+"""The acts of people (the deeds) that a conformance test needs at a pit or at a table. Examples are adopting a table,
+dealing a round, and ending a program.
 
 Each pit and each table has its own commands for these acts. The conformance kit runs the command that a file gives for
 an act, or asks a person at the terminal to do the act.
@@ -82,16 +82,15 @@ class Deeds:
         """Have an act of people (a deed) done, by its command or by a person. `names` are the values for the braces in
         the command.
 
-        Raises NotTriedError if there is no command and no person to ask. Raises DeedFailedError if the act was refused.
-        The two errors differ, because a refusal is a fault of the pit or the table: people must be able to do each of
-        these acts.
+        Raises NotTriedError if there is no command and no person to ask. Raises DeedFailedError if the pit or the table
+        refused the act: this is a fault, because people must be able to do each of these acts.
         """
         if (refusal := self.refusal(deed, **names)) is not None:
             raise DeedFailedError(refusal)
 
     def refusal(self, deed: str, **names: str) -> str | None:
-        """Have an act of people (a deed) tried, by its command or by a person. Returns the reason why the act was
-        refused, or None if it was done. `names` are the values for the braces in the command.
+        """Let people try an act (a deed), by its command or by asking a person. Returns the reason why the pit or the
+        table refused the act, or None if the act was done. `names` are the values for the braces in the command.
 
         Raises NotTriedError if there is no command and no person to ask.
         """

@@ -21,7 +21,7 @@ _METERS_EVERY_S = 0.4
 
 
 class FarPit:
-    """A simulated pit of one table, for the conformance tests of tables.
+    """A simulated pit that serves one table, for the conformance tests of tables.
 
     `taken` holds the table's events that the pit has committed, in order: event number n has index n-1. `heard` holds
     every message that came from the table, repeats included. While `acks` is False, the pit acknowledges nothing. While

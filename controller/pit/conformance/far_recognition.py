@@ -1,8 +1,8 @@
 """A simulated bet recognition for the conformance tests of tables. It reports wagers to one table, and records which of
 them the table refuses.
 
-Its wagers lie on a spot that no game has. For this reason a table that accepts such a report as genuine must refuse the
-wager, and no chips are left for the next round.
+All its wagers lie on a spot that no game has. A table that accepts the report as genuine must therefore refuse the
+wager, and the test leaves no chips on the table for the next round.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ class FarRecognition:
         self._seq = 0
 
     def word(self, place: Mapping[str, object]) -> Message:
-        """Return the next message that reports a wager, without a signature. `place` is the round for which the chips
-        are laid: it has the fields of the table, the epoch (the random name of the table's journal), the shoe and the
-        round."""
+        """Make and return the next message that reports a wager. The message is neither signed nor sent. `place` says
+        for which round the chips are laid: it holds the message's fields for the table, for the epoch (the random name
+        of the table's journal), for the shoe and for the round."""
         now_ms = time.time_ns() // 1_000_000
         self._seq = max(self._seq + 1, now_ms)
         return {**place, **_CHIPS, "seq": self._seq, "at": at_text(now_ms)}

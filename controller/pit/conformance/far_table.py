@@ -107,8 +107,8 @@ class FarTable:
     def event(
         self, body: Mapping[str, object], seq: int | None = None, signer: SigningKey | None = None, **other: object
     ) -> bytes:
-        """Return the bytes of an event with this body and the number `seq`, or, without `seq`, the next number. The
-        event is neither sent nor added to the table's events.
+        """Return the bytes of an event with this body. The event gets the number `seq`; if `seq` is None, it gets the
+        next number. The event is neither sent nor added to the table's events.
 
         `other` gives fields that replace fields of the event. The event is signed by the table's key, or by `signer` if
         one is given.
@@ -136,8 +136,8 @@ class FarTable:
         return self.made[-1]
 
     def chain_of(self, seq: int) -> str:
-        """Return the value of the field `chain` that belongs to event number `seq`, in hexadecimal. For `seq` 0 these
-        are 64 zeros."""
+        """Return the text that event number `seq` of this table has in its field `chain`: a hash in hexadecimal. For
+        `seq` 0 these are 64 zeros."""
         return hashlib.sha256(f"{self.table}/{self.epoch}/{seq}".encode()).hexdigest() if seq else NO_CHAIN
 
     def reset(self) -> Message:
@@ -155,8 +155,9 @@ class FarTable:
     ) -> Message:
         """Begin the next round, and return the body of the event that locks its wagers.
 
-        Each of `seats` has a progressive wager of `price_cents`, which feeds the meter and the meters in `also`. The
-        wagers of the seats in `refused` are refused. The event contains the same bet once for each of the `spots`.
+        Each seat in `seats` has a progressive wager of `price_cents`. A part of each wager is added to the meter
+        `meter` and to each meter in `also`. The wagers of the seats in `refused` are refused. The event lists the same
+        bet once for each of the `spots`.
         """
         self.round += 1
         bet = {"price_cents": price_cents, "meters": [meter, *also], "refused_seats": list(refused)}
@@ -174,8 +175,8 @@ class FarTable:
         }
 
     def shoe_closed(self) -> Message:
-        """Return the body of the event that closes the shoe. After this event, the pit no longer lets another table's
-        award wait for the wagers that are locked at this table."""
+        """Return the body of the event that closes the shoe. As long as a table has locked wagers, the pit makes the
+        awards of other tables wait. The closed shoe ends that wait."""
         return {
             "type": "shoe_closed",
             "reason": "closed_early",
@@ -187,8 +188,8 @@ class FarTable:
         }
 
     def void(self, seats: Sequence[int]) -> Message:
-        """Return the body of the event that voids the round: the round ends without an outcome, and the wagers of
-        `seats` go back."""
+        """Return the body of the event that voids the round: the round ends without an outcome, and the seats in
+        `seats` get their wagers back."""
         return {
             "type": "void",
             "round": self.round,
@@ -205,8 +206,8 @@ class FarTable:
         }
 
     def dealt(self, seats: Sequence[int], winners: Sequence[int]) -> Message:
-        """Return the body of the event that ends a dealt round, in which Banker wins with a natural. `seats` have a
-        progressive wager, and those of the seats in `winners` win."""
+        """Return the body of the event that ends a dealt round, in which Banker wins with a natural. Each seat in
+        `seats` has a progressive wager. The wagers of the seats in `winners` win."""
         return {
             "type": "round",
             "round": self.round,
@@ -240,8 +241,8 @@ class FarTable:
         return {"type": "hit", "round": self.round, **_HANDS, **bet, "not_read": [], "doubts": []}
 
     def award(self, step: AwardStep) -> Message:
-        """Return the body of the event that repeats a step of an award. With this event a table shows the pit that the
-        step is in the table's journal."""
+        """Return the body of the event in which the table repeats a step of an award. The pit learns from the event
+        that the step is in the table's journal."""
         fields = ("award", "hit", "seat", "tier", "meter", "cents", "step", "by")
         return {"type": "award", "round": self.round, "spot": SPOT, **{name: getattr(step, name) for name in fields}}
 

@@ -3,13 +3,13 @@ and kills the pit's program.
 
 The test runs in stages. In a stage three tables play rounds. Their events arrive as a network may deliver them: lost,
 twice, out of order, or as a repeat of many older events. One of the tables wins awards and voids rounds, and a person
-decides on the awards. Then the connections are left alone. The tables send until every event is acknowledged, people
-make the decisions that failed before, and the pit's program is killed once more. The pit is judged by what it
-acknowledged, by what it says in the end, and by the answers of its commands for people. The test ends after the first
-stage in which a clause of the contract is broken, because later findings would only follow from that one.
+decides on the awards. After that, the program no longer disturbs the connections. The tables send until every event is
+acknowledged, people make the decisions that failed before, and the pit's program is killed once more. The pit is judged
+by its acknowledgements, by its last messages, and by the answers of its commands for people. The test ends after the
+first stage in which a clause of the contract is broken, because later findings would only follow from that one.
 
-No two wagers have the same price. For this reason the error in a meter's level shows which wager is wrong. If the error
-may come from either of two clauses, the verdict names both: `P20 or P26`.
+No two wagers have the same price. For this reason the error in a meter's level shows which wager was counted wrongly.
+If a breach of either of two clauses explains the error, the verdict names both: `P20 or P26`.
 """
 
 from __future__ import annotations
@@ -243,8 +243,8 @@ class Player:
 
 
 class Fire:
-    """One stress test of a pit, with its troubled connections, its tables, and its people. `told` counts what happened,
-    such as rounds and restarts, by the words of the report."""
+    """One stress test of a pit, with its disturbed connections, its tables, and its people. `told` counts what
+    happened: it maps a phrase of the report, such as "rounds" or "awards paid", to a number."""
 
     def __init__(self, kit: PitKit, deeds: Deeds, links: Sequence[TroubledLink]) -> None:
         self._deeds, self._links = deeds, links
@@ -269,8 +269,8 @@ class Fire:
 
     def burn(self, begun_s: float, asked_s: float, hear: Callable[[str], None]) -> None:
         """Run stages of the stress test until `asked_s` seconds after `begun_s`, and at least one stage. `hear` is
-        called with a line of text after each stage. The attribute `where` says how far the test has come. Raises
-        JudgedError, BrokenError or DeedFailedError when a stage finds the pit at fault."""
+        called with a line of text after each stage. The attribute `where` names the present stage. Raises JudgedError,
+        BrokenError or DeedFailedError when a stage finds the pit at fault."""
         left_s, stages = asked_s, itertools.count(1)
         while left_s > 0:
             self.where = f"in stage {next(stages)}, after {time.monotonic() - begun_s:.0f} of {asked_s:.0f} s"
@@ -350,8 +350,9 @@ class Fire:
         self.told.update([f"awards {_SAYS[deed]}"])
 
     def _decide_what_was_refused(self) -> None:
-        """Decide anew on each award on which the pit refused a decision during the stage. The connections are calm and
-        the tables have sent all their events, so that every such award that is still open can be decided on."""
+        """Repeat the decisions on awards that the pit refused during the stage. Now the connections are calm and the
+        tables have sent all their events, so that the pit must allow a decision on each of these awards that is still
+        open."""
         refused, self._refused = self._refused, {}
         for award in refused:
             if (step := self._last().get(award)) is not None:
@@ -393,8 +394,8 @@ class Fire:
         return {award: step for player in self.players for award, step in player.last().items()}
 
     def _settle(self) -> None:
-        """Let the tables send until the pit has acknowledged every event and made an award for every hit, and nothing
-        new comes."""
+        """Let the tables send until the pit has acknowledged every event, has made an award for every hit, and sends
+        nothing new. Raises JudgedError if that takes too long."""
         ends_s, quiet_s, before = time.monotonic() + _CALM_WITHIN_S, time.monotonic(), -1
         while True:
             for player in self.players:
@@ -544,8 +545,8 @@ def _await_pit(link: TroubledLink) -> None:
 
 
 def _refuse_thin_fire(burned_s: float, asked_s: float) -> None:
-    """Raise NotTriedError if the time under stress, `burned_s`, is less than a sixth of the time that was asked for.
-    The pit's commands and its silence took the rest of the time."""
+    """Raise NotTriedError if the pit was under stress for too short a time: `burned_s` is less than a sixth of the
+    requested `asked_s`. The rest of the time was lost in waiting for the pit."""
     if burned_s < asked_s / _BURNS:
         what = (
             f"the fire burned for {burned_s:.0f} of {asked_s:.0f} s: the pit's commands and its silence took the rest"
@@ -565,8 +566,9 @@ def _line(
 ) -> Line:
     """Return the report's line of one clause of the contract.
 
-    If the stress test `ended` early, only the clauses that ended it are judged, and `where` says how far the test came.
-    Otherwise the clause is kept if everything happened that is needed to test it, by the counts in `tally`.
+    If the stress test ended early, `ended` holds the clauses that ended it, the result, and the reason. Only these
+    clauses are judged, and `where` names the stage. If it did not end early, the clause is kept if everything happened
+    that is needed to test it. `tally` counts what happened.
     """
     if ended is None:
         missing = [what for what in _JUDGED[clause.number] if not tally.get(what)]

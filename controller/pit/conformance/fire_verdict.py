@@ -1,7 +1,7 @@
 """Judges what a pit said in a stress test: whether each award fits its hit, and whether a meter's level fits the events
 that could have changed it.
 
-If an error may come from either of two clauses of the contract, the verdict names both: `P20 or P26`.
+If a breach of either of two clauses of the contract explains an error, the verdict names both: `P20 or P26`.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ from controller.contract.pit_words import AwardStep
 
 
 class Move(Struct, frozen=True):
-    """The change in cents that one event must make to a meter. `lost` and `twice` are the clauses of the contract that
-    the pit breaks if it ignores the event, or counts it twice.
+    """The change in cents that one event must make to a meter. The pit breaks the clause `lost` of the contract if it
+    ignores the event, and the clause `twice` if it counts the event twice.
 
-    For a void, `bears` is the cents that the voided wagers had added to the meter, and that stay there at the house's
-    cost. `wagers` is the number of equal wagers in the event, because each of them may go wrong by itself.
+    `wagers` is the number of equal wagers in the event. The pit may count each of them wrongly by itself. `bears` is
+    used for the event that voids a round: it is the cents that the voided wagers had added to the meter. The meter
+    keeps these cents, at the house's cost.
     """
 
     event: str
@@ -50,10 +51,11 @@ class JudgedError(Exception):
 
 
 def judge_step(step: AwardStep, hit: Won, award: str, of_hit: str) -> None:
-    """Raise JudgedError if a step of an award contradicts what is known of the award's hit.
+    """Raise JudgedError if a step of an award contradicts what the pit or the table said before.
 
-    `award` is the one award that the hit may have, and `of_hit` is the one hit that the award may have. The step must
-    name the hit's seat and, for a fixed award, the hit's amount.
+    `hit` is the hit that the step names. `award` is the award that the pit announced first for this hit, and `of_hit`
+    is the hit that the award's first step named. The step must repeat both. It must name the hit's seat and, for a
+    fixed award, the hit's amount.
     """
     if step.award != award:
         raise JudgedError("P31", f"The hit {step.hit} has two awards, {award} and {step.award}.")
@@ -66,8 +68,8 @@ def judge_step(step: AwardStep, hit: Won, award: str, of_hit: str) -> None:
 
 
 def judge_again(before: AwardStep, step: AwardStep) -> None:
-    """Raise JudgedError if the pit sent the same step of an award twice and the second message, `step`, differs from
-    the first, `before`, in more than its time."""
+    """Raise JudgedError if the pit sent the same step of an award twice with different contents. `before` is the first
+    message and `step` the second. Only their times may differ."""
     first, later = asdict(replace(before, at=step.at)), asdict(step)
     differ = [f"{name} {said!r} and later {later[name]!r}" for name, said in first.items() if said != later[name]]
     if differ:
@@ -75,8 +77,9 @@ def judge_again(before: AwardStep, step: AwardStep) -> None:
 
 
 def judge_shares(won: dict[str, Won], last: dict[str, AwardStep]) -> None:
-    """Raise JudgedError if two hits of one round that share a meter won amounts that differ by more than a cent. `won`
-    holds the hits by event id, and `last` the newest step of each award."""
+    """Check that two hits of one round that share a meter won equal amounts. Raises JudgedError if the amounts differ
+    by more than a cent. `won` maps an event id to the hit that this event reported, and `last` maps an award's name to
+    its newest step."""
     of_round: dict[int, list[AwardStep]] = {}
     for step in last.values():
         if won[step.hit].cents is None and step.step != "rejected":
@@ -90,11 +93,12 @@ def judge_shares(won: dict[str, Won], last: dict[str, AwardStep]) -> None:
 def explained(
     off_cents: Fraction, moves: Sequence[Move], of_meter: Sequence[AwardStep], long_before: Sequence[Move] = ()
 ) -> tuple[str, str]:
-    """Return the number of the broken clause when a meter holds `off_cents` too much, and a text that names the single
-    error which explains it.
+    """Find the one error that explains why a meter's level is `off_cents` too high. Returns the number of the clause
+    that this error breaks, and a text that describes the error.
 
-    If errors against several clauses fit, all of them are returned, as `P20 or P26`. The events of `long_before` are
-    considered only if no other event or award fits.
+    If errors against several clauses fit, all these clauses are returned, as `P20 or P26`. `moves` are the events since
+    the last correct level, and `of_meter` are the meter's awards. The older events `long_before` are considered only if
+    none of these events and awards fits.
     """
     found = [*_by_events(off_cents, moves), *_by_awards(off_cents, of_meter)] or [*_by_events(off_cents, long_before)]
     if not found:

@@ -1,8 +1,8 @@
 """The conformance checks of a pit, one for each clause of the contract that a pit must keep. In each check the kit acts
 as one or more tables, and judges the pit's messages.
 
-The numbers of the clauses are in `asyncapi.json`. Several checks use the same table, as long as the pit has
-acknowledged all its events.
+The numbers of the clauses are in `asyncapi.json`. A check continues with the table of the check before, if the pit has
+acknowledged all of that table's events. Otherwise the check begins a new table.
 """
 
 from __future__ import annotations

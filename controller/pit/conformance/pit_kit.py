@@ -99,8 +99,8 @@ class PitKit:
         return self.deeds.refusal(deed, table=table.table, award=award.award)
 
     def correct(self, table: FarTable, void: int) -> bool:
-        """Have two people take off the meters what a voided round had added to them; `void` is the number of the event
-        that voided the round. Returns whether the pit allowed this."""
+        """Have two people correct the meters after a voided round: they subtract what the voided wagers had added.
+        `void` is the number of the event that voided the round. Returns whether the pit allowed the correction."""
         if self.deeds.refusal("correct", event=f"{table.table}/{table.epoch}/{void}") is not None:
             return False
         table.send(table.reset())  # a level that is said after this event's ack is a level after the correction
@@ -122,8 +122,8 @@ class PitKit:
         repeated(table, since, f"a start with its clock {behind_s} s behind")
 
     def share(self, table: FarTable, meter: str) -> Fraction:
-        """Return the part of a wager that the pit adds to the meter, such as 12/100. The first call measures the part
-        with a large wager. This wager is voided afterwards, and people correct the meter if they can.
+        """Return the part of a wager that the pit adds to the meter, such as 12/100. The first call measures this part
+        with a large wager, voids the wager, and has people correct the meter if they can.
 
         Raises BrokenError if the wager does not change the meter.
         """
@@ -147,11 +147,11 @@ class PitKit:
 
 
 def over_starts(kit: PitKit, table: FarTable, look: Callable[[], None]) -> None:
-    """Call `look`, which checks the pit, after each of three starts of the pit: a restart, a start with a clock that is
-    a minute slow, and a start with a right clock.
+    """Start the pit anew three times, and call `look`, which checks the pit, after each start. The first start is a
+    plain restart. The second has a clock that is a minute slow. The third has the right clock again.
 
-    Raises NotTriedError if nobody can restart the pit or set its clock. Everything that comes before in this order is
-    checked first.
+    Raises NotTriedError if nobody can restart the pit, or if nobody can set its clock. In the second case the check
+    after the plain restart was still made.
     """
     try:
         kit.restart(table)
@@ -196,8 +196,11 @@ def committed(table: FarTable, since: int = 0) -> AckWord:
 
 def repeated(table: FarTable, since: int, what: str) -> None:
     """Wait until the pit repeats its last acknowledgement to the table. Raises BrokenError if none comes in time, or if
-    one shows that the pit has committed something else. `since` is the index in the list of received messages from
-    which acknowledgements count, and `what` names in the error's text what happened before."""
+    one names another event than the table's last event, or another chain value.
+
+    Only acknowledgements from index `since` of the list of received messages onwards count. The error's text begins
+    with "After" and `what`, such as "its restart".
+    """
     head = len(table.made)
     if not table.wire.wait(lambda: bool(table.acks(since)), ANSWERS_WITHIN_S):
         raise BrokenError(f"After {what} the pit did not say its last ack again.")
@@ -219,12 +222,12 @@ def not_committed(table: FarTable, payload: bytes, what: str) -> None:
 
 
 def levels(table: FarTable) -> dict[str, int]:
-    """Return the pit's present amount on each meter, in cents, by the meter's name. Every event that the pit has
-    committed so far is included.
+    """Return the pit's present amount on each meter: a dictionary from the meter's name to cents. Every event that the
+    pit has committed so far is included.
 
-    The amounts come from the newest message on the meters that arrived after the last acknowledgement and has a later
-    time in its field `at`. Both conditions are needed: a message may already be on its way when the pit commits an
-    event, and the `at` of such a message may be ahead of the clock.
+    The amounts come from the pit's newest message on the meters. The message must have arrived after the pit's last
+    acknowledgement, and its time `at` must be later than the acknowledgement's. Both are needed, because a message may
+    already be on its way when the pit commits an event, and its `at` may be ahead of the clock.
     """
     acked = max((place for place, heard in enumerate(table.wire.heard) if heard.topic == table.topics.ack), default=0)
     committed_ms = max((moment_ms(ack.at) or 0 for ack in table.acks(acked)), default=0)
@@ -244,13 +247,13 @@ def level(table: FarTable, meter: str) -> int:
 
 
 class Holding:
-    """The amount that a meter must hold by the test's own count: the whole cents that the pit announces, and a fraction
-    of a cent.
+    """The amount that a meter must hold by the test's own count. It has two parts: the whole cents that the pit
+    announces, and a fraction of a cent that the pit does not announce.
 
-    The pit announces no fractions of a cent. The test knows bounds of the fraction, and every change of the meter
-    narrows them. Example: a tenth of a cent was added, and the announced level grew by 1. Then the fraction was at
-    least 9/10 before, and is below 1/10 now. If no fraction explains what the pit announces, the pit has lost money or
-    made it up.
+    The test knows only that the fraction is at least `least` and less than `below`, and narrows these two bounds at
+    every change of the meter. Example: a tenth of a cent was added, and the announced level grew by 1. So the fraction
+    was at least 9/10 before, and is less than 1/10 now. If no fraction is possible, the pit has lost money or made it
+    up.
     """
 
     def __init__(self, table: FarTable, meter: str) -> None:
@@ -283,8 +286,8 @@ def take_back(kit: PitKit, table: FarTable, seats: Sequence[int]) -> bool:
 
 
 def last_void_corrected(kit: PitKit, table: FarTable) -> bool:
-    """Have people take off the meters what a voided round had added to them. The void is the table's last event.
-    Returns False if nobody can make this correction."""
+    """Have people correct the meters after a voided round: they subtract what the voided wagers had added. The table's
+    last event is the one that voided the round. Returns False if nobody can make this correction."""
     with suppress(NotTriedError):
         corrected(kit, table, len(table.made))
         return True
@@ -292,8 +295,8 @@ def last_void_corrected(kit: PitKit, table: FarTable) -> bool:
 
 
 def corrected(kit: PitKit, table: FarTable, void: int) -> None:
-    """Have two people take off the meters what a voided round had added to them. `void` is the number of the event that
-    voided the round.
+    """Have two people correct the meters after a voided round: they subtract what the voided wagers had added. `void`
+    is the number of the event that voided the round.
 
     A refused correction is repeated for some seconds, because a pit that has just started may refuse at first. Raises
     BrokenError if the pit still refuses after that time.
@@ -325,12 +328,12 @@ def _streaming(table: FarTable, body: Callable[[], Message]) -> Iterator[None]:
 
 
 def restart_while_streaming(kit: PitKit, table: FarTable, body: Callable[[], Message]) -> None:
-    """Have the pit's program end as in a power cut while the table sends many events, and start anew. `body` makes the
-    body of each event.
+    """End the pit's program as in a power cut while the table sends many events, start it anew, and check that no event
+    is lost. `body` makes the body of each event.
 
     The table repeats unacknowledged events as real tables do: after 2 s, and immediately when the pit announces its
-    key. Raises BrokenError unless the pit acknowledges all events in the end, and if an acknowledgement names an
-    earlier event than the one before.
+    key. Raises BrokenError if the pit does not acknowledge all events in the end. Raises BrokenError too if an
+    acknowledgement names an earlier event than the acknowledgement before it.
     """
     since, begun = len(table.wire.heard), len(table.made)
     with _streaming(table, body):
@@ -353,8 +356,8 @@ def _send_until_acknowledged(table: FarTable, heard: int) -> None:
     ends_s = time.monotonic() + ANSWERS_WITHIN_S
 
     def due() -> bool:
-        """Return True if the pit has acknowledged every event, or if it has announced its key and so has begun to
-        listen."""
+        """Return True if the pit has acknowledged every event, or if it has announced its key. The key shows that the
+        pit has begun to listen."""
         return table.acked() == len(table.made) or bool(table.heard_on(table.topics.pit_key, heard))
 
     while (acked := table.acked()) < len(table.made):
@@ -395,9 +398,9 @@ def hits(
     """Play a round at a simulated table in which the first seats have a hit, one hit for each entry of `won`. Returns
     the table, the level of its meter in cents before the hits, and the awards in the order of the seats.
 
-    An entry of `won` is a fixed amount in cents, or a meter (empty for the pit's first meter) and the share of it that
-    is won. If there are several hits, the level is chosen so that an equal division leaves the most odd cents. With
-    `restarts`, the pit's program is restarted before it hears of the last hit.
+    An entry of `won` is either a fixed amount in cents, or a pair: the meter (empty for the pit's first meter), and the
+    share of it that is won. For several hits, the wagers are chosen so that the level does not divide evenly: with
+    three hits, 2 cents are left over. With `restarts`, the pit's program is restarted before it hears of the last hit.
     """
     table = kit.table()
     meter = a_meter(table)
@@ -434,12 +437,12 @@ def win(table: FarTable, meter: str, share: str = "1:1") -> AwardStep:
 
 
 def echo(table: FarTable, since: int, wanted: set[str]) -> None:
-    """Confirm to the pit each step of an award that it announces, in an event, as a table does. This ends when each of
-    the `wanted` hits has its award and no more steps come. Raises BrokenError if a hit gets no award, or if the first
-    step of an award is not pending.
+    """Confirm each step of an award to the pit in an event of the table, as a table does. Returns as soon as each of
+    the `wanted` hits has its award and no more steps come. Raises BrokenError if a hit gets no award, or if a step is
+    not "pending".
 
-    A pit may send the steps for a table one at a time, each after the step before is confirmed. A pit sends a pending
-    award a second time if another hit of the same round has made the award smaller.
+    A pit may send its steps to a table one at a time, and wait for the table's event before the next step. If a second
+    hit of the same round makes an award smaller, the pit sends that award's step "pending" a second time.
     """
     taken = 0
     told: set[str] = set()

@@ -103,9 +103,9 @@ def _to_the_cent(kit: PitKit) -> None:
     others = _but(levels(table), meter)
 
     def wagered(what: str, spots: Sequence[str] = (SPOT,), **other: object) -> None:
-        """Play ten rounds with three wagers on the bet at each of the `spots`, and check that the meter grew by the
-        right amount. `what` describes the wagers in the error's text. `other` gives fields that replace fields of the
-        events."""
+        """Play ten rounds, in each of which three seats wager on the bet at each of the `spots`. Check that the meter
+        grew by the right amount. `what` describes the wagers in the error's text. `other` gives fields that replace
+        fields of the events."""
         locks = [table.lock(meter, (1, 3, 6), _ODD_PRICE_CENTS, spots=spots) for _ in range(_ODD_LOCKS)]
         table.send_bytes(*[table.make(lock, **other) for lock in locks])
         committed(table)
@@ -149,13 +149,14 @@ def _each_meter_of_a_bet(kit: PitKit, table: FarTable, meter: str, other: str) -
 
 
 def _no_part_lost_at_a_restart(kit: PitKit, table: FarTable, meter: str) -> None:
-    """Check that the pit keeps a meter's fraction of a cent over a restart. The fraction is nearly a whole cent when
-    the pit's program ends, and a small further part must complete the cent after the restart."""
+    """Check that the pit keeps a meter's fraction of a cent when its program is restarted. Before the restart, wagers
+    bring the fraction to nearly a whole cent. After the restart, a small wager must complete the cent."""
     share, holds = kit.share(table, meter), Holding(table, meter)
     grain = share.denominator  # a wager adds so many parts of a cent, or a multiple of them
 
     def add(parts: int) -> None:
-        """Make a wager that adds some whole cents and `parts`/`grain` of a cent to the meter."""
+        """Make a wager that adds to the meter some whole cents and a fraction of a cent. The fraction is `parts`
+        divided by `grain`."""
         price_cents = grain + parts * pow(share.numerator, -1, grain) % grain
         table.send(table.lock(meter, (1,), price_cents))
         committed(table)
@@ -222,7 +223,8 @@ def _void(kit: PitKit) -> None:
 
 
 def _voided_after_a_hit(kit: PitKit, price_cents: int, won: str) -> tuple[FarTable, Holding, AwardStep, int]:
-    """Lock two wagers in one round, win the share `won` of the meter in the next round, and then void the two wagers.
+    """Void two wagers after a hit has won the meter to which they were added. The wagers are locked in one round, a hit
+    wins the share `won` of the meter in the next round, and only then are the two wagers voided.
 
     Returns the table, the amount that its meter holds after the hit, the hit's award, and the number of the event that
     voided the wagers.
@@ -401,8 +403,8 @@ def _decided(kit: PitKit) -> None:
 
 
 def _all_hits_come_first(kit: PitKit) -> None:
-    """Check that, of two hits that share a meter, nobody can decide on the award of the first before the second hit has
-    come. Until the second hit comes, the first award has the meter's whole level."""
+    """Check that nobody can decide on the award of the first of two hits that share a meter, before the second hit has
+    come. Until the second hit comes, the first award is the meter's whole level, which is too much."""
     table = kit.table()
     meter, since = a_meter(table), len(table.wire.heard)
     table.send(table.lock(meter, (1, 2)), table.dealt((1, 2), (1, 2)), table.hit(1, (meter, "1:1", 0)))
@@ -459,8 +461,9 @@ def _must_hold(table: FarTable, due_cents: int, when: str) -> None:
 
 
 def _rejected_of_a_shared_level(kit: PitKit) -> None:
-    """Check what a pit does when two hits share a meter and one of them is rejected. The share of the rejected hit goes
-    to the second hit, or back on the meter if the second hit is already paid."""
+    """Check what a pit does when two hits share a meter and one of them is rejected. If the award of the second hit is
+    still pending, it becomes the whole level. If the second hit is already paid, the rejected share goes back on the
+    meter."""
     table, before_cents, (first, second) = hits(kit, [("", "1:1"), ("", "1:1")])
     begun_cents = level(table, a_meter(table))
     reject(kit, table, first)
@@ -490,8 +493,12 @@ def _rejected_of_a_shared_level(kit: PitKit) -> None:
 
 
 def _rejected_before_a_later_level(kit: PitKit) -> None:
-    """Check that a meter keeps its seed (the amount with which it begins anew after a win) when the hit before the seed
-    is rejected, as long as a later hit that won this seed is not rejected."""
+    """Check that a pit treats a meter's seed (the amount with which the meter begins anew after a win) correctly, if
+    two hits win the whole meter one after the other and both are rejected.
+
+    When the first hit is rejected, its amount goes back on the meter and the seed stays. When the second hit is
+    rejected as well, its amount goes back and one seed is taken off again.
+    """
     table, before_cents, (first,) = hits(kit, [("", "1:1")])
     begun_cents = level(table, a_meter(table))
     table, later_cents, (second,) = hits(kit, [("", "1:1")])

@@ -182,8 +182,8 @@ def _forged(kit: PitKit) -> None:
 
 
 def _forgeries(table: FarTable, body: Message, neighbour: SigningKey) -> Iterator[tuple[bytes, str]]:
-    """Yield forged events of the table, each with a text that says what is wrong in it. A forged event has the number
-    that the table's next event has at the moment when the forgery is asked for."""
+    """Yield forged events of the table, each with a text that says what is wrong with the event. Each forged event is
+    made when the caller asks for it, with the number that the table's next event would have at that time."""
     yield canonical(parse_object(table.event(body)) | {"chain": "ab" * 32}), "that was changed after it was signed"
     yield table.event(body, signer=SigningKey(os.urandom(32)), chain="ab" * 32), "that another key has signed"
     yield table.event(body, signer=neighbour, chain="ab" * 32), "that another adopted table's key has signed"

@@ -37,7 +37,8 @@ def _terms_wait(kit: PitKit) -> None:
 
 
 def _limited(kit: PitKit) -> tuple[FarTable, str, int, Fraction]:
-    """Have people give a meter a limit, check that the limit has no effect before the meter is won, and win the meter.
+    """Have people set a limit for a meter's level. Check that the limit has no effect until the meter is won, and win
+    the meter.
 
     Returns the table, the meter, the limit in cents, and the part of a wager that the pit adds to the meter.
     """
@@ -48,8 +49,9 @@ def _limited(kit: PitKit) -> tuple[FarTable, str, int, Fraction]:
     kit.deeds.do("limit", meter=meter, limit_cents=str(limit_cents))
 
     def beyond(what: str) -> None:
-        """Check that a wager that fills the meter beyond the new limit is still added to the meter in full, because the
-        limit has no effect yet. `what` names in the error's text what happened before."""
+        """Make a wager that brings the meter above its new limit, and check that the pit adds the whole share of the
+        wager. The limit has no effect before the meter is won. `what` names in the error's text what happened before.
+        """
         holds = Holding(table, meter)
         price_cents = ceil((max(0, limit_cents - level(table, meter)) + _MORE_CENTS) / share)
         table.send(table.lock(meter, (1,), price_cents))

@@ -28,8 +28,8 @@ def _wins_are_named(kit: PitKit) -> None:
 
 
 def _win_named(table: FarTable, award: AwardStep) -> Win:
-    """Return the win that belongs to this award, from the pit's messages on the meters. Raises BrokenError unless at
-    least two of these messages contain the win, with the right amounts."""
+    """Return the win (the announcement that a meter was won) that belongs to this award, from the pit's messages on the
+    meters. Raises BrokenError if fewer than two of these messages contain the win, or if its amounts are wrong."""
 
     def named() -> list[tuple[Win, dict[str, int]]]:
         return [(word.win, word.meters) for word in table.meters() if word.win and word.win.award == award.award]
@@ -114,16 +114,19 @@ def _waits_for_an_earlier_lock(kit: PitKit) -> None:
 
 
 def _leave(*tables: FarTable) -> None:
-    """Close the shoes of these tables. While a table has locked wagers, the pit lets awards of other tables wait for
-    it."""
+    """Close the shoes of these tables, because the pit makes the awards of other tables wait as long as a table has
+    locked wagers."""
     for table in tables:
         table.send(table.shoe_closed())
         committed(table)
 
 
 def _locked_one_after_the_other(early: FarTable, late: FarTable) -> tuple[str, int]:
-    """Lock wagers at both tables, at `late` one second after `early`, while both show the levels of the same message of
-    the pit. Returns the meter, and its level in cents in that message."""
+    """Lock wagers at the table `early`, and one second later at the table `late`. Both tables show the meters' levels
+    of the same message of the pit. Returns the pit's first meter, and its level in cents in that message.
+
+    The second is not waited for: each table only tells the pit how long ago the message came.
+    """
     meter = a_meter(early)
     early.send(early.lock(meter, _SEATS, _PRICE_CENTS), early.dealt(_SEATS, ()))
     committed(early)

@@ -47,8 +47,9 @@ def _cosigns_one_history(kit: PitKit) -> None:
 
 
 def _refuses(kit: PitKit, table: FarTable) -> None:
-    """Show the pit checkpoints of a journal that do not continue the 5 rows of this journal which the pit has cosigned.
-    Raises BrokenError unless the pit refuses each of them, with the right code."""
+    """Show the pit checkpoints that it must not cosign, after it has cosigned the first 5 rows of the table's journal.
+    Each checkpoint has fewer rows, has other rows, or comes without a proof from row 5 on. Raises BrokenError unless
+    the pit refuses each of them, with the right code."""
     for size, old, story, code in (
         (8, 0, b"", "not_from_last"),
         (4, 0, b"", "smaller"),
@@ -62,8 +63,8 @@ def _refuses(kit: PitKit, table: FarTable) -> None:
 
 
 def _witnessed(kit: PitKit) -> FarTable:
-    """Return a new simulated table, whose journal the pit is ready to cosign: the pit has said that it has cosigned 0
-    rows of it. Raises NotTriedError if the pit does not cosign journals."""
+    """Return a new simulated table whose journal the pit is ready to cosign. The pit shows this by announcing that it
+    has cosigned 0 rows of the journal. Raises NotTriedError if the pit does not cosign journals."""
     table = kit.new_table()
     if not table.wire.wait(lambda: bool(table.heard_on(table.topics.cosigned)), 3 * QUIET_S):
         raise NotTriedError("the pit says no `cosigned`: it is no witness of the tables' journals, and need not be one")
@@ -109,8 +110,9 @@ def _read(kit: PitKit, table: FarTable, since: int) -> CosignedWord:
 
 
 def _whole(story: bytes) -> Whole:
-    """Return a function that computes any node of the Merkle tree over a made-up journal, with one leaf for each row.
-    `story` selects the journal. The journals of different stories have the same first three rows."""
+    """Return a function that computes any node of the Merkle tree over the rows of a made-up journal. `story` chooses
+    the rows: two journals with different `story` values have the same first three rows, and differ in all later rows.
+    """
 
     def whole(level: int, place: int) -> bytes:
         edge = Edge()

@@ -109,8 +109,8 @@ class Report(Struct, frozen=True):
         )
 
     def signed(self, signer: Signer, public_key: str) -> bytes:
-        """Return the report as canonical JSON, signed by `signer` in the way in which a table signs an event. The JSON
-        contains `public_key`."""
+        """Return the report as canonical JSON with a signature that `signer` makes. The signature has the form that a
+        table's event has. The JSON contains `public_key`."""
         lines = [
             {**to_builtins(line.clause), "result": line.result.value, "why": line.why, "ms": round(line.seconds * 1000)}
             for line in self.lines

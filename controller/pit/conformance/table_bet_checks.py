@@ -239,8 +239,9 @@ def _void(kit: TableKit) -> None:
 
 
 def place(pit: FarPit) -> dict[str, int | str]:
-    """Return the table, the epoch (the random name of its journal), the shoe and the number of the next round, from the
-    table's state. Raises BrokenError if the state does not name that round."""
+    """Return the fields of a wager's message that name the table's next round: the table, the epoch (the random name of
+    the table's journal), the shoe and the round's number. They come from the table's state. Raises BrokenError if the
+    state names no shoe or no next round."""
     shoe, round_ = pit.state.get("shoe"), pit.state.get("next_round")
     if not isinstance(shoe, int) or not isinstance(round_, int):
         raise BrokenError(f"Between two rounds the table's state has shoe {shoe!r} and next_round {round_!r}.")
@@ -248,11 +249,11 @@ def place(pit: FarPit) -> dict[str, int | str]:
 
 
 def judged(recognition: FarRecognition, word: Message, what: str, code: str | None = None, times: int = 1) -> None:
-    """Raise BrokenError unless the table has refused the wager in `word` at least `times` times, the last time with the
-    code `code`.
+    """Wait until the table has refused the wager in `word` `times` times. Raises BrokenError if it does not do so in
+    time, or if the last refusal has another code than `code`.
 
-    Without `code`, any code counts by which the table judged the wager by the rules of its game. `what` describes the
-    wager in the error's text.
+    If `code` is None, the code must be one by which the table judged the wager by the rules of its game. `what`
+    describes the wager in the error's text.
     """
     wire = recognition.wire
     if not wire.wait(lambda: len(recognition.answers(word)) >= times, ANSWERS_WITHIN_S):

@@ -1,8 +1,8 @@
 """The conformance checks of a table, one for each clause of the contract that a table must keep. In each check the kit
 acts as the pit, and judges the table's messages.
 
-The kit receives all of the table's events from event 1 onwards, because a pit that acknowledges event 0 is sent
-everything. The last clauses are checked on everything that the table has sent.
+At the beginning the kit acknowledges event 0, so that the table sends it all events from event 1 onwards. The last
+checks judge all messages that the table has sent.
 """
 
 from __future__ import annotations

@@ -47,8 +47,8 @@ class TableKit:
             self._recognition.close()
 
     def pit(self) -> FarPit:
-        """Return the simulated pit, once it has committed every event of the table and the table's state says so: no
-        event is unacknowledged, and the pit is well."""
+        """Return the simulated pit when it is up to date with the table. The pit has committed every event of the
+        table. The table's state says that no event is unacknowledged and that the connection to the pit is well."""
         if self._pit is None:
             self._pit = FarPit(self.address, self.table)
         pit = self._pit
@@ -101,8 +101,8 @@ class TableKit:
         pit.levels = {meter: _LEVEL_CENTS for bet in bets(locked) for meter in bet["meters"]}
 
     def events(self, count: int = 1) -> None:
-        """Have people at the table cause at least `count` events, and wait until the events have come. If `count` is
-        above 50, wait for the first 50 events only."""
+        """Have people at the table cause at least `count` events, and wait until `count` events have come from the
+        table. If `count` is above 50, wait for the first 50 events only."""
         assert self._pit is not None
         head = len(self._pit.taken)
         self.deeds.do("events", count=str(count))
@@ -115,16 +115,16 @@ class TableKit:
         self.rest(pit)
 
     def round(self, pit: FarPit, deed: str = "round") -> tuple[int, Message, Message]:
-        """Have people at the table deal a complete round, by the act `deed`. Returns the number of events before the
-        round, the event that locked its wagers, and the event that ended it."""
+        """Have people at the table deal a complete round. `deed` is the name of the act that people are asked for.
+        Returns the number of events before the round, the event that locked its wagers, and the event that ended it."""
         before = len(pit.taken)
         self.deeds.do(deed)
         locked, round_ = (came(pit, type_, before, deed) for type_ in ("wagers_locked", "round"))
         return before, locked, round_
 
     def hit(self, pit: FarPit) -> Message:
-        """Have people at the table deal a round that ends in a hit, and return the hit's event. The hit wins a fixed
-        amount if people can deal such a hit, otherwise a meter."""
+        """Have people at the table deal a round that ends in a hit, and return the hit's event. If people can deal a
+        hit that wins a fixed amount, they deal that hit. Otherwise they deal a hit that wins a meter."""
         must_play(self, pit)
         try:
             before, _, _ = self.round(pit, "hit_fixed")
@@ -155,8 +155,8 @@ def again(pit: FarPit, since: int, numbers: Iterable[int], times: int = 1) -> bo
 
 
 def quiet(pit: FarPit, since: int, what: str, for_s: float) -> None:
-    """Raise BrokenError if the table sends an event within `for_s` seconds. Only messages in the list `pit.heard` from
-    index `since` onwards count. `what` begins the error's text."""
+    """Check that the table sends no event for `for_s` seconds. Raises BrokenError, with a text that begins with `what`,
+    if an event comes. Only messages in the list `pit.heard` from index `since` onwards count."""
     pit.wait(lambda: bool(pit.sent(since)), for_s)
     if numbers := pit.numbers(since):
         raise BrokenError(f"{what} the table sent event {numbers[0]}.")
@@ -173,8 +173,8 @@ def waiting(kit: TableKit, count: int = 1) -> tuple[FarPit, range]:
 
 
 def believed(pit: FarPit, seq: int) -> bool:
-    """Wait until the table shows that it accepts the acknowledgement of event `seq`, and return whether it did in time.
-    The table shows this by a state that includes the event and says that no event waits for an acknowledgement."""
+    """Wait until the table's state shows that the table accepts the acknowledgement of event `seq`. Returns whether
+    that happened in time. The state must include the event, and must say that no event waits for an acknowledgement."""
 
     def none_waits() -> bool:
         return pit.state.get("unacknowledged") == 0 and int(str(pit.state.get("head_seq"))) >= seq
@@ -183,9 +183,11 @@ def believed(pit: FarPit, seq: int) -> bool:
 
 
 def alarmed(pit: FarPit, code: str) -> None:
-    """Let the simulated pit acknowledge events, and raise BrokenError if no event of the table reports the alarm
-    `code`. An alarm that was reported earlier counts too, because a table may report the same alarm only once in ten
-    minutes."""
+    """Check that the table has reported the alarm `code` in an event. Raises BrokenError if no event reports it. The
+    simulated pit first acknowledges the waiting events, so that the table sends the rest.
+
+    An alarm that was reported earlier counts too, because a table may report the same alarm only once in ten minutes.
+    """
     pit.acks = True
     pit.say_ack()
     if not pit.wait(lambda: any(event["code"] == code for event in pit.events_of("alarm")), ANSWERS_WITHIN_S):
@@ -193,10 +195,11 @@ def alarmed(pit: FarPit, code: str) -> None:
 
 
 def not_believed(kit: TableKit, forge: Callable[[FarPit], object], what: str) -> FarPit:
-    """Let an event of the table wait for its acknowledgement, call `forge` to send a false one, and return the
-    simulated pit. Raises BrokenError unless the table keeps sending the event.
+    """Check that the table does not accept a false acknowledgement. An event of the table waits for its
+    acknowledgement, and `forge` sends a false one. Raises BrokenError unless the table keeps sending the event. Returns
+    the simulated pit.
 
-    If several events wait, a table may repeat only the oldest. `what` describes the false message in the error's text.
+    If several events wait, only the oldest must be sent again. `what` describes the false message in the error's text.
     """
     pit, numbers = waiting(kit)
     since = len(pit.heard)
@@ -229,8 +232,8 @@ def plays(kit: TableKit, pit: FarPit) -> bool:
 
 def must_play(kit: TableKit, pit: FarPit) -> None:
     """Have people at the table deal rounds until the table accepts a wager on a progressive bet. Raises BrokenError if
-    none is accepted in time. The first rounds may refuse the wager, because a table may believe the meters' levels only
-    from the pit's second message onwards."""
+    none is accepted in time. In the first rounds the table may refuse the wager, because it may wait for the pit's
+    second message before it believes the meters' levels."""
     until_s = time.monotonic() + ANSWERS_WITHIN_S
     while not plays(kit, pit):
         if time.monotonic() > until_s:
@@ -239,8 +242,8 @@ def must_play(kit: TableKit, pit: FarPit) -> None:
 
 
 def must_not_play(kit: TableKit, pit: FarPit, what: str) -> None:
-    """Have people at the table deal a round, and raise BrokenError if the table accepts a wager on a progressive bet in
-    it. `what` begins the error's text."""
+    """Have people at the table deal a round. Raises BrokenError, with a text that begins with `what`, if the table
+    accepts a wager on a progressive bet in this round."""
     if plays(kit, pit):
         raise BrokenError(f"{what} a wager on a progressive bet played.")
 
@@ -262,7 +265,7 @@ def cents_of(pit: FarPit, hit: Message) -> int:
 
 
 def steps_told(pit: FarPit, word: AwardStep) -> list[Message]:
-    """Return the table's events that repeat the step of an award in `word`."""
+    """Return the table's events that repeat the award and the step that the pit's message `word` names."""
     return [event for event in pit.events_of("award") if (event["award"], event["step"]) == (word.award, word.step)]
 
 
@@ -275,8 +278,8 @@ def say_step(pit: FarPit, word: AwardStep) -> None:
 
 
 def not_told(pit: FarPit, words: Sequence[AwardStep], key: SigningKey | None = None) -> None:
-    """Send the table steps of awards that it must not accept, signed by the pit's key or by `key`. Raises BrokenError
-    if an event of the table repeats one of them."""
+    """Check that the table does not accept false steps of awards. The steps in `words` are sent to the table, signed by
+    the pit's key, or by `key` if one is given. Raises BrokenError if an event of the table repeats one of them."""
     before = len(pit.events_of("award"))
     for word in words:
         pit.say(pit.topics.award, word, key)
@@ -286,8 +289,8 @@ def not_told(pit: FarPit, words: Sequence[AwardStep], key: SigningKey | None = N
 
 
 def wrong_form(schema: str, messages: Iterable[Message]) -> None:
-    """Raise BrokenError for the first message that does not fit the contract's JSON schema of the name `schema`. Raises
-    NotTriedError if the package jsonschema is not installed."""
+    """Check each message against the contract's JSON schema `schema`, such as "event". Raises BrokenError for the first
+    message that does not fit. Raises NotTriedError if the package jsonschema is not installed."""
     try:
         from jsonschema import Draft202012Validator
     except ImportError:

@@ -47,8 +47,8 @@ def _origin(pit: FarPit) -> str:
 
 
 def _signs_meanwhile(pit: FarPit) -> None:
-    """Wait two seconds, so that the table can sign the checkpoint of the round that it has just ended. No message
-    reports when the table has done this."""
+    """Wait two seconds, so that the table can sign a checkpoint of its journal after the round that has just ended. No
+    message reports when the table has done this."""
     pit.wait(lambda: False, 2 * QUIET_S)
 
 
@@ -57,9 +57,9 @@ def _shown(pit: FarPit) -> list[Heard]:
 
 
 def _next_shown(pit: FarPit, since: int, before: Checkpoint | None) -> Note:
-    """Wait for the next checkpoint that the table shows, after the first `since` checkpoints, and return it as a signed
-    note. Raises BrokenError if none comes, or if it does not extend `before`, the checkpoint that the pit has cosigned.
-    """
+    """Wait until the table has shown more than `since` checkpoints of its journal, and return the checkpoint after the
+    first `since` as a signed note. Raises BrokenError if none comes in time, or if the checkpoint does not extend
+    `before`, the checkpoint that the pit has cosigned."""
     if not pit.wait(lambda: len(_shown(pit)) > since, ANSWERS_WITHIN_S):
         raise BrokenError("On a connection on which the pit says what it has cosigned the table shows no checkpoint.")
     heard = _shown(pit)[since]

@@ -1,8 +1,8 @@
 """A TCP proxy between a client and the MQTT broker, which passes bytes on but cuts, freezes and slows connections at
 random.
 
-A real network causes the same trouble, so that a pit or a table must bear it. The bytes may be TLS, because the proxy
-does not read them.
+A real network causes the same trouble, and a pit and a table must be able to bear it. The connection may use TLS,
+because the proxy does not look into the bytes.
 """
 
 from __future__ import annotations
@@ -27,10 +27,11 @@ _KINDS = ("cut", "cut", "freeze", "slow")
 
 class TroubledLink:
     """A TCP proxy from a port of this machine to the MQTT broker, which cuts, freezes and slows connections at random.
-    While `calm` is True, as it is at first, the proxy causes no trouble.
+    While `calm` is True, the proxy causes no trouble. At first `calm` is True.
 
-    `came` counts the connections, and `suffered` counts the troubles by kind. The proxy runs in its own thread until
-    `close`. Port 0 takes any free port. Raises TableError `port_unusable` if the port is not free.
+    `came` counts the connections, and `suffered` maps each kind of trouble to how often it was caused. The proxy runs
+    in its own thread until `close` is called. If `port` is 0, any free port is taken. Raises TableError `port_unusable`
+    if the port is not free.
     """
 
     def __init__(self, broker: tuple[str, int], port: int = 0) -> None:
@@ -87,9 +88,11 @@ class TroubledLink:
             end.transport.abort()
 
     async def _trouble(self, ends: tuple[asyncio.StreamWriter, ...], passes: asyncio.Event, slow: list[float]) -> None:
-        """Slow or freeze one connection through the proxy again and again at random times, until it is cut at random.
-        `ends` are the connection's two sockets, `passes` is cleared while it is frozen, and `slow[0]` is the delay of
-        its bytes in seconds."""
+        """Slow or freeze one connection through the proxy at random times, and cut it in the end.
+
+        `ends` are the connection's two sockets. `passes` is cleared while the connection is frozen. `slow[0]` is the
+        delay of its bytes in seconds.
+        """
         while True:
             await asyncio.sleep(random.uniform(*_TROUBLE_AFTER_S))
             slow[0] = 0.0

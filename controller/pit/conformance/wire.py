@@ -30,7 +30,7 @@ class Heard(Struct, frozen=True):
     """An MQTT message that was received: its topic, its bytes, whether the broker had retained it, when it came
     (monotonic seconds), and its QoS.
 
-    `type` is the message's MQTT user property of that name.
+    `type` is the text of the MQTT user property `type` of the message.
     """
 
     topic: str
@@ -47,8 +47,9 @@ class Heard(Struct, frozen=True):
 
 
 class Address(Struct, frozen=True):
-    """How to reach the MQTT broker: its host and port, the first part of all topics, and the TLS files. With `through`,
-    the client connects to that port of this machine, where a proxy leads to the broker."""
+    """How to reach the MQTT broker: its host and port, the TLS files, and `root`, with which all topics begin. If
+    `through` is given, the client connects to a proxy on that port of this machine, and the proxy leads to the broker.
+    """
 
     host: str
     port: int
@@ -73,9 +74,9 @@ class Wire:
     """A connection to the MQTT broker, subscribed to `topics`. Each message that comes is added to the list `heard`.
     Raises TableError `no_broker` if the broker cannot be used.
 
-    `stands` is called whenever the connection is made, and `hears` with each message, both in the connection's thread.
-    `qos` is the highest QoS at which the broker delivers. `will` is the topic and payload that the broker publishes if
-    the connection breaks. The client reconnects by itself, and `stood` counts the connections.
+    `stands` is called each time the connection is made, and `hears` is called with each message. Both run in the
+    connection's thread. `qos` is the highest QoS at which the broker delivers. `will` is the topic and payload that the
+    broker publishes if the connection breaks. The client reconnects by itself, and `stood` counts the connections.
     """
 
     def __init__(
@@ -163,7 +164,7 @@ def first_heard(address: Address, topic: str, within_s: float) -> Heard | None:
     """Open a new connection to the broker, and return the first message that comes on the topic. Returns None if none
     comes within `within_s` seconds.
 
-    A message that the broker has retained comes first.
+    If the broker has retained a message of the topic, this message comes first.
     """
     wire = Wire(address, [topic])
     try:

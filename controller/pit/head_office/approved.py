@@ -19,7 +19,7 @@ _SHARE = re.compile("([0-9]{1,9}):([1-9][0-9]{0,8})")
 
 def load(files: Sequence[Path]) -> dict[str, list[Terms]]:
     """Return for each meter the list of its approved terms, in the order of the files. Each file holds the terms of all
-    meters at one time. If a meter's terms are the same in two files in a row, the list has them once.
+    meters that were in force at one time. If two files in a row have the same terms of a meter, list them once.
 
     Raises TableError `terms_unreadable`.
     """
@@ -52,8 +52,8 @@ def _terms(name: str, section: dict[str, Any]) -> Terms:
 
 
 def prices(cents: Any) -> tuple[int, ...] | None:
-    """Return the wager prices, in cents, that may feed a meter, or None if every price may. `cents` is the list from a
-    file, or None. Raises ValueError if `cents` is neither."""
+    """Check a list of wager prices from a file of terms. Return the prices in cents, or None if `cents` is None,
+    because any price is then allowed. Raises ValueError if `cents` is neither None nor a list of prices."""
     if cents is None:
         return None
     if not (isinstance(cents, list) and cents and all(is_count(each, 1, MOST_WAGER_CENTS) for each in cents)):

@@ -1,9 +1,9 @@
 """Check the log of one house: the signatures, numbers and chain values of its events, and whether the pit's statement
 agrees with the events.
 
-Head office never takes from the pit what a table's own signed event says. The module computes the effect of all events
-and decisions anew (`replay`), and compares the result with each figure of the statement. A *finding* is something
-wrong: a sound log has none. A *note* is something that head office should know, although it may be right.
+Head office never asks the pit for a fact that a table's own signed event gives. The module computes the effect of all
+events and decisions anew (`replay`), and compares the result with each figure of the statement. A *finding* is
+something wrong: a sound log has none. A *note* is something that head office should know, although it may be right.
 """
 
 from __future__ import annotations
@@ -193,8 +193,8 @@ def audit(
 
 
 def _witness(house: House, stated: dict[str, Any], keys: Mapping[Stream, bytes], before: Mapping[str, str]) -> None:
-    """Check the checkpoints of the tables' journals in the pit's statement. `before` are the checkpoints that head
-    office cosigned last; each journal must lead on from its own."""
+    """Check the checkpoints of the tables' journals in the pit's statement. `before` maps the name of each journal to
+    the checkpoint that head office cosigned last. The new checkpoints must extend that one."""
     try:
         found = witnessed(stated, keys, before)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -222,10 +222,10 @@ def _read_all(
     to_compare: dict[str, Any] | None,
     noted: Sequence[object],
 ) -> dict[int, str]:
-    """Check every event of the log in order. As soon as the events up to the position of the statement `to_compare` are
-    read, compare that statement with them.
+    """Check every event of the log in order. Compare the statement `to_compare` with the events up to the statement's
+    position, as soon as these events are read.
 
-    Return, for each position in `noted` that the log has, the digest of all events up to that position.
+    Return a dict that maps each position in `noted` that the log has to the digest of all events up to that position.
     """
     digests = {0: reading.digest()}
     for line in _lines(files):
@@ -251,8 +251,8 @@ def _read_all(
 
 
 def _extends(house: House, stated: Mapping[str, Any], digests: Mapping[int, str], before: Seen | None) -> None:
-    """Record in `house.seen` what head office must remember of this log. Add a finding if the log does not continue the
-    log that head office saw last time (`before`)."""
+    """Record in `house.seen` what head office must remember of this log. Add a finding if the log is not a continuation
+    of the log that head office saw last time (`before`)."""
     at, position, decisions = (stated[name] for name in ("at", "position", "decisions"))
     if position not in digests:
         _find(house, "the last statement is of a position that the log does not have")
@@ -286,8 +286,8 @@ def _digest(decisions: Sequence[object]) -> str:
 
 
 def compare_houses(houses: Sequence[House], remembered: Mapping[str, Seen]) -> None:
-    """Add a finding if a pit's key or a table's stream appears in the logs of two houses, because each can belong to
-    one house only. `remembered` holds, by the house's name, what head office kept from earlier checks."""
+    """Add a finding if the same pit's key or the same table's stream appears in the logs of two houses. Each can belong
+    to one house only. `remembered` holds, by the house's name, what head office kept from earlier checks."""
     owns = {name: seen.own for name, seen in remembered.items()}
     owns |= {house.name: house.seen.own for house in houses if house.seen is not None}
     for house in houses:
@@ -394,8 +394,8 @@ def _compare(house: House, stated: dict[str, Any], reading: _Reading) -> None:
 
 
 def _heard(adoptions: Sequence[dict[str, Any]]) -> list[Stream]:
-    """Return the streams that the pit listens to: for each table the last adoption that nobody set aside, if that
-    adoption has not ended."""
+    """Return the streams of events that the pit listens to. For each table this is the stream of the last adoption that
+    nobody set aside. A table is left out if that adoption has ended."""
     last = {each["table"]: each for each in adoptions if not each["set_aside_as"]}
     return [(table, each["epoch"]) for table, each in last.items() if not each["ended_at"]]
 

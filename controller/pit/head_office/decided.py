@@ -78,8 +78,8 @@ def _decide(place: int, decision: Mapping[str, Any], terms: _TermsSaid) -> Calla
 
 
 class _TermsSaid:
-    """The terms of meters that a statement's decisions give, collected while the decisions are read. `had` lists for
-    each meter its terms in order, without those that people took back before they came into force."""
+    """Collects the meters' terms that the decisions of a statement give, while the decisions are read. `had` maps each
+    meter to the list of its terms in order, without terms that people took back before they came into force."""
 
     def __init__(self, approved: Approved, back: set[int]) -> None:
         self.had: dict[str, list[Terms]] = {}
@@ -88,8 +88,8 @@ class _TermsSaid:
         self._counted: Counter[str] = Counter()
 
     def approval(self, place: int, meter: str, decision: Mapping[str, Any]) -> Approval:
-        """Return the approval of terms that the decision at index `place` made. If head office approved terms for the
-        meter itself, the approval holds these in place of the terms that the pit states."""
+        """Return the approval of a meter's terms that the decision at index `place` made. If head office has approved
+        terms for the meter, the approval holds these, and not the terms that the pit states."""
         said = decision["terms"]
         seed, most = (whole(said[key], 0, MOST_CENTS) for key in ("seed_cents", "reseed_at_most_cents"))
         limit = said.get("limit_cents")
@@ -109,7 +109,8 @@ class _TermsSaid:
 
 
 def _taken_back(decisions: Sequence[Mapping[str, Any]]) -> set[int]:
-    """Return the indexes of those decisions on new terms that people took back before the terms came into force."""
+    """Return the indexes of the decisions that approved new terms which people took back before the terms came into
+    force."""
     waits: dict[str, int] = {}
     back: set[int] = set()
     for place, each in enumerate(decisions):
@@ -130,12 +131,13 @@ def _people(decision: Mapping[str, Any]) -> str:
 
 
 def _nothing(_: Replay) -> None:
-    """Do nothing: the decision moves no money."""
+    """Do nothing. This function stands for a decision that does not change the meters or awards."""
 
 
 def _amiss_of_voids(every: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield what is wrong with the decision "from now on a void lowers no meter". The pit takes this decision itself
-    and once, when it is updated from an earlier version. It must come before any correction of a void."""
+    """Yield what is wrong with the decision "from now on a void lowers no meter". The pit's program records this
+    decision when it is updated from an earlier version, and does so only one time. The decision must come before any
+    correction of a void."""
     said = [place for place, each in enumerate(every) if "voids_stay" in each]
     if len(said) > 1:
         yield f"that voids stay was decided {len(said)} times"
@@ -157,7 +159,7 @@ def _shown(terms: Sequence[Terms]) -> str:
 
 
 def _share(value: object) -> Fraction:
-    """Parse the part of a wager that a meter gets, in the form that the pit writes, for example 3/50. Raises
+    """Parse the part of a wager that a meter gets, from the text that the pit writes, for example 3/50. Raises
     ValueError."""
     if not (isinstance(value, str) and _SHARE.fullmatch(value)):  # 1e99999999 takes hours to write out
         raise ValueError(f"{value!r:.60} is no part of a wager")

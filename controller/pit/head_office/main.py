@@ -61,8 +61,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _cosign(folder: Path, houses: Sequence[House], sound: Mapping[str, Seen]) -> dict[str, Seen]:
-    """Cosign the newest checkpoints of each sound house. A house is sound if its log has no finding. Return for each
-    sound house what head office must remember, now with these cosigned checkpoints."""
+    """Cosign the newest checkpoints of each sound house (a house whose log has no finding). Return a copy of `sound`,
+    what head office remembers of each sound house, with these cosigned checkpoints added."""
     folder.mkdir(parents=True, exist_ok=True)
     key, now_s = load_or_make_key(folder / "head-office.key"), int(time.time())
     print(f"head office cosigns with the public key {key.public.hex()}", file=sys.stderr)
@@ -78,8 +78,9 @@ def _cosign(folder: Path, houses: Sequence[House], sound: Mapping[str, Seen]) ->
 
 
 def _write_notes(folder: Path, houses: Sequence[House], sound: Mapping[str, Seen]) -> None:
-    """Write into the folder the cosigned checkpoints of each sound house, and for each fork the two notes that
-    contradict each other. The cosigned checkpoints must be in the file of `--remember` already."""
+    """Write into the folder the cosigned checkpoints of each sound house (a house whose log has no finding). For each
+    fork, write the two notes that contradict each other. Must be called after the cosigned checkpoints are saved in the
+    file of `--remember`."""
     for house in houses:
         if house.name in sound:
             for origin, text in sound[house.name].checkpoints.items():
@@ -190,7 +191,7 @@ def _say(
     priority: Priority = Priority.INFO,
     table: str | None = None,
 ) -> None:
-    """Print one line about the house. Print each character that could move the cursor or reverse the direction of the
-    text as its code."""
+    """Print one line about the house. Replace each character that cannot be printed by its code, because such a
+    character could move the cursor or reverse the direction of the text."""
     told = "".join(each if each.isprintable() else ascii(each)[1:-1] for each in line)
     tell(told, kind, sys.stdout, _NAME, priority, {"HOUSE": house.name, "TABLE_ID": table})

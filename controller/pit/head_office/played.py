@@ -1,7 +1,8 @@
 """The meters, won levels and awards as head office computes them anew from a house's log.
 
-No running balance is kept. Each figure of a meter is computed from four things: the wagers under each set of terms, the
-won levels that count, what corrections took off, and the money that was moved or came back.
+The module stores no running balance. Each figure of a meter is computed from four things: the wagers under each set of
+terms, the levels that were won and not undone, what corrections of voids took away, and the money that was moved or
+came back.
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ class Place(NamedTuple):
 
     @property
     def is_set_aside(self) -> bool:
-        """Tell whether people set the round's stream of events aside, because a wrong key was adopted for the table.
-        Such a stream may be a thief's, so what it reports of payments proves nothing."""
+        """Tell whether people set the stream of events to which the round belongs aside, because a wrong key was
+        adopted for the table. Such a stream may be a thief's, so what it reports of payments proves nothing."""
         return "~" in self.stream
 
 
@@ -65,15 +66,15 @@ class Award(Struct, eq=False):
         return self.cents - self.house_cents
 
     def take(self, cents: int) -> None:
-        """Give the award the amount `cents`, and make the award pending again. Do nothing if the award has this amount
-        already."""
+        """Give the award the amount `cents`, without an addition by the house, and make the award pending again. Do
+        nothing if the award has exactly this amount already."""
         if (cents, 0) != (self.cents, self.house_cents):
             self.cents, self.house_cents, self.step = cents, 0, "pending"
 
 
 class Won(Struct, eq=False):
-    """A share of a meter's level that the hits of one round won. It also holds the money with which the meter began
-    again, because a meter that was won whole begins at its seed."""
+    """A share of a meter's level that the hits of one round won. The record also says how much money the meter got from
+    its reserve and from the house when it began again at its seed."""
 
     share: Fraction
     cents: int
@@ -90,8 +91,9 @@ class Won(Struct, eq=False):
 
 
 class Wagers(Struct, eq=False):
-    """The wagers on one bet in one round. `seats` are the seats whose wagers are not voided. `fed` gives for each meter
-    that the wagers fed two numbers: the number of the meter's terms, and how often the meter had been won before."""
+    """The wagers on one bet in one round. `seats` are the seats whose wagers are not voided. `fed` maps the name of
+    each meter that got money from the wagers to two numbers: the number of the meter's terms, and how often the meter
+    had been won before."""
 
     price_cents: int
     seats: set[int]
@@ -99,9 +101,9 @@ class Wagers(Struct, eq=False):
 
 
 class Voided(NamedTuple):
-    """The voided wagers of one round on one meter. `cents` is the sum of the wagers. `terms` is the number of the
-    meter's terms when the wagers were locked. `since` is how often the meter had been won before the wagers were
-    locked."""
+    """The voided wagers of one round on one meter. `cents` is the sum of the wagers. `terms` is the number of the terms
+    (seed, shares, prices) that the meter had when the wagers were locked. `since` is how often the meter had been won
+    before that."""
 
     place: Place
     meter: str
@@ -114,9 +116,9 @@ class Meter(Struct, eq=False):
     """Everything from which a meter's figures are computed. `terms` are all terms that people approved, in order, and
     `runs` is the index of the terms in force.
 
-    `wagered` gives the cents that were wagered under each of the terms. `off` lists the voided wagers that a correction
-    took off the meter. Each item has the cents, the number of the terms, how often the meter had been won before the
-    wagers were locked, and how often it had been won before the correction.
+    `wagered` gives the cents that were wagered under each of the terms. `off` lists the voided wagers whose money a
+    correction removed from the meter. Each item has the cents, the number of the terms, how often the meter had been
+    won before the wagers were locked, and how often it had been won before the correction.
     """
 
     terms: list[Terms] = field(default_factory=list)
@@ -196,8 +198,8 @@ class Meter(Struct, eq=False):
         return self.won[-1]
 
     def never_won(self, won: Won) -> None:
-        """Undo the last win of the meter, because every award of that win was rejected. The terms that were in force
-        before the win are in force again."""
+        """Undo the last win of the meter, because every award of that win was rejected. If new terms came into force
+        with the win, the former terms are in force again."""
         won.stands = False
         if won.former is not None:
             self.runs = won.former
@@ -229,8 +231,8 @@ class Meter(Struct, eq=False):
         }
 
     def _fed(self) -> tuple[Fraction, Fraction]:
-        """Return two amounts in cents: what wagers gave to the meter and what they gave to its reserve, both without
-        what corrections of voids took off."""
+        """Return two amounts in cents: what wagers gave to the meter, and what wagers gave to its reserve. Both amounts
+        leave out what corrections of voids took away."""
         on_meter = in_reserve = Fraction(0)
         for cents, terms in zip(self.wagered, self.terms, strict=True):
             on_meter, in_reserve = on_meter + cents * terms.contribution, in_reserve + cents * terms.reserve

@@ -1,5 +1,5 @@
-"""The file in which head office remembers each house: the last sound statement, and a digest of the events before that
-statement.
+"""The file in which head office remembers each house: the last statement whose log had no finding, and a digest of the
+events before that statement.
 
 A house can sign an older copy of its log with the same key as the newest one. Head office finds that only if it
 remembers what it has already seen.

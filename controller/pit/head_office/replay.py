@@ -1,7 +1,8 @@
 """Compute a house's progressive money anew from the events that its tables signed and from the decisions of its people.
 
-The rules below follow the words of the contract. No running balance of a meter is kept: each figure is computed from
-the wagers under each set of terms, from the won levels that count, and from the awards that came back.
+The rules below follow the words of the contract (the message format between table and pit). No running balance of a
+meter is kept: each figure is computed from the wagers under each set of terms, from the levels that were won and not
+undone, and from the awards that came back.
 
 - A locked wager gives each meter of its bet a part, and another part to the meter's reserve.
 - A hit wins a share of the whole cents on the meter. Hits of one round that win the same share divide what the first of
@@ -14,12 +15,12 @@ the wagers under each set of terms, from the won levels that count, and from the
 - The moment of such a lock is the message's time, plus how long the table had the message. If the hit of an earlier
   lock comes later, the pending levels of the same share go to the rounds in the order of their locks.
 - A meter stops at its limit. Money beyond the limit is the meter's overflow, which goes on the next level.
-- A void does not lower a meter. What the voided wagers gave is taken off the meters when people correct the void, less
-  what was won of it since. At a house of an earlier version, each void lowered the meters at once, until the house
-  decided that voids leave the meters as they are.
+- A void does not lower a meter. When people correct the void, the meters lose what the voided wagers gave, except for
+  what hits have won of it since. At a house of an earlier version, each void lowered the meters at once, until the
+  house decided that voids leave the meters as they are.
 - The money of a rejected award goes to the awards that share its level. If all of these are rejected, or one is paid
   already, the money goes back on the meter. If all awards of a meter's last levels are rejected, these levels count as
-  never won, and what the meter began again with goes back.
+  never won, and the money with which the meter began again goes back.
 """
 
 from __future__ import annotations
@@ -45,8 +46,8 @@ _SHARE = re.compile("([1-9][0-9]{0,3}):([1-9][0-9]{0,3})")
 
 class Approval(NamedTuple):
     """The approval of a meter's new terms by people. `terms` are the terms from head office's own files, or else the
-    pit's. `stated` are the terms as the pit states them. `waits` means that the terms come into force when the meter is
-    won."""
+    pit's. `stated` are the terms as the pit states them. If `waits` is true, the terms come into force only when the
+    meter is won."""
 
     terms: Terms
     stated: Terms
@@ -103,7 +104,8 @@ class Replay:
         known.approve(approval.terms, approval.waits)
 
     def withdraw_terms(self, meter: str, people: str) -> None:
-        """Apply the decision of people to take back new terms of the meter that were waiting until the meter is won."""
+        """Apply the decision of people to take back new terms of the meter that were to come into force when the meter
+        is won."""
         number = self.meters[meter].waits if meter in self.meters else None
         if number is None:
             self.findings.append(f"terms of {meter} were taken back, says the pit, and none waited by then")
@@ -159,8 +161,8 @@ class Replay:
         self.told.append((self.position, what))
 
     def decide(self, id_: str, step: str, cents: int, recalled: bool = False) -> None:
-        """Apply a decision of people on the award `id_`: it is now verified, paid or rejected. `cents` is the amount of
-        a verified or paid award.
+        """Apply a decision of people on the award `id_`. `step` is what they decided: verified, paid or rejected.
+        `cents` is the amount of a verified or paid award.
 
         `recalled` means that people took over a step that the table had reported and that the pit's ledger did not
         have. Such a decision pays nobody.
@@ -244,7 +246,8 @@ class Replay:
                 meter.wagered[meter.runs] += bet["price_cents"] * len(bet["seats"])
 
     def _judge_price(self, place: Place, price_cents: int, meters: Mapping[str, Meter]) -> None:
-        """Add a finding for each meter that a wager feeds at a price that the meter's terms do not allow."""
+        """Check the price of a wager against the terms of each meter to which the wager gives money. Add a finding for
+        each meter whose terms do not allow the price."""
         for name, meter in meters.items():
             may = meter.terms[meter.runs].prices_cents
             if may is not None and price_cents not in may:
@@ -252,8 +255,9 @@ class Replay:
                 self.findings.append(f"{place}: {what}")
 
     def _show(self, place: Place, proof: object, fed: AbstractSet[str]) -> None:
-        """Record the level that the table showed of each of these meters when the wagers were locked. Only a level in a
-        message that the pit signed counts; `proof` holds that message."""
+        """Record which level of each meter the table showed when the round's wagers were locked. `proof` holds the
+        pit's message that gave the levels. Record nothing if the pit did not sign that message. `fed` are the names of
+        the meters that got money from the wagers."""
         match proof:
             case {"word": dict(said), "ago_ms": ago_ms, **others} if not others and is_count(ago_ms, 0, MOST_AHEAD_MS):
                 word = MetersWord.read(said)
@@ -276,18 +280,19 @@ class Replay:
             self._voids.setdefault(void, []).append(Voided(place, name, cents, number, since))
 
     def let_voids_lower(self) -> None:
-        """From now on, let each void take off the meters at once what the voided wagers gave. This is the rule of
-        earlier versions, until the house decides that a void lowers no meter."""
+        """Let each void from now on lower the meters at once by what the voided wagers gave. Earlier versions had this
+        rule, until the house decided that a void lowers no meter."""
         self._voids_lower = True
 
     def let_voids_stay(self) -> None:
-        """From now on, let a void lower no meter. What the voided wagers gave stays on the meters until people correct
-        the void."""
+        """Let no void from now on lower a meter. The money that the voided wagers gave stays on the meters until people
+        correct the void."""
         self._voids_lower = False
         self._tell("until now each void of this house lowered its meters at once")
 
     def correct(self, void: str, people: str) -> None:
-        """Apply the decision of people to take off the meters what the wagers of the void event `void` had given."""
+        """Apply the decision of people to correct the void event `void`: the meters lose what its voided wagers had
+        given."""
         if void not in self._voids:
             self.findings.append(f"what the void {void} left was corrected ({people}), and no void left anything there")
             return
@@ -353,8 +358,9 @@ class Replay:
             _divide(level.cents + level.added_cents, awards)
 
     def _win(self, place: Place, name: str, share: Fraction) -> Won:
-        """Return the level of which this round won the share. The round's first hit of that share takes the level off
-        the meter. Later hits of the round with the same share get the same level, because they divide it."""
+        """Return the record of the level that the round won with this share. The round's first hit of that share takes
+        the level off the meter. A later hit of the round with the same share gets the same record, because the hits
+        divide the level."""
         self.meters[name].place = place
         key = (place, name, share)
         if key not in self._won:

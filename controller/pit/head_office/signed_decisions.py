@@ -32,7 +32,7 @@ class _Terms(Struct, frozen=True):
 
 
 class _Signed(Struct, frozen=True):
-    """Those fields of a signed decision that head office checks."""
+    """The fields of a signed decision that head office checks."""
 
     decision: int
     before: str
@@ -61,7 +61,8 @@ class _Signed(Struct, frozen=True):
 
     @property
     def takes_two(self) -> bool:
-        """Tell whether the contract asks for two people for every decision of this kind."""
+        """Tell whether the contract (the rules for table, pit and head office) asks for two people for every decision
+        of this kind."""
         return (
             self.step == "rejected"
             or self.recalled
@@ -71,7 +72,7 @@ class _Signed(Struct, frozen=True):
 
 
 class _Stated(Struct, frozen=True):
-    """Those fields of a pit's statement that head office checks."""
+    """The fields of a pit's statement that head office checks."""
 
     public_key: str
     rotations: list[dict[str, Any]]
@@ -122,7 +123,8 @@ def pit_keys(statement: Mapping[str, Any] | None) -> list[bytes]:
 
 
 def _keys(stated: _Stated) -> list[bytes] | None:
-    """Return the pit's public keys, oldest first. Return None if a key was not signed by the key before it."""
+    """Return the public keys that the pit has used, oldest first. Each key must be signed by the key before it; return
+    None if one is not."""
     rotations = [rotation for each in stated.rotations if (rotation := Rotation.read(each)) is not None]
     holds = (
         len(rotations) == len(stated.rotations)

@@ -43,8 +43,8 @@ class Witnessed(Struct):
 
 
 class _Chain(Struct, frozen=True):
-    """The checkpoint notes of one table's stream, all signed by `key`, in order. The list ends before the first note
-    that no proof joins to the note before it."""
+    """The checkpoint notes of one table's stream, all signed by `key`, in order. Each note is joined by a proof to the
+    note before it. The list ends before the first note for which the proof fails."""
 
     key: bytes
     is_set_aside: bool
@@ -63,7 +63,7 @@ class _Adopted(Struct, frozen=True):
 
 class _Listed(Struct, frozen=True):
     """One checkpoint that the pit cosigned, as the pit's statement lists it. `epoch` is the name under which the pit
-    keeps the table's stream. `proof` leads from the tree of `old` rows to this checkpoint."""
+    keeps the table's stream. `proof` shows that this checkpoint extends the checkpoint of `old` journal rows."""
 
     table: str
     epoch: str
@@ -107,8 +107,8 @@ def witnessed(
 
 
 def _extending(origin: str, key: bytes, listed: list[_Listed], found: Witnessed) -> list[Note]:
-    """Return the notes of a stream in order, up to the first note that no proof joins to the note before it. Add a
-    finding for that note."""
+    """Check the listed checkpoints of one stream in order. Return their notes up to the first one that no proof joins
+    to the note before it. Add a finding for that note."""
     chain: list[Note] = []
     before: Checkpoint | None = None
     for each in listed:
@@ -132,8 +132,9 @@ def _extending(origin: str, key: bytes, listed: list[_Listed], found: Witnessed)
 
 
 def _bare(note: Note, origin: str) -> Note:
-    """Return the note with at most one signature line of the table and one of the pit. Otherwise a pit could add so
-    many or such long lines that nobody could read the note once head office has added its own line."""
+    """Return the note without its other signature lines: only the first short line of the table and of the pit remain.
+    Without this a pit could add so many or such long lines that nobody could read the note once head office has added
+    its own line."""
     own = {
         name: (name, line)
         for name, line in note.signatures
@@ -179,7 +180,7 @@ def _following(origin: str, chains: list[_Chain], known: Note | None, found: Wit
 def _told_of_a_fork(
     cosigned: Note | None, shown: Note | None, chains: Mapping[str, list[_Chain]], found: Witnessed
 ) -> None:
-    """Judge two notes of which the pit's statement says that they contradict each other.
+    """Check two notes that contradict each other according to the pit's statement.
 
     Nothing is wrong if proofs in the statement join the two notes. A stranger may have shown the pit a genuine newer
     note with a spoiled proof.
@@ -200,7 +201,7 @@ def _told_of_a_fork(
 
 
 def _fork(one: Note, other: Note, key: bytes, found: Witnessed) -> None:
-    """Add a fork and a finding: the key signed these two notes of one journal, and no proof joins them."""
+    """Add a fork and a finding, because the key signed these two notes of one journal and no proof joins the notes."""
     origin, before, size = other.text.partition("\n")[0], _size(one), _size(other)
     found.forks.append((str(one), str(other)))
     if before == size:

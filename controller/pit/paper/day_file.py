@@ -32,8 +32,8 @@ _COUNTS = ("rounds", "voids", "unsettled", "hits")
 
 
 class Figures(Struct, frozen=True):
-    """The figures of a gaming day for one table, one shift or one dealer. Figures that are kept under the name "" are
-    the totals of all tables, all shifts or all dealers.
+    """The figures of a gaming day for one table, one shift or one dealer. In a mapping by name, the name "" holds the
+    totals of all tables, all shifts or all dealers.
 
     `wagered_cents`, `returned_cents` and `house_cents` count settled rounds only.
     """

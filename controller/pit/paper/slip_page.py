@@ -103,7 +103,7 @@ def _card(card: str) -> str:
 
 
 def _local(paper: ToPrint, at: str) -> str:
-    """Return the moment `at` in the house's local time, to the second, with the offset from UTC."""
+    """Return the moment `at` as text in the house's local time, to the second, with the offset from UTC."""
     return paper.rules.local(at).isoformat(" ", "seconds")
 
 
@@ -112,7 +112,8 @@ def _say(key: str, **values: object) -> str:
 
 
 def _both(key: str, **values: object) -> str:
-    """Return the slip's text `key` in all the house's languages, separated by slashes and escaped for HTML."""
+    """Return the text with the name `key` in all the house's languages, separated by slashes and escaped for HTML. The
+    `values` are put into the text."""
     return escape(_say(key, **values))
 
 

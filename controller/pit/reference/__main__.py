@@ -1,4 +1,5 @@
-"""The command `pitctl`. It runs the reference pit, and has all commands that people use at the pit."""
+"""The command `pitctl`. It runs the reference pit (the pit program of this project), and has all commands that people
+use at the pit."""
 
 from __future__ import annotations
 

@@ -23,12 +23,13 @@ from controller.pit.reference.store import Store, of_row
 
 
 class MeterAccount(Struct, frozen=True):
-    """The sums that explain a meter's level, in cents: level + overflow = seeds + contributions + from_reserve - awards
-    + returned + moved.
+    """The sums that explain a meter's level, in cents. They must fulfil this equation: level + overflow = seeds +
+    contributions + from_reserve - awards + returned + moved.
 
-    `seeds` is what the house put in. `contributions` is what wagers gave, less what corrections took off. `returned` is
-    what rejected awards gave back. If that money then went to other hits, `awards` counts it a second time. `carried`
-    and `reserve_carried` are the parts of a cent on the meter and in its reserve.
+    `seeds` is what the house put in. `contributions` is what wagers gave, less what corrections of voids took away.
+    `returned` is what rejected awards gave back. If that money then went to other hits, `awards` counts it a second
+    time. `carried` and `reserve_carried` are fractions of a cent: what the meter and its reserve hold beyond their
+    whole cents.
     """
 
     meter: str
@@ -59,8 +60,8 @@ class MeterAccount(Struct, frozen=True):
 
 
 class AwardCount(Struct, frozen=True):
-    """One kind of award (a bet's tier on one meter, or fixed): how often it was hit, and how many cents it won.
-    `won_cents` leaves out rejected awards. `paid_cents` counts only paid awards."""
+    """How often one kind of award was hit, and how many cents those hits won. A kind is one tier of a bet, on one meter
+    or with a fixed amount. `won_cents` leaves out rejected awards. `paid_cents` counts only paid awards."""
 
     spot: str
     award: str
@@ -75,8 +76,8 @@ class Account(Struct, frozen=True):
     """The result of checking a ledger's books: each meter, each kind of award, and the cents owed and paid. `findings`
     lists what does not balance.
 
-    `recalled_cents` is what the house added to awards whose amount changed, because people took over another amount
-    that the table had reported. What the house kept of such awards is subtracted.
+    `recalled_cents` concerns awards for which people took over another amount that the table had reported. It is the
+    sum of what the house added to such awards, less what the house kept of them.
     """
 
     meters: tuple[MeterAccount, ...]
@@ -164,7 +165,8 @@ def _meter(db: Store, name: str, funds: _Funds) -> MeterAccount:
 
 
 def _moved_off(db: Store, account: str) -> int:
-    """Return the whole cents that closings of meters gave to this account, less what they took from it."""
+    """Return how many whole cents this account received when meters were closed. The result is negative if the account
+    lost money."""
     (cents,) = db.execute(
         "SELECT coalesce(sum(cents), 0) FROM entry JOIN posting ON number = posting"
         " WHERE account = ? AND why = 'moved'",
@@ -206,8 +208,8 @@ def _unbalanced(db: Store, funds: _Funds, meters: tuple[MeterAccount, ...]) -> I
 
 
 def _unfounded(db: Store, funds: _Funds) -> Iterator[str]:
-    """Yield each difference between the books and the events: in what wagers gave to each account, in what the house
-    bears of voids, and in how many wagers count."""
+    """Yield each difference between the books and the events. Compare what each account got from wagers, what the house
+    bears because of voids, and the number of wagers that were not voided."""
     gifts = _given_by_events(db)
     given = gifts.given
     booked = dict(
@@ -288,15 +290,16 @@ class _Gifts:
         self._give(stake, -len(voided) * self._price.get(stake, 0), corrected)
 
     def take_back(self, stream: tuple[Any, ...], moment: _Moment) -> None:
-        """Take back all wagers of a table's stream of events, because people found that the stream was adopted
-        wrongly."""
+        """Take back from the meters what all wagers of a table's stream of events gave, because people found that the
+        stream was adopted wrongly."""
         for stake, seat in [(stake, seat) for stake, seat in self._open if stake[:2] == stream]:
             self._open.discard((stake, seat))
             self._give(stake, -self._price[stake], moment)
 
     def _give(self, stake: tuple[Any, ...], stake_cents: int, moment: _Moment | None) -> None:
-        """Give the stake's meters their parts of `stake_cents` of wagers, without the shares that were won before
-        `moment`. The house bears those shares. If `moment` is None, the house bears the whole amount."""
+        """Count that `stake_cents` of wagers give each meter of the stake (one bet of one round) its part. If hits won
+        shares of a meter before `moment`, the house bears those shares of the part. If `moment` is None, the house
+        bears the whole part."""
         for meter, generation, contribution, reserve in self._feedings.get(stake, ()):
             locks = self._won.get(meter, [])
             since = locks[bisect_left(locks, generation, key=_GENERATION) :]
@@ -312,8 +315,8 @@ class _Gifts:
 
 
 def _taken_back(db: Store) -> list[tuple[Any, ...]]:
-    """Return the streams of events that people set aside, the last one first. Each item has the moment, the table, and
-    the name under which the ledger keeps the stream."""
+    """Return the streams of events that people set aside, the last one first. Each item holds the moment of that
+    decision, the table, and the name under which the ledger keeps the stream."""
     rows = db.execute(
         "SELECT before_event - 1, coalesce((SELECT max(decision.number) FROM decision WHERE what = 'set_aside'"
         " AND subject = back.last), 0), table_id, set_aside_as"
@@ -357,8 +360,8 @@ def _feedings(db: Store) -> dict[tuple[Any, ...], list[tuple[str, int, Fraction,
 
 
 def _won(db: Store) -> dict[str, list[tuple[int, _Moment, Fraction]]]:
-    """Return for each meter its wins that count and its closings. Each item has the meter's generation (how often it
-    had been won or closed before), the moment, and the share of the meter that left it."""
+    """Return for each meter its wins that were not undone, and its closings. Each item has the meter's generation (how
+    often it had been won or closed before), the moment, and the share of the meter that left it."""
     won: dict[str, list[tuple[int, _Moment, Fraction]]] = {}
     for meter, generation, event, decision, share in db.execute(
         "SELECT meter, generation, event, 0, share FROM lock WHERE undone = 0"
@@ -370,8 +373,8 @@ def _won(db: Store) -> dict[str, list[tuple[int, _Moment, Fraction]]]:
 
 
 def _locks_amiss(db: Store) -> Iterator[str]:
-    """Yield what is wrong with the levels that hits won, compared with the text of the hit events and with the awards
-    that are not rejected."""
+    """Yield a finding for each error in the locks (the records of the meter levels that hits took). A lock must agree
+    with a hit event, and a lock whose awards are all rejected must be undone."""
     by_events: dict[tuple[Any, ...], int] = {}
     for number, table, epoch, body in db.stream(
         f"SELECT number, table_id, epoch, body FROM event WHERE {_UNDERSTOOD} ORDER BY number"

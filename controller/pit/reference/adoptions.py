@@ -3,8 +3,8 @@ name of its journal) and under one public key. The keys that tables showed are r
 
 The last adoption of a table is in force. Two decisions end an adoption. A *retired* table is not heard until somebody
 adopts it again, and what the table sent stays valid. An adoption that is *taken back* was wrong, for example because a
-thief's key was adopted. The ledger then keeps what came under that key under another epoch's name such as `ab12cd~3`.
-No table can send events under such a name. The adoption before is in force again.
+thief's key was adopted. The events that came under the wrong key stay in the ledger, but under the name of another
+epoch, such as `ab12cd~3`. No table can send events under such a name. The adoption before is in force again.
 """
 
 from __future__ import annotations
@@ -119,8 +119,9 @@ class Adoptions:
         return None if number is None else int(number)
 
     def take_back(self, table: str, epoch: str, set_aside_as: str, before_event: int, by: str, why: str) -> None:
-        """End every adoption of this table and epoch, because people found that it was wrong. `set_aside_as` is the
-        name under which its events are kept from now on."""
+        """End every adoption of this table and epoch, because people found that it was wrong. The ledger keeps its
+        events under the epoch name `set_aside_as` from now on. `before_event` is the number of the first event after
+        this decision. `by` names the people."""
         self._db.execute(
             "UPDATE adoption SET ended_at = ?, ended_by = ?, ended_why = ?, set_aside_as = ?, before_event = ?"
             " WHERE table_id = ? AND epoch = ? AND set_aside_as IS NULL",
@@ -142,8 +143,8 @@ class Adoptions:
         return tuple(bytes(key) for (key,) in rows)
 
     def see_key(self, table: str, epoch: str, public_key: bytes) -> None:
-        """Record a public key that the table's state message showed, if the key is new. The number of keys is limited;
-        a key that finds no room is dropped."""
+        """Record a public key that the table's state message showed, if the key is new. The ledger stores a limited
+        number of keys. If that number is reached, do nothing."""
         of_table, of_all = self._db.execute(
             "SELECT count(*) FILTER (WHERE table_id = ?), count(*) FROM key_seen", (table,)
         ).fetchone()

@@ -1,8 +1,9 @@
-"""Limit how often people are told of alarms of one kind. The module reads no clock: each call gives the time.
+"""Limit how many alarms of one kind are shown to people in a minute. The module reads no clock: each call gives the
+time.
 
 Alarms are of one kind if they have the same code and the same room. A room is one table, or all tables that nobody
-adopted together. People are told of the first alarms of a minute at once. Further alarms are only counted, and one line
-tells their number when the minute is over.
+adopted together. People see the first alarms of a minute at once. Further alarms are only counted, and one line shows
+their number when the minute is over.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ class _Minute(Struct):
 
 
 class Counted(Struct, frozen=True):
-    """The alarms of one kind within a minute. `more` is how many of them people were not told of. `left_out` is how
-    many found no room in the ledger."""
+    """How many alarms of one kind were only counted within a minute. `more` is the number of alarms that people were
+    not shown. `left_out` is the number of alarms that the ledger did not store, because it had no room for them."""
 
     room: str
     code: str
@@ -40,15 +41,15 @@ class Counted(Struct, frozen=True):
 
 
 class AlarmLimit:
-    """A counter of the alarms of the last minute, by kind: how many people were told of, and how many were only
-    counted."""
+    """A counter of the alarms of the last minute, by kind. It counts the alarms that people were shown, and those that
+    they were not shown."""
 
     def __init__(self) -> None:
         self._minutes: dict[tuple[str, str], _Minute] = {}
 
     def may_say(self, room: str, alarm: TableError, kept: bool, now_s: float) -> bool:
-        """Return True if people may be told of this alarm now. Otherwise count the alarm and return False. `kept` says
-        whether the ledger had room for the alarm."""
+        """Return True if this alarm is to be shown to people now. Otherwise count the alarm and return False. `kept`
+        says whether the ledger had room to store the alarm."""
         minute = self._minutes.setdefault((room, alarm.code), _Minute(now_s))
         minute.left_out += not kept
         if minute.said < (_AT_ONCE if room else _AT_ONCE_OF_NEW_TABLES):
@@ -59,8 +60,8 @@ class AlarmLimit:
         return False
 
     def over(self, now_s: float) -> list[Counted]:
-        """Forget the minutes that are over. Return those of them in which some alarms were only counted, or found no
-        room in the ledger."""
+        """Delete the counts of each minute that is over. Return such a count only if people were not shown some of its
+        alarms, or if the ledger did not store some of them."""
         over = {key: minute for key, minute in self._minutes.items() if now_s - minute.began_s >= MINUTE_S}
         for key in over:
             del self._minutes[key]

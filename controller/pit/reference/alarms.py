@@ -1,8 +1,8 @@
-"""Record alarms in the ledger: those that committed events raised, and refusals of messages that the pit did not take.
+"""Record alarms in the ledger: alarms that committed events raised, and messages that the pit refused.
 
-There is room for MOST_OF_A_CODE refusals of each table and code. Refusals that find no room are only counted. Tables
-that nobody ever adopted share one room. So somebody who invents names of tables fills neither the disk nor the room of
-real tables.
+The ledger stores at most MOST_OF_A_CODE refusals of each table and code. Further refusals are only counted. Tables that
+nobody ever adopted share this limit, as if they were one table. So somebody who invents names of tables can neither
+fill the disk nor use up the limit of a real table.
 """
 
 from __future__ import annotations
@@ -66,8 +66,8 @@ class KeptAlarm(Struct, frozen=True):
 
 
 class LeftOut(Struct, frozen=True):
-    """The number of alarms of one table and code that found no room in the ledger. An empty `table` means all tables
-    that nobody ever adopted."""
+    """The number of refusals of one table with one error code that the ledger did not store, because the list was full.
+    An empty `table` means all tables that nobody ever adopted."""
 
     table: str
     code: str
@@ -83,7 +83,7 @@ def keep(db: Store, refusals: Iterable[tuple[str, RefusedError]]) -> list[Refuse
     """Record each refusal, with its table, unless the same refusal is recorded already. The caller must hold the
     ledger's transaction.
 
-    Return the refusals that found no room.
+    Return the refusals that were not recorded because the list for their table and error code was full.
     """
     left_out: list[RefusedError] = []
     beside: dict[tuple[str, str], int] = {}
@@ -111,8 +111,8 @@ def keep(db: Store, refusals: Iterable[tuple[str, RefusedError]]) -> list[Refuse
 
 
 def count_left_out(db: Store, table: str, code: str, count: int) -> None:
-    """Add `count` to the number of refusals of this code that found no room. `table` is a table's name, or "" for all
-    tables that nobody ever adopted. The caller must hold the ledger's transaction."""
+    """Add `count` to the number of refusals with the error code `code` for which the list was full. `table` is a
+    table's name, or "" for all tables that nobody ever adopted. The caller must hold the ledger's transaction."""
     db.execute(
         "INSERT INTO left_out VALUES (?, ?, ?, ?) ON CONFLICT (table_id, code) DO UPDATE"
         " SET count = left_out.count + excluded.count, last_at = excluded.last_at",
@@ -121,20 +121,20 @@ def count_left_out(db: Store, table: str, code: str, count: int) -> None:
 
 
 def room_of(db: Store, table: str) -> str:
-    """Return the room in the ledger that a table's refusals take: the table's own name, or "" if nobody ever adopted
-    the table, because such tables share one room."""
+    """Return under which name a table's refusals are counted against the limit. This is the table's own name, or "" if
+    nobody ever adopted the table, because all such tables share one limit."""
     known = db.execute("SELECT 1 FROM adoption WHERE table_id = ?", (table,)).fetchone() is not None
     return table if known else ""
 
 
 def left_out(db: Store) -> list[LeftOut]:
-    """Return for each room and code how many refusals found no room in the ledger. A room is a table, or all tables
-    that nobody ever adopted."""
+    """Return how many refusals the ledger did not store because a list was full, for each table and error code. All
+    tables that nobody ever adopted count as one."""
     return [of_row(LeftOut, row) for row in db.execute("SELECT * FROM left_out ORDER BY table_id, code")]
 
 
 def kept(db: Store, newest: int = -1) -> list[KeptAlarm]:
-    """Return the last alarms in the ledger, oldest first: `newest` of them, or all of them by default."""
+    """Return the alarms in the ledger, oldest first. If `newest` is given, return only that many, the last ones."""
     placed = [
         ((event, 0, number), KeptAlarm(time_of(body), table, f"{table}/{epoch}/{seq}", code, what, do))
         for event, number, body, table, epoch, seq, code, what, do in db.execute(
@@ -154,7 +154,8 @@ def kept(db: Store, newest: int = -1) -> list[KeptAlarm]:
 
 
 def by_code(db: Store) -> dict[str, int]:
-    """Return how many alarms of each code there were, including those that found no room in the ledger."""
+    """Return how many alarms there were of each error code, including those that the ledger only counted because a list
+    was full."""
     return dict(
         db.execute(
             "SELECT code, CAST(sum(count) AS INTEGER) FROM (SELECT code, count(*) AS count FROM alarm GROUP BY code"

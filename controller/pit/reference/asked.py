@@ -39,8 +39,9 @@ class Decision(Struct, frozen=True, forbid_unknown_fields=True, tag_field="do"):
         raise NotImplementedError
 
     def done(self, ledger: Ledger, settings: Path | None, by: str, witness: str | None) -> str:
-        """Carry out the decision, by the accounts `by` and `witness`; a decision that needs two people has both. Return
-        the text that tells the person what was done. Raises TableError if the ledger refuses the decision."""
+        """Carry out the decision in the name of the accounts `by` and `witness`. A decision that needs two people has
+        both. Return the text that tells the person what was done. Raises TableError if the ledger refuses the decision.
+        """
         raise NotImplementedError
 
 
@@ -144,8 +145,8 @@ class Adopt(Decision, frozen=True, forbid_unknown_fields=True, tag="adopt"):
 
 
 class Unadopt(Decision, frozen=True, forbid_unknown_fields=True, tag="unadopt"):
-    """The decision that it was wrong to listen to a table under this epoch's key. The events that came under that key
-    count no more."""
+    """The decision that it was wrong to listen to a table under the key of this epoch (the name of the table's
+    journal). The events that came under that key no longer count."""
 
     may = ("engineer", "supervisor")
     table: str
@@ -190,8 +191,8 @@ class Retire(Decision, frozen=True, forbid_unknown_fields=True, tag="retire"):
 
 
 class ProposeTerms(Decision, frozen=True, forbid_unknown_fields=True, tag="terms"):
-    """The decision of two people to approve the meters' terms as the pit's settings file has them now. `open_again`
-    names closed meters that the decision opens."""
+    """The decision of two people to approve the meters' terms (seed, prices, shares) that the pit's settings file has
+    now. `open_again` names closed meters that are to be opened again."""
 
     may = ("supervisor", "accounting")
     reason: str
@@ -213,7 +214,8 @@ class ProposeTerms(Decision, frozen=True, forbid_unknown_fields=True, tag="terms
 
 
 class WithdrawTerms(Decision, frozen=True, forbid_unknown_fields=True, tag="withdraw_terms"):
-    """The decision of two people to take back a meter's new terms that wait until the meter is won."""
+    """The decision of two people to take back a meter's new terms, which were approved but come into force only when
+    the meter is won."""
 
     may = ("supervisor", "accounting")
     meter: str
@@ -270,8 +272,8 @@ class MoveReserve(Decision, frozen=True, forbid_unknown_fields=True, tag="move_r
 
 
 class CorrectVoid(Decision, frozen=True, forbid_unknown_fields=True, tag="correct_void"):
-    """The decision of two people to take off the meters what voided wagers left there. `void` is the id of the void
-    event."""
+    """The decision of two people to remove from the meters the money that voided wagers had given. `void` is the id of
+    the void event."""
 
     may = ("supervisor", "accounting")
     void: str
@@ -304,7 +306,8 @@ class Measure(Decision, frozen=True, forbid_unknown_fields=True, tag="measure"):
 
 
 class Measured(Struct, frozen=True, forbid_unknown_fields=True, tag_field="do", tag="measured"):
-    """The request to see the digests that a table reported. `nonce` names the question to the table."""
+    """The request to see the digests that a table reported of its program's files. `nonce` is the answer to the earlier
+    request that made the table read these files."""
 
     nonce: str
 

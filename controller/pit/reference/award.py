@@ -44,11 +44,12 @@ class Award(Struct, frozen=True):
     """An award with its present step and amount. `id` is the award's name for people, and `hit` is the id of the event
     that reported the hit.
 
-    `shoe` and `round` name the award's round, and `spot` its bet. `more` is how many hits of that round the table has
-    yet to report.
+    `shoe` and `round` name the award's round, and `spot` its bet. `more` is the number of further hits that the table
+    has yet to report of that round.
 
-    If people took over an amount that the table had reported, that amount may differ from the award's part of the
-    level. `house_cents` is the difference: what the house added, or below 0 what the house kept.
+    `house_cents` is what the house added to the amount, or below 0 what the house kept. It is 0 unless people took over
+    another amount that the table had reported. Example: the hit won $100, people took over $120, and the house adds
+    $20.
     """
 
     number: int
@@ -114,7 +115,7 @@ def to_recall(telling: Telling) -> TableError:
 
 
 def disputed(table: str, award: str, cents: int) -> TableError:
-    """Return the error for an award of `cents` whose table does not believe that amount."""
+    """Return the error for an award that must wait, because its table does not believe that its amount is `cents`."""
     return TableError(
         "award_disputed",
         f"Table {table} does not believe that award {award} is {figures(cents)}: its meter never showed so much there.",

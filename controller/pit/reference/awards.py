@@ -100,11 +100,12 @@ _AFTER: dict[Step, tuple[str, ...]] = {
 
 
 class Booked(Struct, frozen=True):
-    """The result of booking a hit.
+    """The result of booking a hit in the ledger.
 
-    `settled_before` means that people had decided on the hit's level before the hit came. The award then has 0 cents,
-    and people settle the hit by hand. `moved` are awards that got another level, because their wagers were locked after
-    this hit's wagers. `decided` are such awards that keep their level, because people had decided on them already.
+    `settled_before` means that people had already decided on other awards of the same level. The new award then has 0
+    cents, and people settle the hit by hand. `moved` and `decided` are the ids of awards whose wagers were locked after
+    this hit's wagers. Those in `moved` got another level. Those in `decided` keep their level, because people had
+    decided on them already.
     """
 
     settled_before: bool
@@ -135,10 +136,11 @@ class Awards:
         won: tuple[str, Fraction] | int,
         doubts: Sequence[str] = (),
     ) -> Booked:
-        """Make the pending award of a committed hit. `won` is a pair of a meter and the share that the hit wins, or an
-        amount in cents for a fixed award.
+        """Make the pending award of a committed hit. `event` is the hit event's number in the ledger, `hit` its id, and
+        `hand` the ledger's number of its round.
 
-        `doubts` are the codes by which the table says why it doubts the round.
+        `won` is a pair of a meter and the share that the hit wins, or an amount in cents for a fixed award. `doubts`
+        are the codes by which the table says why it doubts the round.
         """
         meter, lock, cents = None, None, None
         if isinstance(won, tuple):
@@ -164,8 +166,8 @@ class Awards:
         return Booked(cents is None, tuple(id_ for id_ in moved if id_ != f"{table}.{before + 1}"), tuple(decided))
 
     def _put_right(self, event: int, lock: int) -> list[str]:
-        """Give the won levels to the rounds in the order in which their wagers were locked. Return the awards that got
-        another level."""
+        """Give the levels that rounds won to these rounds in the order in which the rounds' wagers were locked, because
+        a hit may arrive late. Return the ids of the awards that got another level."""
         moved: list[str] = []
         for number, cents in self.order.put_right(event, lock):
             awards = self.listed("lock = ?", number)
@@ -174,8 +176,8 @@ class Awards:
         return moved
 
     def _shared(self, lock: int, level: int) -> int | None:
-        """Divide the cents `level` anew, because one more hit shares the level that was won under the number `lock`.
-        Return the new hit's part. Return None if people have decided on the level already."""
+        """Divide the `level` (in cents) of the lock with this number again, because one more hit shares it. Return the
+        new hit's part. Return None if people have already decided on an award of the level."""
         shared = self._db.execute("SELECT number, step FROM award WHERE lock = ? ORDER BY number", (lock,))
         sharers = shared.fetchall()
         if any(step != "pending" for _, step in sharers):
@@ -415,7 +417,8 @@ class Awards:
         return TableError("award_told", f"{told} This ledger does not have that step.", what_to_do(id_, stands, holds))
 
     def _say_again(self, number: int, step: str, cents: int, by: str) -> None:
-        """If the step that the table took late differs from the award's last step, publish the last step again."""
+        """The table has just reported an old step of the award. If the award's last step here is another one, publish
+        that last step again."""
         last = "seq = (SELECT max(seq) FROM step WHERE award = ?)"
         other = "NOT (step = ? AND cents = ? AND by_whom = ?)"
         self._db.execute(
@@ -485,8 +488,8 @@ class Awards:
         return next_number(last)
 
     def leaping(self) -> list[str]:
-        """Return the tables for which steps wait whose numbers are so high that no table accepts them, because the
-        pit's clock was far ahead when the pit gave those numbers."""
+        """Return the tables to which steps must still be published whose numbers are so high that no table accepts
+        them. The pit gave such numbers while its clock was far ahead."""
         leaping = "SELECT DISTINCT table_id FROM step WHERE heard = 0 AND seq > ?"
         return [table for (table,) in self._db.execute(leaping, (highest_number(),))]
 
@@ -509,10 +512,11 @@ class Awards:
             )
 
     def _reject(self, award: Award, by: str) -> None:
-        """Reject the award. Its amount goes back to its meter, or to the house if the award is fixed.
+        """Reject the award. A fixed award goes back to the house. An award of a meter goes back to its meter.
 
-        If other hits share the level and none of them is paid, the amount goes on from the meter to those hits. If the
-        house had added money to a recalled award, that money goes back to the house.
+        If other hits share the level and none of them is paid, the amount goes on from the meter to those hits. If
+        people had recalled the award at a higher amount, the house gets back what it added. Example: of an award of
+        $100 that was recalled at $120, the meter gets $100 and the house $20.
         """
         own_cents = award.cents - award.house_cents
         self._amount_to(award, own_cents)
@@ -539,8 +543,8 @@ class Awards:
                 self.wins.tell_of(award.number)
 
     def _amount_to(self, award: Award, cents: int) -> None:
-        """Set the award's amount to `cents`. If the award's part of the level is smaller, the house adds the
-        difference; if it is larger, the house keeps the difference."""
+        """Set the award's amount to `cents`. If the amount is larger than the award's part of the level, the house adds
+        the difference. If the amount is smaller, the house keeps the difference."""
         owed_cents = 0 if award.step == "rejected" else award.cents
         own_cents = 0 if award.step == "rejected" else award.cents - award.house_cents
         self._books.add(award.number, cents - owed_cents)
@@ -549,7 +553,8 @@ class Awards:
         )
 
     def _undo_locks(self, award: Award, meter: str) -> None:
-        """Undo the meter's wins, from the last one backwards, as long as every award of a win is rejected."""
+        """Undo the meter's last win if all its awards are rejected, then the win before it, and so on. Stop at the
+        first win with an award that is not rejected."""
         standing = "SELECT 1 FROM award WHERE lock = ? AND step != 'rejected'"
         while (lock := self._books.last_lock(meter)) is not None:
             if self._db.execute(standing, (lock,)).fetchone() is not None:
@@ -557,9 +562,9 @@ class Awards:
             self._books.undo_lock(award.number, lock)
 
     def _withdraw(self, number: int) -> None:
-        """Delete the steps that the table reported of the award, if all of them are "verified", because the table now
-        reports that the award is pending again. If one of them is "paid" or "rejected", delete none: such an award does
-        not become pending again."""
+        """The table now reports that the award is pending again: delete the steps that it had reported before, if each
+        of them is "verified". If one of them is "paid" or "rejected", delete none, because such an award does not
+        become pending again."""
         self._db.execute(
             f"DELETE FROM telling WHERE award = ? AND {_HOLDS} AND NOT EXISTS (SELECT 1 FROM telling AS last"
             " WHERE last.award = telling.award AND last.recalled_by IS NULL AND last.dismissed_by IS NULL"

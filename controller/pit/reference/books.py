@@ -225,11 +225,11 @@ class Books:
     def void_wagers(
         self, event: int, hand: int, spot: str, seats: tuple[int, ...], adoption: int | None = None
     ) -> tuple[int, ...]:
-        """Void the wagers of these seats on the bet `spot`. The house bears what the wagers gave. Return the seats that
-        had no locked wager.
+        """Void the wagers of these seats on the bet `spot`. The house bears what the wagers gave. Return those of the
+        seats that had no locked wager.
 
-        Without `adoption`, the event with the number `event` voids the wagers. With `adoption`, people took back that
-        adoption before that event.
+        If `adoption` is None, the event with the number `event` voids the wagers. Otherwise people took back the
+        adoption with this number, and `event` is the next event after that.
         """
         self._put_rows()
         stake, price_cents = self._db.execute(
@@ -261,8 +261,8 @@ class Books:
         return int(count)
 
     def take_back(self, table: str, epoch: str, set_aside_as: str, before_event: int, adoption: int) -> None:
-        """Void all wagers of a table's stream that was wrongly adopted, and take off the meters what they gave. Keep
-        the stream's rounds under the epoch name `set_aside_as` from now on."""
+        """Void all wagers of a table's stream that was wrongly adopted, and remove from the meters what these wagers
+        gave. Keep the stream's rounds under the epoch name `set_aside_as` from now on."""
         open_wagers = self._db.execute(
             "SELECT hand, spot, seat FROM wager JOIN stake ON stake.number = stake JOIN hand ON hand.number = hand"
             " WHERE table_id = ? AND epoch = ? AND voided_by IS NULL ORDER BY hand, stake, seat",
@@ -276,8 +276,9 @@ class Books:
         self._db.execute("UPDATE hand SET epoch = ? WHERE table_id = ? AND epoch = ?", (set_aside_as, table, epoch))
 
     def left_by_voids(self, which: str = "true", values: Sequence[object] = ()) -> dict[int, dict[str, Fraction]]:
-        """Return for each void event how many cents its wagers have left on each meter and in each reserve, to the
-        fraction of a cent. `which` is an SQL condition that selects wagers, and `values` are its parameters."""
+        """Return how much money of voided wagers is still on the meters and in their reserves. The result maps the
+        number of each void event to the exact cents on each account. `which` is an SQL condition that selects wagers,
+        and `values` are its parameters."""
         self._put_rows()
         rows = self._db.execute(
             "SELECT voided_by, stake, price_cents * count(*) FROM wager JOIN stake ON number = stake"
@@ -293,8 +294,8 @@ class Books:
         return voids
 
     def take_off(self, which: str, values: Sequence[object], before_event: int, adoption: int | None = None) -> None:
-        """Take off the meters what the voided wagers that `which` selects left there, and give that money back to the
-        house."""
+        """Move to the house the money of voided wagers that is still on the meters and in their reserves. Only wagers
+        that the SQL condition `which` selects count."""
         amounts: dict[str, Fraction] = {}
         for left in self.left_by_voids(which, values).values():
             for account, cents in left.items():
@@ -404,8 +405,8 @@ class Books:
         self.post("shared", {f"meter:{meter}": -cents}, "awards", award=award)
 
     def add(self, award: int, cents: int) -> None:
-        """Book what the house adds to an award whose amount people took over from the table's report. Below 0, the
-        house keeps it."""
+        """Book what the house adds to an award, because people took over another amount that the table had reported. If
+        `cents` is below 0, the house keeps that money."""
         self.post("recalled", {"awards": cents}, "house", award=award)
 
     def last_lock(self, meter: str) -> int | None:
@@ -418,12 +419,11 @@ class Books:
         return None if row is None else int(row[0])
 
     def undo_lock(self, award: int, lock: int) -> None:
-        """Undo a meter's last win, all of whose awards are rejected: the meter goes on as if this level had not been
-        won.
+        """Undo a meter's last win, because all its awards are rejected. The meter goes on as if nobody had won.
 
-        The money with which the meter began again goes back to reserve and house. Voids of wagers from before the win
-        can be corrected in full again. If a void was corrected since the win, the house bore the share that had been
-        won. Now the meter bears that share.
+        The money with which the meter began again goes back to its reserve and to the house. Voids of wagers from
+        before the win can be corrected in full again. If a void was corrected after the win, the house had borne the
+        share that was won. Now the meter bears that share.
         """
         meter, event, share, generation, from_reserve_cents, from_house_cents = self._db.execute(
             "SELECT meter, event, share, generation, from_reserve_cents, from_house_cents FROM lock WHERE number = ?",
@@ -464,8 +464,8 @@ class Books:
         award: int | None = None,
         adoption: int | None = None,
     ) -> None:
-        """Add exact amounts to accounts, as one posting. The account `against` loses the whole cents that the other
-        accounts gain."""
+        """Write one posting with the reason `why`. Each account in `amounts` gains its exact amount. The account
+        `against` loses the whole cents that these accounts gain together."""
         assert against not in amounts, "an account is not posted against itself"
         before = self.funds([*amounts, against])
         after = {account: before[account].plus(amount) for account, amount in amounts.items()}
@@ -489,8 +489,8 @@ class Books:
                 self._stop_at_limit(account, event, award, adoption)
 
     def _stop_at_limit(self, account: str, event: int | None, award: int | None, adoption: int | None) -> None:
-        """Move cents between a meter and its overflow, so that the meter holds all up to its limit and the overflow
-        holds the rest."""
+        """Move cents between a meter and its overflow, so that the meter holds at most its limit and the overflow holds
+        the rest."""
         name = account.removeprefix("meter:")
         overflow = f"overflow:{name}"
         meter, over = self.funds([account, overflow]).values()
@@ -500,7 +500,8 @@ class Books:
             self.post("overflow", {overflow: meter.cents - level}, account, event, award, adoption)
 
     def _part_given(self, stake: int) -> Fraction:
-        """Return the part of its wagers that the stake (one bet of one round) gave to meters and reserves."""
+        """Return the part of a wager of this stake (one bet of one round) that goes to all meters and reserves
+        together."""
         rows = self._db.execute(
             "SELECT contribution, reserve FROM feeding JOIN terms ON terms.number = feeding.terms WHERE stake = ?",
             (stake,),
@@ -508,8 +509,8 @@ class Books:
         return sum((Fraction(part) for row in rows.fetchall() for part in row), Fraction(0))
 
     def _shares(self, stake: int, wagered_cents: int) -> dict[str, Fraction]:
-        """Return how many cents are left, by meter and reserve, of what `wagered_cents` of the stake's wagers gave to
-        them."""
+        """Return how many cents of what `wagered_cents` of the stake's wagers gave are still on each meter and in each
+        reserve. A stake is one bet of one round."""
         shares: dict[str, Fraction] = {}
         for meter, contribution, reserve, fed, now in self._db.execute(
             "SELECT feeding.meter, contribution, reserve, feeding.generation, meter.generation FROM feeding"
@@ -523,9 +524,9 @@ class Books:
         return shares
 
     def _left(self, meter: str, since: int, until: int) -> tuple[Fraction, Fraction]:
-        """Return how much of the money that a meter and its reserve held in generation `since` is left in generation
-        `until`, as two fractions. Each win in between took its share of the meter. A win of the whole meter took the
-        reserve too, and so did a closing."""
+        """Return two fractions: how much of the money of generation `since` a meter and its reserve still hold in
+        generation `until`. A generation counts how often the meter was won. Each win takes its share of the meter. A
+        win of the whole meter takes the reserve too, and so does a closing."""
         if since == until:
             return left_after(())
         locks = self._db.execute(
@@ -584,8 +585,8 @@ class Books:
             self._gathered.rows.clear()
 
     def _insert(self, into: str, rows: Sequence[Sequence[object]], otherwise: str = "") -> None:
-        """Insert all rows in one statement, because each statement to a database on another machine costs a round
-        trip."""
+        """Insert all rows in one statement, because each statement to a database on another machine costs a round trip.
+        `otherwise` is SQL text at the end of the statement."""
         if rows:
             values = ", ".join(f"({marks(row)})" for row in rows)
             self._db.execute(f"INSERT INTO {into} VALUES {values} {otherwise}", [each for row in rows for each in row])

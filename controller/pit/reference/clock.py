@@ -1,5 +1,5 @@
-"""The pit's clock. It gives times for people. It also gives numbers that keep growing, even if an older copy of the
-ledger is restored."""
+"""The pit's clock. It gives times for people. It also gives numbers that keep growing, even if the ledger is replaced
+by an older copy."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ def next_number(after: int) -> int:
     """Return a number above `after` and above every number given before. The number is the present time in milliseconds
     since 1970, or `after` + 1 if that is greater.
 
-    A ledger that was restored from a copy, or begun anew, does not know which numbers it gave. The clock makes up for
-    that. If the clock is set back, the numbers go on ahead of the clock. If `after` is more than a day ahead of the
-    clock, it is ignored, because no table accepts such a number.
+    A ledger that was restored from a copy, or begun anew, does not know which numbers the pit gave before. Because
+    numbers are times, new numbers are still higher. If the clock is set back, the pit goes on to count from `after`. If
+    `after` is more than a day ahead of the clock, it is ignored, because no table accepts such a number.
     """
     now_ms = _now_ms()
     return now_ms if after > now_ms + MOST_AHEAD_MS else max(after + 1, now_ms)
 
 
 def highest_number() -> int:
-    """Return the highest number that a right clock can have given until now. A higher number came from a wrong
-    clock."""
+    """Return the highest number that the pit may have given until now: the present time plus one day, in ms since 1970.
+    If a number is higher, the clock was wrong when the pit gave it."""
     return _now_ms() + MOST_AHEAD_MS
 
 
 def number_text(number: int) -> str:
-    """Return the time to write into a message with this number: the present time, or the time that the number stands
-    for (milliseconds since 1970) if that is later."""
+    """Return the time to write into a message with this number. A number stands for a time in milliseconds since 1970.
+    Return that time, or the present time if that is later."""
     return Stamp(max(number, _now_ms()), True).text()
 
 
@@ -53,9 +53,10 @@ class Moments:
     were locked.
 
     The times do not go back if the clock is set back, if the pit starts again, or if the pit of another machine takes
-    over. For that the ledger holds a time that no message has passed. That time is two seconds ahead, so that a stream
-    of acks needs a write only every two seconds. Example: the ledger holds 20:00:02, and at 20:00:01 a machine takes
-    over whose clock says 19:59:41. That machine's acks say 20:00:02 until its clock is past that time.
+    over. For this, the ledger stores a time, and no message has a later time. The stored time is two seconds ahead of
+    the clock, so that a stream of acks needs a write only every two seconds. Example: the ledger stores 20:00:02. At
+    20:00:01 a machine takes over whose clock says 19:59:41. That machine's acks say 20:00:02 until its clock is past
+    that time.
 
     A time more than a day ahead of the clock was wrong and is ignored, because no table with a set clock has accepted
     it.
@@ -75,8 +76,8 @@ class Moments:
         self._said_ms = max(self._said_ms, at_ms)
 
     def next(self) -> str:
-        """Return the time for the next message: the present time, or the last given time if the clock is behind
-        that."""
+        """Return the time for the next message: the present time. If the clock is behind the time of the last message,
+        return that time."""
         now_ms = _now_ms()
         if self._last_ms > highest_number():
             self._last_ms = self._held_ms = 0
@@ -90,7 +91,8 @@ class Moments:
         return Stamp(self._last_ms, True).text()
 
     def later(self) -> str:
-        """Return a time that is at least a millisecond after every time given before: the present time, if possible."""
+        """Return a time that is at least a millisecond later than every time given before. This is the present time if
+        the clock is far enough."""
         last_ms, at = self._last_ms, self.next()
         if self._last_ms > last_ms:
             return at
@@ -98,8 +100,8 @@ class Moments:
         return self.next()
 
     def of_number(self, number: int) -> str:
-        """Return the time for a message about the meters that has this number. The time is later than every time given
-        before, and not earlier than the time that the number stands for (milliseconds since 1970)."""
+        """Return the time for the message about the meters with this number, which stands for a time in milliseconds
+        since 1970. The returned time is not earlier than that time, and is later than every time given before."""
         at = self.later()
         if self._last_ms < number <= highest_number():
             self._last_ms = number
@@ -107,10 +109,10 @@ class Moments:
         return at
 
     def behind(self) -> tuple[str, str, int] | None:
-        """Return the clock's time, the later time that the pit has sent in a message, and the seconds between these
-        two. Return None if the clock is less than a second behind.
+        """Return three values if the clock is at least a second behind a time that the pit has sent: the clock's time,
+        the sent time, and the seconds between these two. Return None otherwise.
 
-        Each later time is returned only once.
+        Each sent time is returned only once.
         """
         now_ms, said_ms = _now_ms(), self._said_ms
         if said_ms < now_ms + _BEHIND_FROM_MS:

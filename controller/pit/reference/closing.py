@@ -1,13 +1,14 @@
 """Close a meter: two people move all its money to another meter, or to the house's reserve, and name a document.
 
-Closing the meter and moving its money happen in one transaction, so the money is always in exactly one place. Money
-moves between meters in no other way. Level and overflow go on the other meter, and the reserve into its reserve, to the
-part of a cent. The house's reserve is players' money that waits: two people move it from there to a meter.
+The meter is closed and its money is moved in one transaction, so the money is always in exactly one place. Money moves
+between meters in no other way. The other meter gets the level and the overflow. The other meter's reserve gets the
+reserve. Fractions of a cent are moved too. The house's reserve is players' money that waits: two people move it from
+there to a meter.
 
-A meter can be closed only between rounds: no award of it waits, no hit of a round is still to come, and no table that
-the pit listens to has a round in play with wagers on it. A void of an earlier wager cannot be corrected afterwards,
-because what the wager gave has moved on. A closed meter keeps its accounts, at zero. Two people may open it again, with
-its terms in the settings: it begins at its seed.
+A meter can be closed only between rounds. No award of the meter may still be undecided, and no hit of a round may still
+be to come. No table that the pit listens to may have a round in play with wagers on the meter. A void of an earlier
+wager cannot be corrected afterwards, because the money of the wager has moved on. A closed meter keeps its accounts, at
+zero. Two people may open it again, with its terms in the settings: it begins at its seed.
 """
 
 from __future__ import annotations
@@ -117,8 +118,8 @@ class Closings:
         return cents
 
     def _move(self, amounts: Mapping[str, Fraction]) -> None:
-        """Add these amounts to the accounts; their sum is zero. If parts of a cent on an account add up to a whole
-        cent, that cent comes from the account `wagers`."""
+        """Add these amounts to the accounts. The sum of the amounts is zero. If fractions of a cent on an account add
+        up to a whole cent, the account `wagers` gives that cent."""
         self._books.post("moved", amounts, "wagers")
         self._db.executemany(
             "INSERT INTO moved (account, cents) VALUES (?, ?)",
@@ -160,7 +161,7 @@ class Closings:
             raise TableError("meter_not_open", what, "Check the meter's name.")
 
     def _open_awards(self, meter: str) -> Iterator[str]:
-        """Yield what keeps the meter from being closed: each award on which people must still decide, and each round
+        """Yield each reason why the meter cannot be closed now: an award on which people must still decide, or a round
         whose table has yet to report hits."""
         rows = self._db.execute(
             "SELECT DISTINCT id FROM award LEFT JOIN telling ON telling.award = award.number"

@@ -1,5 +1,5 @@
-"""Correct the meters after a void: two people, who name a document, take off the meters what the voided wagers had
-given.
+"""Correct the meters after a void: two people, who name a document, remove from the meters the money that the voided
+wagers had given.
 
 One person at a table may void a round, but a void lowers no meter that players were shown. The house bears what the
 wagers gave. So a void by itself lets nobody gain at the players' cost, and a house may leave a void uncorrected. A
@@ -27,7 +27,7 @@ _EVENT = re.compile("([a-z0-9-]{1,64})/([a-z0-9-]{1,64})/([1-9][0-9]{0,15})")
 
 
 class LeftByVoid(Struct, frozen=True):
-    """What the voided wagers of one void left on the meters: the id of the void event, its shoe and round, and the
+    """The money of one void's wagers that is still on the meters: the id of the void event, its shoe and round, and the
     whole cents on each meter."""
 
     void: str
@@ -49,8 +49,8 @@ class Corrections:
         self._decisions = decisions
 
     def waiting(self) -> list[LeftByVoid]:
-        """Return the voids whose wagers have left money on a meter that nobody has taken off yet, the oldest void
-        first."""
+        """Return the voids that can still be corrected, because money of their wagers is still on a meter. The oldest
+        void comes first."""
         return [
             LeftByVoid(void, shoe, round_, cents)
             for number, left in self._books.left_by_voids().items()
@@ -66,8 +66,8 @@ class Corrections:
         return "\n".join([*lines, f"document: {reason(document)}", f"why: {reason(why)}"])
 
     def correct(self, void: str, by: str, witness: str, document: str, why: str) -> dict[str, int]:
-        """Take off the meters what the wagers of this void left there. Return by how many cents each meter's level
-        fell.
+        """Remove from the meters the money that the wagers of this void had given. Return by how many cents each
+        meter's level fell.
 
         Raises TableError `nothing_left`, `name_missing`, `not_two_people` or `reason_missing`.
         """
@@ -94,8 +94,8 @@ class Corrections:
                 yield id_, shoe, round_
 
     def _left(self, void: str) -> tuple[int, dict[str, Fraction]]:
-        """Return the number of the void event with the id `void`, and how many cents its wagers left on each account.
-        Raises TableError `nothing_left`."""
+        """Return the number of the void event with the id `void`, and how many cents of its wagers are still on each
+        account. Raises TableError `nothing_left`."""
         match = _EVENT.fullmatch(void)
         row = (
             match

@@ -1,5 +1,5 @@
 """The running pit as a witness of the tables' journals. The module collects the checkpoints that tables show, lets the
-ledger judge them, and gives out the pit's signed answers."""
+ledger judge them, and provides the pit's signed answers."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class Cosigning:
         self._due: dict[str, Cosigned] = {}
 
     def show(self, table: str, payload: bytes) -> None:
-        """Keep the checkpoint that a table showed until the next call of `settle`, which judges it."""
+        """Store the checkpoint `payload` that a table showed. The next call of `settle` judges the checkpoint."""
         self._shown.append((table, payload))
 
     def look(self, tables: Collection[str]) -> None:
-        """Let the next call of `settle` prepare an answer for each of these tables: the checkpoint of its journal that
-        the pit cosigned last."""
+        """Request an answer for each of these tables: the checkpoint of its journal that the pit cosigned last. The
+        next call of `settle` prepares the answers."""
         self._to_look.update(tables)
 
     def settle(self) -> list[tuple[str, RefusedError]]:

@@ -51,8 +51,8 @@ _MOST_LOOKED_BACK = 5_000  # events of a table: more than any shoe has
 
 
 class ParBet(Struct, frozen=True):
-    """A bet of a par sheet: the part of a wager that the house keeps on average, and the standard deviation. Either is
-    None if the par sheet does not count the bet."""
+    """A bet of a par sheet: the part of a wager that the house keeps on average, and the standard deviation. Both can
+    be None, if the par sheet has no figures for the bet."""
 
     spot: str
     seats: tuple[str, ...] = ()
@@ -72,7 +72,7 @@ class ParSheet(Struct, frozen=True):
 
     def of(self, spot: str, seat: int) -> tuple[Fraction, Fraction] | None:
         """Return the house's edge on the bet `spot` at this seat, and the standard deviation, both as parts of the
-        wager. Return None if the par sheet does not count the bet."""
+        wager. Return None if the par sheet has no figures for the bet."""
         for bet in self.bets:
             here = bet.spot == spot and (not bet.seats or f"seat {seat}" in bet.seats)
             if here and bet.edge and bet.standard_deviation:
@@ -85,9 +85,9 @@ class Sums(Struct):
     exact, in cents.
 
     `wagered_cents`, `returned_cents` and `house_cents` count settled rounds only. A table counts no cash, so
-    `drop_cents` comes from the count room; it is None if the count room has said nothing. `unsettled` is the number of
-    rounds whose wagers the table does not know. `progressive_cents` are locked progressive wagers less those that were
-    voided. `uncounted_cents` were wagered on bets that no par sheet of the shoe counts.
+    `drop_cents` comes from the count room; it is None if the count room has given no number. `unsettled` is the number
+    of rounds whose wagers the table does not know. `progressive_cents` are locked progressive wagers less those that
+    were voided. `uncounted_cents` were wagered on bets for which no par sheet has the house's edge.
     """
 
     rounds: int = 0
@@ -108,8 +108,8 @@ class Sums(Struct):
 
     @property
     def interval(self) -> tuple[int, int]:
-        """Return the lowest and the highest amount in cents between which the house's hold lies on 19 days of 20. Only
-        wagers on bets that a par sheet counts are considered."""
+        """Return the lowest and the highest amount in cents between which the house's hold lies on 19 days of 20.
+        Wagers on a bet count only if a par sheet has the house's edge on that bet."""
         radius = isqrt(floor(4 * self.variance)) + bool(self.variance)
         return floor(self.theoretical) - radius, floor(self.theoretical) + 1 + radius
 
@@ -149,8 +149,8 @@ class MeterDay(Struct, frozen=True):
 
 
 class Part(Struct, frozen=True):
-    """A part of a gaming day: its beginning, its end, the first and last event that the pit committed in it, and the
-    meters. A day has only one part, unless the pit's clock was put back."""
+    """A part of a gaming day: its beginning, its end, the first and last event that the pit committed in it, and what
+    happened to each meter. A day has only one part, unless the pit's clock was put back."""
 
     due_at: str
     noted_at: str
@@ -161,11 +161,11 @@ class Part(Struct, frozen=True):
 
 
 class Day(Struct, frozen=True):
-    """The figures of a finished gaming day. `paid_cents` gives by table the amount of awards that were paid on that
-    day.
+    """The figures of a finished gaming day. `paid_cents` maps each table to the amount of its awards that were paid on
+    that day.
 
-    `shown_cents` is what the house added that day to awards whose tables had shown more than the meter held. Below 0,
-    it is what the house took back.
+    Tables sometimes show more than a meter holds, and the house then adds the difference to the award. `shown_cents` is
+    the sum of these differences on that day. Below 0, it is what the house took back.
     """
 
     day: str
@@ -328,7 +328,8 @@ class _Told(Struct, frozen=True):
 
 
 class _Round(Struct, frozen=True):
-    """What is noted when a round's wagers are locked: the dealer, the shift, and the prices of the progressive bets."""
+    """What the program records when a round's wagers are locked: the dealer, the shift, and the prices of the
+    progressive bets."""
 
     shift: str
     dealer: str
@@ -336,7 +337,7 @@ class _Round(Struct, frozen=True):
 
 
 class _Reading:
-    """A gaming day's events as they are read in order, with the sums and findings so far."""
+    """The state of a program that reads a gaming day's events in order: the sums and findings so far."""
 
     def __init__(self, db: Store, rules: HouseRules, sheets: Mapping[str, ParSheet]) -> None:
         self.sums: dict[tuple[str, str, str], Sums] = {}
@@ -476,8 +477,8 @@ def _meters(db: Store, one: Begun, after: Begun) -> Iterator[MeterDay]:
 
 
 def _unexplained(db: Store, one: Begun, after: Begun) -> Iterator[str]:
-    """Yield a finding for each reading of a meter that the books do not explain: neither from the reading before, nor
-    from everything that was booked until the reading."""
+    """Yield a finding for each meter reading that the books do not explain. The reading must equal the reading before
+    plus what was booked since. It must also equal the sum of everything that was ever booked until then."""
     for meter in _meters(db, one, after):
         explained = meter.opening_cents + sum(meter.moved_cents.values())
         if explained != meter.closing_cents:

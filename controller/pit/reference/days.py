@@ -82,8 +82,8 @@ class Days:
         self._looked: tuple[int, int] = (0, 0)  # from when until when nothing is to be noted, in ms since 1970
 
     def due(self) -> bool:
-        """Return True if the beginning of a new gaming day may have to be recorded, because the clock has left the
-        present day."""
+        """Return True if the clock has left the gaming day that was checked last, so that the beginning of another day
+        perhaps must be recorded."""
         return not self._looked[0] <= now_in_ms() < self._looked[1]
 
     def has_begun(self) -> bool:
@@ -104,8 +104,8 @@ class Days:
             self._looked = looked
 
     def _begin_if_due(self) -> tuple[int, int]:
-        """Record the beginning of the present gaming day if it is not recorded yet. Return a span of time, in ms since
-        1970, within which no other day begins."""
+        """Record the beginning of the present gaming day if it is not recorded yet. Return a span of time, as its
+        beginning and end in ms since 1970. No other day begins within the span."""
         now_ms = now_in_ms()
         rules, number = house_rules.in_force(self._db), house_rules.last_number(self._db)
         name, last = name_of(rules, now_ms), self._last()

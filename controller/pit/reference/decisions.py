@@ -94,8 +94,8 @@ class Decisions:
         self._signer: Signer | None = None
 
     def sign_by(self, signer: Signer) -> None:
-        """Sign each decision from now on with this key. If an update of the ledger recorded a decision after signed
-        decisions, sign that decision first, in a transaction of its own."""
+        """Sign each decision from now on with this key. An update of the program may have recorded a decision after
+        decisions that are signed. If such a decision is unsigned, sign it first, in a transaction of its own."""
         self._signer = signer
         with nonsense_explained(self._db):
             noted = self._db.execute(_NOTED_BY_AN_UPDATE).fetchone()
@@ -113,9 +113,9 @@ class Decisions:
         details: Mapping[str, object],
         cents: int = 0,
     ) -> None:
-        """Record a decision that the account `by`, and perhaps the account `witness`, took just now. `what` is its
-        kind, and `subject` is the number of what was decided on. Must be called inside the transaction that carries the
-        decision out."""
+        """Record a decision that the account `by`, and the account `witness` if it is given, took just now. `what` is
+        the kind of decision. `subject` is the database number of the thing that was decided on, for example of an
+        award. Must be called inside the transaction that carries the decision out."""
         number, after = self._db.execute(
             "INSERT INTO decision (after_event, what, subject, cents)"
             " SELECT coalesce(max(number), 0), ?, ?, ? FROM event RETURNING number, after_event",

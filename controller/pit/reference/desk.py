@@ -58,7 +58,8 @@ PRACTICE = "practice:"
 
 
 class _TriedError(Exception):
-    """Raised after a trial run of a decision succeeded, so that the ledger undoes what the trial changed."""
+    """Raised after a decision was carried out only on trial and succeeded. The error makes the ledger's transaction
+    undo the changes."""
 
 
 class Waits(Struct, frozen=True):
@@ -190,8 +191,8 @@ class Desk:
         return Answer(ok=True, told=told)
 
     def _keep_refused(self, who: str, asked: str, refusal: TableError) -> None:
-        """Record a refused request in the ledger. If the account `who` has used up its room, record only how many of
-        its requests were refused, once a minute."""
+        """Record in the ledger that a request of the account `who` was refused. If the ledger has no more room for this
+        account's refusals, record only their number, once a minute."""
         request = "".join(each if each.isprintable() else "?" for each in asked[:_LONGEST_TOLD])
         self._uncounted[who] += 1
         now_s = time.monotonic()

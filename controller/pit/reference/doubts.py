@@ -1,11 +1,11 @@
-"""Record the doubts about awards. A doubt is a reason that a table gives, with the hit or later about the whole shoe,
-why a round may not have been dealt properly.
+"""Record the doubts about awards. A doubt is a reason why a round may not have been dealt properly. The table reports
+it with the hit, or later for the whole shoe.
 
-A table knows of some rounds that their cards may not be those that it read. For example: wagers were locked for long
-before the first card came, so that a round may have been dealt unseen by the table. The hit event names such doubts by
-code. Other doubts come later, as alarms about the whole shoe, for example that the cut card came out of its place.
-Nobody verifies or pays an award in doubt, until two people have said that they looked into the doubts. The ledger
-records who they were.
+Sometimes a table knows that the cards of a round are perhaps not the cards that it read. For example: wagers were
+locked for long before the first card came, so that a round may have been dealt unseen by the table. The hit event names
+such doubts by code. Other doubts come later, as alarms about the whole shoe, for example that the cut card came out of
+its place. Nobody verifies or pays an award in doubt, until two people have said that they looked into the doubts. The
+ledger records who they were.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Doubt(Struct, frozen=True):
 
     @property
     def stands(self) -> bool:
-        """Return True if no two people have yet decided despite this doubt."""
+        """Return True if this doubt still blocks the award, because no two people have decided despite the doubt."""
         return self.decided_by is None
 
     def __str__(self) -> str:
@@ -116,8 +116,8 @@ class Doubts:
 
 
 def sentence(code: str) -> str:
-    """Return the English sentence for the code of a doubt. If this version of the contract does not have the code,
-    return the code itself."""
+    """Return the English sentence for the code of a doubt. If this version of the contract (the message format between
+    table and pit) does not have the code, return the code itself."""
     return _sentences().get(code, f"{code}.")
 
 

@@ -1,16 +1,16 @@
-"""Write a house's log for head office: every event as its table signed it, with its position, and a statement that the
-pit signs.
+"""Write a house's log for head office. The log has every event as its table signed it, and a statement that the pit
+signs.
 
 The log is a file of lines, each a JSON object. `{"position": 17, "event": {...}}` is an event. A line with `statement`,
 signed by the pit, says what the ledger held after the event of its `position`. Positions grow, and may have gaps.
 
-Since form 2 a statement has what determines the meters but is in no table's events: `decisions` is what people decided,
-in order. Each has in `after` the position of the last event before it. A decision sets a meter's terms, takes a step of
-an award, sets a stream aside, adopts or retires a table, or dismisses what a table reported. Since form 3 each decision
-names the accounts, is signed by the pit's key of its time, and holds the digest of the decision before it. `rotations`
-lead from the pit's former keys to its present key. `checkpoints` are the tables' checkpoints that the pit cosigned,
-each with its proof from the one before. `forks` are pairs of notes: one that the pit cosigned, and one that no proof
-joins to it.
+Some things determine the meters but are in no table's events. A statement of form 2 or later has them. `decisions` is
+what people decided, in order. Each has in `after` the position of the last event before it. A decision sets a meter's
+terms, takes a step of an award, sets a stream aside, adopts or retires a table, or dismisses what a table reported.
+Since form 3 each decision names the accounts, is signed by the key that the pit had then, and holds the digest of the
+decision before it. `rotations` lead from the pit's former keys to its present key. `checkpoints` are the tables'
+checkpoints that the pit cosigned, each with its proof from the one before. `forks` are pairs of notes: a note that the
+pit cosigned, and a note that contradicts it, because no proof joins them.
 """
 
 from __future__ import annotations
@@ -83,8 +83,8 @@ def csv_line(position: int, epoch: str, event: dict[str, Any]) -> str:
 
 
 def _cell(value: object) -> object:
-    """Return the value as it goes into a spreadsheet cell. Return "?" for a value that no event of the contract can
-    have, because a spreadsheet would run a text such as "=1+1" as a formula."""
+    """Return the value as it goes into a spreadsheet cell. Return "?" for any other value than a number or a plain
+    word, because a spreadsheet would run a text such as "=1+1" as a formula."""
     well = value is None or type(value) is int or (isinstance(value, str) and _CELL.fullmatch(value))
     return value if well else "?"
 

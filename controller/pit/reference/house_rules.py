@@ -1,4 +1,5 @@
-"""The rules of a house for its papers: when its gaming day begins, and from which win on a tax form is due.
+"""The rules of a house for its papers: when its gaming day begins, and how high a win must be so that a tax form is
+due.
 
 The ledger keeps every set of rules that was ever in force, each with the moment from which it was in force.
 """
@@ -27,7 +28,7 @@ CREATE TABLE house_rules ( -- every set of rules that the house ever had
 
 
 class TaxRule(Struct, frozen=True):
-    """A rule that says from which win on a tax form is due. The win must reach both `times_the_wager` and
+    """A rule that says how high a win must be so that a tax form is due. The win must reach both `times_the_wager` and
     `at_least_cents`."""
 
     form: str
@@ -67,7 +68,8 @@ class HouseRules(Struct, frozen=True):
     """When each shift begins, in the order of the clock; empty where the day is one shift."""
 
     def shift(self, at: str) -> str:
-        """Return the time of day at which the shift began to which the moment `at` belongs. Example: 14:00."""
+        """Find the shift in which the moment `at` lies. Return the time of day at which that shift begins. Example:
+        14:00."""
         time = f"{self.local(at):%H:%M}"
         begun = [begins for begins in sorted(self.shifts) if begins <= time]
         return begun[-1] if begun else max(self.shifts, default=self.day_begins)
@@ -77,8 +79,8 @@ class HouseRules(Struct, frozen=True):
         return datetime.fromisoformat(at).astimezone(ZoneInfo(self.zone))
 
     def tax_form(self, cents: int, wager_cents: int, paid_at: str) -> str | None:
-        """Return the name of the tax form that is due for a win of `cents` if it is paid at `paid_at`. Return None if
-        no form is due."""
+        """Return the names of the tax forms that are due for a win of `cents` if it is paid at `paid_at`, joined by
+        commas. Return None if no form is due."""
         day = self.local(paid_at).date()
         begun = [rule for rule in sorted(self.tax, key=lambda rule: rule.since) if rule.since <= day]
         last = {rule.form: rule for rule in begun}

@@ -23,7 +23,7 @@ FORMS = {
 
 
 class RefusedError(TableError):
-    """The error for a message that the pit refuses, and that people at the pit must look at."""
+    """The error for a message that the pit refuses. People at the pit must look at the message."""
 
 
 class TableEvent(Struct, frozen=True):
@@ -75,8 +75,9 @@ def read_event(table: str, payload: bytes) -> TableEvent:
 
 
 def refused_unread(table: str | None, kind: str, topic: str, payload: bytes) -> tuple[str, RefusedError] | None:
-    """Return why the pit refuses a message without reading its payload, as a pair of the table's name and the error.
-    Return None if the pit may read the message."""
+    """Return the reason why the pit refuses a message without reading its payload, as a pair of the table's name and
+    the error. Return None if the pit may read the message. Reasons are a strange topic, a long name or a long payload.
+    """
     if table is None or kind not in ("event", "state", "ack", "checkpoint"):
         what = f"The broker sent a message on {topic[:_LONGEST_TOLD]!r}, to which the pit has not subscribed."
         do = "Find out which broker this is: Mosquitto sends no such message."
@@ -93,8 +94,8 @@ def refused_unread(table: str | None, kind: str, topic: str, payload: bytes) -> 
 
 
 def _refuse_of_others(table: str, name: str, by_fields: str, id_: str) -> None:
-    """Raise RefusedError if the event names another table than the topic on which it came, or if its id does not agree
-    with its fields."""
+    """Raise RefusedError if the event names another table than the topic on which it came, or if the event's id `id_`
+    differs from `by_fields`, the id that its fields make."""
     if name != table:
         raise RefusedError(
             "event_of_another_table",
@@ -112,7 +113,8 @@ def _refuse_of_others(table: str, name: str, by_fields: str, id_: str) -> None:
 def _is_canonical(payload: bytes, message: dict[str, object]) -> bool:
     """Tell whether the payload is the canonical JSON of the message.
 
-    Without this check, spaces or a doubled key would give one event several bodies with the same signature.
+    Without this check, an event with additional spaces or a repeated key would pass as the same event with the same
+    signature, although its bytes differ.
     """
     try:
         return canonical(message) == payload

@@ -1,10 +1,10 @@
 """Book each committed event on the meters and the awards, and raise the alarms that the event calls for.
 
 A table's event is committed, whatever it says. If an event contradicts earlier events, the pit raises an alarm, which
-is kept with the event's round. Only wagers and hits that the pit cannot book are not committed: those on a meter that
-the pit does not have or has closed, and wagers at a price that the meter's terms do not have. The table keeps such an
-event, and sends it again until people have changed the settings. So no money is lost. Nor do more players wager on that
-meter: a table without acks refuses progressive bets, and deals on.
+is kept with the event's round. Only two kinds of wagers and hits are not committed, because the pit cannot book them:
+those on a meter that the pit does not have or has closed, and wagers at a price that the meter's terms do not have. The
+table keeps such an event, and sends it again until people have changed the settings. So no money is lost. More players
+cannot wager on that meter meanwhile: a table without acks refuses progressive bets, and deals on.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def _do_with_closed(meter: str) -> str:
 
 
 class _NotUnderstoodError(Exception):
-    """Raised if an event does not have the form that the contract asks for."""
+    """Raised if an event does not have the form that the contract (the format of a table's messages) asks for."""
 
 
 class Intake:
@@ -130,7 +130,8 @@ class Intake:
                 )
 
     def unknown_feeds(self, table: str, meters: Iterable[object]) -> list[RefusedError]:
-        """Return an error for each of these meters of a table's game that the pit does not have or has closed."""
+        """Check the meters of a table's game. Return an error for each of them that the pit does not have or has
+        closed."""
         unknown, closed = self._unknown(meters), self._books.meter_terms.closed()
         return [
             RefusedError(
@@ -174,8 +175,8 @@ class Intake:
         return tuple(alarm for _, alarm in alarms)
 
     def _as_now(self, event: TableEvent) -> TableEvent:
-        """Return the event converted to the present version of the contract. In versions 1 and 2 a wager fed every
-        meter."""
+        """Return the event in the form of the present version of the contract (the message format). In versions 1 and 2
+        a wager fed every meter."""
         if event.message.get("contract") == CONTRACT_VERSION:
             return event
         return replace(event, message=as_now(event.message, [*self._books.terms()]))
@@ -322,7 +323,8 @@ def _contradiction(table: str, event: TableEvent, what: str) -> TableError:
 
 
 def _out_of_order(table: str, event: TableEvent, booked: Booked) -> Iterator[TableError]:
-    """Yield the alarms for a hit that came late: its wagers were locked before those of hits that came earlier."""
+    """Yield the alarms for a hit that arrived late. Its wagers were locked before the wagers of hits that arrived
+    earlier."""
 
     def late(awards: Sequence[str]) -> str:
         before = f"before the round of award {listed(awards, _MOST_NAMED)}"
@@ -403,7 +405,8 @@ def _seats(bet: dict[str, object]) -> tuple[int, ...]:
 
 
 def _incomplete(table: str, message: dict[str, object]) -> TableError:
-    """Return the alarm for a shoe that did not hold exactly the cards of its decks."""
+    """Return the alarm for a shoe whose cards were not exactly those of its decks: cards are missing, or there are too
+    many."""
     lists = [(what, message.get(what)) for what in ("missing", "extra")]
     told = [f"{what} {' '.join(map(str, cards[:20]))}" for what, cards in lists if isinstance(cards, list) and cards]
     why = "; ".join(told) or "the numbers do not fit"

@@ -1,10 +1,10 @@
-"""Backup and restore of a pit's ledger that is kept in a file. A ledger in PostgreSQL is backed up by PostgreSQL's own
+"""Backs up and restores a pit's ledger that is kept in a file. A ledger in PostgreSQL is backed up by PostgreSQL's own
 programs.
 
-A backup is one packed file. It holds a copy of the ledger at one moment, the pit's private key and the key's rotations.
-Its head says how far each table's events were committed. The pit's key signs the head, and a passphrase seals the
-private key inside. Whoever reads a backup compares what the head says with the ledger in it. An earlier version wrote a
-folder, unsigned and with the key in the clear.
+A backup is one packed file. The file holds a copy of the ledger at one moment, the pit's private key and the key's
+rotations. The head (first part) of the file names the last committed event of each table. The pit's key signs the head,
+and a passphrase encrypts the private key inside. Before a backup is used, its head is compared with the ledger in it.
+An earlier version wrote a folder without a signature, in which the key was not encrypted.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ _WITH_IT = ("", "-wal", "-shm")  # a ledger, and what SQLite keeps beside it: an
 
 
 class Kept(Struct, frozen=True):
-    """The result of making or checking a backup: when the backup was made, the number of the last event of each table,
-    and what does not balance in the backup's ledger (`findings`).
+    """The result of making or checking a backup: the time `at` which the backup was made, the number of the last event
+    of each table, and the errors in the balance of the backup's ledger (`findings`).
 
-    `public_key` belongs to the private key that signed the backup. None for an unsigned folder that an earlier version
-    wrote.
+    `public_key` belongs to the private key that signed the backup. `public_key` is None for an unsigned folder that an
+    earlier version wrote.
     """
 
     at: str
@@ -66,8 +66,8 @@ class Kept(Struct, frozen=True):
 
 
 class _Head(Struct, frozen=True):
-    """The claims at the head of a backup (when, how far, which files), before anybody has compared them with the
-    content."""
+    """The content of a backup's head: when the backup was made, the last event of each table, and the names of the
+    files in it. Nobody has compared these claims with the files yet."""
 
     at: str
     tables: dict[str, int]
@@ -102,8 +102,8 @@ class _Unpacked(Struct, frozen=True):
 
 
 def back_up(at: Place, key: Path, to: Path, passphrase_file: Path | None) -> Kept:
-    """Make a backup of the ledger in the new file `to`, even while a pit runs. The file gets the name `to` only after
-    the backup was read back.
+    """Make a backup of the ledger in the new file `to`, even while a pit runs. The backup is written under another name
+    and read back; only after that it gets the name `to`.
 
     Raises TableError `backup_unwritable`, `backup_by_database`, an error about the passphrase, or an error of reading
     the ledger.
@@ -134,8 +134,8 @@ def back_up(at: Place, key: Path, to: Path, passphrase_file: Path | None) -> Kep
 
 
 def verify_backup(source: Path, passphrase_file: Path | None) -> Kept:
-    """Check a whole backup without restoring it, and with a passphrase the key inside too. Raises TableError
-    `backup_damaged`, `backup_unreadable`, or `passphrase_wrong`."""
+    """Check a whole backup without restoring it. If a passphrase file is given, check the private key in the backup
+    too. Raises TableError `backup_damaged`, `backup_unreadable`, or `passphrase_wrong`."""
     with _unpacked(source, unsigned=True) as backup:
         if passphrase_file is not None:
             backup.key(passphrase_file)
@@ -145,7 +145,7 @@ def verify_backup(source: Path, passphrase_file: Path | None) -> Kept:
 @contextmanager
 def _unpacked(source: Path, *, unsigned: bool) -> Iterator[_Unpacked]:
     """Unpack a backup, check its signature, and compare its ledger with what its head says. Yields the unpacked backup.
-    With `unsigned`, a backup without a signature is taken too.
+    If `unsigned` is True, a backup without a signature is accepted.
 
     Raises TableError `backup_damaged`, `backup_unsigned`, `backup_unreadable`.
     """
@@ -181,8 +181,8 @@ def _unpacked(source: Path, *, unsigned: bool) -> Iterator[_Unpacked]:
 
 
 def _read(says: dict[str, Any]) -> tuple[_Head, list[Member]]:
-    """Parse the head of a pit's backup, and the list of the backup's files. Raises ValueError, TypeError or LookupError
-    if `says` is not the head of a pit's backup."""
+    """Parse the head of a pit's backup (the JSON object `says`). Returns the head, and the list of the files in the
+    backup. Raises ValueError, TypeError or LookupError if `says` is not the head of a pit's backup."""
     if says["pit_backup"] != _FORM:
         raise ValueError("it has a form that this version does not know")
     members = [Member(**each) for each in says["files"]]
@@ -194,8 +194,9 @@ def _read(says: dict[str, Any]) -> tuple[_Head, list[Member]]:
 
 
 def _of_folder(source: Path, into: Path) -> tuple[_Head, dict[str, Path]]:
-    """Copy a backup that commit 0f50807 wrote as a folder into the folder `into`, and return its head and the copies by
-    name. Only the backup's small files are read whole into memory. Raises TableError `backup_damaged`."""
+    """Copy a backup that commit 0f50807 wrote as a folder into the folder `into`. Returns the backup's head, and a dict
+    that maps each file's name to the path of its copy. Only the small files are read whole into memory. Raises
+    TableError `backup_damaged`."""
     try:
         sums = {
             name: digest for digest, name in (line.split() for line in _small(source / _SUMS).decode().splitlines())
@@ -242,8 +243,8 @@ def _small(path: Path) -> bytes:
 
 
 def _copied(path: Path, to: Path) -> str:
-    """Copy a file and return its SHA-256 in hexadecimal. Raises ValueError for a sparse file whose size is far beyond
-    what lies on the disk."""
+    """Copy a file and return its SHA-256 in hexadecimal. Raises ValueError for a sparse file: a file whose size is far
+    larger than the space that it takes up on the disk."""
     digest = hashlib.sha256()
     with os.fdopen(_ordinary(path), "rb") as file, to.open("xb") as out:
         status = os.fstat(file.fileno())
@@ -258,8 +259,8 @@ def _copied(path: Path, to: Path) -> str:
 def restore(
     source: Path, at: Place, key: Path, by: str | None, passphrase_file: Path | None = None, *, unsigned: bool = False
 ) -> tuple[Kept, Path | None]:
-    """Put a backup in the place of the ledger. Returns what the backup holds, and the path to which the former ledger
-    was moved; None for the path if there was no former ledger.
+    """Replace the ledger by the ledger in a backup. Returns what the backup holds, and the path to which the former
+    ledger was moved. The path is None if there was no former ledger.
 
     If the present ledger is sound and has more events than the backup, `by` must name the person who decides to go
     back. The passphrase is asked for if this machine has no key. If restoring fails, everything is as it was before.
@@ -322,10 +323,10 @@ def _copy(ledger: Path, to: Path) -> None:
 
 
 def _look(path: Path) -> Kept:
-    """Return the last event of each table in the ledger file, and what does not balance in the ledger.
+    """Return the last event of each table in the ledger file, and what does not balance in the ledger's accounts.
 
-    A ledger of an earlier form (database schema) is not changed: a copy is brought to the newest form, and the copy is
-    read.
+    A ledger with an earlier form (database schema) is not changed. Instead the function copies the ledger, brings the
+    copy to the newest form, and reads the copy.
     """
     try:
         return _seen(path)
@@ -360,8 +361,8 @@ def _rotations(key: Path) -> Path:
 
 
 def _follows(key: Path, former: bytes) -> bool:
-    """Tell whether `former` is the public half of the key in the file `key`, or of an earlier key that was rotated to
-    that key."""
+    """Return True if `former` is the public key of the pit's key in the file `key`, or the public key of an earlier pit
+    key that this key replaced in a rotation."""
     public = load_or_make_key(key).public
     return public == former or former.hex() in (each.former for each in rotations_of(key, public))
 

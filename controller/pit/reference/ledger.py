@@ -1,8 +1,8 @@
 """The pit's ledger: every event of every adopted table, once, in order, byte for byte as it came.
 
-The pit takes a table's events in one epoch at a time: the epoch that was adopted last, under the public key that was
-adopted with it. How far a table has got is read from its committed events and kept nowhere else, so an acknowledgement
-can never be ahead of the disk. Whether the ledger is a file or a database is the business of its `Store`.
+Each new journal of a table has a random name, its epoch. The pit takes events of a table only in the epoch that people
+adopted last, and only if the public key adopted with it signed them. The last event of a table is read from the
+committed events and kept nowhere else, so the pit never acknowledges an event that is not on the disk.
 
 A RefusedError means that one message was not taken, while the ledger itself is sound. Any other TableError means that
 the ledger could not do what was asked.
@@ -89,10 +89,10 @@ class Ledger:
                     self._awards.number_anew(table)
 
     def serve(self, say: Callable[[str], None] = lambda _: None) -> None:
-        """Make this process the one pit that runs on the ledger, until the ledger is closed, and begin its session.
+        """Make this process the one pit that runs on the ledger, until the ledger is closed, and begin a session.
 
-        Raises TableError `ledger_locked` if another pit runs on a ledger file. On a database this pit waits instead
-        until no other pit leads, and tells people so by `say`.
+        Raises TableError `ledger_locked` if another pit runs on a ledger file. If the ledger is in a database and
+        another pit leads on it, this method waits instead, and tells people so by `say`.
         """
         with self._db.lead(say) as token:
             self._session.begin(token)
@@ -112,7 +112,7 @@ class Ledger:
             return self._session.token() or ""
 
     def decide_for(self, session: str) -> None:
-        """Refuse people's decisions as soon as `session` is not the ledger's newest session (one run of a pit).
+        """Let people decide only while `session` (one run of a pit) is the newest session in the ledger.
 
         After another pit has begun a session, each decision raises TableError `leadership_lost`.
         """
@@ -139,7 +139,7 @@ class Ledger:
             self._proposals.over(number)
 
     def keep_refused(self, account: str, request: str, code: str, why: str, count: int) -> bool:
-        """Keep a request that the desk refused. Returns False if there was no room and the refusal was only counted."""
+        """Keep a request that the desk refused. Returns False if the list was full, so that only `count` was added."""
         with self._asked():
             return self._refused.keep(account, request, code, why, count)
 
@@ -154,7 +154,7 @@ class Ledger:
             return every(self._db)
 
     def adopt(self, table: str, epoch: str, key: str, by: str = people.PIT, witness: str | None = None) -> Adoption:
-        """Adopt an epoch, as `by` decided: from now on the pit takes the table's events in it, if `key` signed them.
+        """Adopt an epoch (a random name of a journal), as `by` decided: its events are taken if `key` signed them.
 
         `key` is the key's 64 hex digits, or the fingerprint of a key that the table's state showed with this epoch.
         Raises RefusedError `adoption_malformed`; `key_unseen` if no key with that fingerprint was seen; or
@@ -173,16 +173,16 @@ class Ledger:
         return adoption
 
     def offered(self, table: str, epoch: str, key: str) -> Adoption:
-        """Return what `adopt` would adopt. Raises RefusedError `adoption_malformed` or `key_unseen`."""
+        """Return the adoption for people to confirm. Raises RefusedError `adoption_malformed` or `key_unseen`."""
         with self._reading():
             return self._strangers.offered(table, epoch, key)
 
     def unadopt(self, table: str, epoch: str, by: str, why: str, witness: str | None = None) -> str:
-        """Take a wrong adoption back, as people decided: nothing that the table sent under it counts any more.
+        """Take a wrong adoption back, as people decided: nothing that the table sent in the epoch counts any more.
 
-        The wagers that came under the adoption are voided, and the awards rejected. The events are kept under another
-        name of the epoch, which is returned. The table's previous adoption holds again. Raises TableError
-        `name_missing`, `reason_missing`, `adoption_unknown`, or `award_paid` if one of the awards was paid.
+        The wagers of that epoch are voided, and its awards are rejected. Its events are kept under a new name of the
+        epoch, which is returned. The table's previous adoption is in force again. Raises TableError `name_missing`,
+        `reason_missing`, `adoption_unknown`, or `award_paid` if one of the awards was paid.
         """
         by, why = people.name(by), people.reason(why)
         with self._asked():
@@ -207,7 +207,7 @@ class Ledger:
         return set_aside_as
 
     def retire(self, table: str, by: str, witness: str, why: str) -> None:
-        """Retire a table that is gone for good: neither hear it nor wait for it, until somebody adopts it again.
+        """Retire a table that is gone for good: refuse its events, and wait for none, until somebody adopts it again.
 
         Raises TableError `name_missing`, `not_two_people`, `reason_missing`, `table_unknown`.
         """
@@ -225,11 +225,11 @@ class Ledger:
     def meet_all(
         self, states: Sequence[tuple[str, bytes]], adopt_new: bool
     ) -> tuple[list[str], list[tuple[str, RefusedError]]]:
-        """Judge the states that tables retain at the broker. `states` holds pairs: a table's id and its payload.
+        """Judge the state messages of tables. `states` holds pairs: a table's id, and the payload of its message.
 
-        Returns the tables that were adopted in this call, and pairs of a table and its refusal. With `adopt_new` the
-        pit itself adopts the epoch of a table that it never heard of. Refusals: `epoch_to_adopt` with the command for
-        that, `epoch_of_another_key`, `state_malformed`; and `meter_unknown`, though the table is heard all the same.
+        Returns the ids of the tables adopted in this call, and pairs of a table and its refusal. With `adopt_new` the
+        pit adopts the epoch of a table that it never heard of. Refusals: `epoch_to_adopt`, with the command to adopt
+        it, `epoch_of_another_key`, `state_malformed`, and `meter_unknown`, which does not stop the table's events.
         """
         met = Met()
         with self._db.explained():
@@ -245,7 +245,7 @@ class Ledger:
         return met.adopted, met.refused
 
     def _meet(self, table: str, state: ShownState, heard: Adoption | None, adopt_new: bool, met: Met) -> None:
-        """Judge one table's state, and add the result to `met`. `heard` is its adoption before. Raises RefusedError."""
+        """Judge one table's state; put the result into `met`. `heard` is the adoption in force. Raises RefusedError."""
         shown, head_seq = state.adoption, state.head_seq
         if self._met.get(table) == (shown, state.meters):
             if head_seq is not None and self._session.note_head(table, shown, head_seq, known=True):
@@ -268,7 +268,7 @@ class Ledger:
         self._met[table] = shown, state.meters
 
     def look_whether_heard(self, tables: Collection[str]) -> None:
-        """Note which of these tables are now committed up to the last event that their state names."""
+        """Record which of these tables have every event committed that their state messages name."""
         with nonsense_explained(self._db):
             news = any(self._session.news(self._events.heads(tables)))
         if news:
@@ -276,12 +276,12 @@ class Ledger:
                 self._session.note_progress(self._events.heads(tables))
 
     def receive(self, events: Sequence[tuple[str, bytes]], longest_s: float = math.inf) -> Received:
-        """Commit in one transaction those of `events` that may be. `events` holds pairs: a table's id and a payload.
+        """Commit in one transaction each event that is its table's next. `events` holds pairs: a table's id, a payload.
 
-        An event is committed if it is the next event of its table's adopted epoch. An event that was committed before
-        is dropped, and so is an event after a gap: the table sends again what is not acknowledged. Refusals:
-        `event_malformed`, `event_of_another_table`, `event_id_differs`, `contract_unknown`, `event_of_another_epoch`,
-        `signature_invalid`, `body_differs` for another body under the id of a committed event, and `event_not_booked`.
+        The next event is counted in the table's adopted epoch. An event that was committed before is dropped, and so is
+        an event after a gap: the table sends again what is not acknowledged. Refusals: `event_malformed`,
+        `event_of_another_table`, `event_id_differs`, `contract_unknown`, `event_of_another_epoch`, `signature_invalid`,
+        `body_differs` for another body under the id of a committed event, and `event_not_booked`.
 
         After `longest_s` seconds no further event is begun. Example: with 1 s, a database that takes 100 ms for an
         event takes ten events, and acknowledges those ten.
@@ -366,9 +366,10 @@ class Ledger:
         why: str = "",
         open_again: Collection[str] = (),
     ) -> tuple[str, ...]:
-        """Approve these terms of meters. They hold at once if nobody has played for the meter, else after its next win.
+        """Approve new terms of meters. For a meter for which somebody has played, they wait until the meter is won.
 
-        Returns each change as a line for people. Raises TableError `meter_left_out`, `terms_wait`, `limit_below_level`.
+        Opens the closed meters in `open_again`. Returns each change as a line for people. Raises TableError
+        `meter_left_out`, `terms_wait`, `limit_below_level`.
         """
         with self._asked():
             return self._books.set_terms(meters, by, witness, why, open_again)
@@ -407,11 +408,10 @@ class Ledger:
             self._days.keep_up()
 
     def keep(self, refusals: Sequence[tuple[str, RefusedError]]) -> list[RefusedError]:
-        """Keep refusals as alarms, once for each table, code and wording. `refusals` holds pairs: a table's id, an
-        error.
+        """Keep refusals (pairs of a table's id and an error) as alarms, once for each table, code and wording.
 
-        The same transaction keeps the keys that states of unknown epochs showed since the last call. Returns the
-        refusals for which there is no room. If this method raises, the ledger is unchanged, and the next call keeps
+        The same transaction keeps the keys that tables' states showed for epochs that nobody adopted. Returns the
+        refusals for which the list was full. If this method raises, the ledger is unchanged, and the next call keeps
         these keys.
         """
         if not refusals:
@@ -424,12 +424,12 @@ class Ledger:
         return left_out
 
     def count_left_out(self, table: str, code: str, count: int) -> None:
-        """Count alarms that were not kept for lack of room; an empty `table` stands for all never adopted tables."""
+        """Count alarms for which the list was full. An empty `table` stands for all tables that were never adopted."""
         with self._db.transaction():
             alarms.count_left_out(self._db, table, code, count)
 
     def room_of(self, table: str) -> str:
-        """Return whose space a table's alarms take up: its own, or "" for the space that never adopted tables share."""
+        """Return whose list takes a table's alarms: the table's id, or "" for the list of all never adopted tables."""
         with self._db.explained():
             return alarms.room_of(self._db, table)
 
@@ -447,18 +447,18 @@ class Ledger:
         return range(first, first + count)
 
     def win_after(self, seq: int | None) -> Win | None:
-        """Return the first win numbered above `seq`, or the last win if `seq` is None; None if no win fits."""
+        """Return the first win numbered above `seq`, or the last win if `seq` is None; None if there is none."""
         with nonsense_explained(self._db):
             return self._awards.wins.after(seq)
 
     def held_ack_time(self) -> int:
-        """Return the latest time that an acknowledgement may bear so far, in ms since 1970; 0 before the first one."""
+        """Return the time, in ms since 1970, that no acknowledgement may exceed so far; 0 before the first one."""
         with self._reading():
             (held_ms,) = self._db.execute("SELECT held_ms FROM ack_time").fetchone()
             return int(held_ms)
 
     def hold_ack_time(self, held_ms: int) -> None:
-        """Set the latest time that the pit's acknowledgements may bear, in ms since 1970."""
+        """Set the time, in ms since 1970, that no acknowledgement of the pit may exceed."""
         with self._db.transaction():
             self._db.execute("UPDATE ack_time SET held_ms = ?", (held_ms,))
 
@@ -480,9 +480,9 @@ class Ledger:
     def take_step(
         self, award: str, step: Step, by: str, witness: str | None = None, without_waiting: bool = False
     ) -> Award:
-        """Take a step of an award, as the account `by` decides, with the account `witness` if two are needed.
+        """Take a step of an award (for example "paid"), as `by` decided, with `witness` if two people are needed.
 
-        Raises TableError if the award, its slip's tax form or the pit's state does not allow the step.
+        With `without_waiting` nobody waits for other tables' wins. Raises TableError if the step is not allowed now.
         """
         with self._deciding():
             if step == "paid":
@@ -490,7 +490,7 @@ class Ledger:
             return self._awards.take(award, step, by, witness, without_waiting)
 
     def print_slip(self, award: str, by: str) -> ToPrint:
-        """Record that `by` prints an award's slip, and return its content. Raises TableError, as `slip_not_due`."""
+        """Record that `by` prints an award's slip, and return what to print. Raises TableError, as `slip_not_due`."""
         with self._asked():
             return self._slips.print_one(award, by)
 
@@ -505,9 +505,9 @@ class Ledger:
             return slips.listed(self._db)
 
     def recall(self, award: str, by: str, witness: str | None = None) -> Award:
-        """Take over the steps of an award that its table reported and this ledger lacks, as people decided.
+        """Add the award steps to this ledger that the award's table reported and the ledger lacks, as people decided.
 
-        Raises TableError if no step is to be taken over, or while nobody may decide on awards.
+        Raises TableError if no step is lacking, or while nobody may decide on awards.
         """
         with self._deciding():
             return self._awards.recall(award, by, witness)
@@ -522,7 +522,7 @@ class Ledger:
         return None
 
     def dismiss(self, award: str, by: str, witness: str) -> Award:
-        """Record, as two people decided, that nobody took the steps of an award that its table reported.
+        """Record that two people reject a table's report: the award steps that the table reported never happened.
 
         Raises TableError if the table reported no such step, or while nobody may decide on awards.
         """
@@ -559,7 +559,7 @@ class Ledger:
 
     @contextmanager
     def at_once(self) -> Iterator[None]:
-        """Run a block in one transaction: it decides on exactly what it read. If it raises, nothing is decided."""
+        """Run a block in one transaction. No other process writes meanwhile. Undo everything if the block raises."""
         with self._asked():
             self._inside = True
             try:

@@ -3,19 +3,20 @@
 **Leadership.** Any number of pits can be started on one database. One of them leads, and the others stand by without
 connecting to the broker. A row of the database says who leads: the leading pit's token, its term (a number that rises
 with each new leader), and until when it leads by the database's clock. Each transaction of the leader begins with an
-update of that row for its own term, which also prolongs its time. So a leader that was frozen and wakes in another
-pit's term commits nothing. People's commands lock the row too, so everybody writes one after the other.
+update of that row for its own term, which also prolongs its time. A leader may be frozen, and wake up after another pit
+began a new term: then it cannot commit anything. People's commands lock the row too, so everybody writes one after the
+other.
 
 **When a leader is gone.** The leader's connection holds an advisory lock on its term. The server frees that lock as
 soon as the connection ends, for example if the leader's process is killed: another pit then takes over at once. A
-leader that is frozen, or whose machine fell silent, keeps its lock. Another pit follows such a leader once the leader's
-time is over. The lock only says when to take over: what keeps two pits from writing is the row.
+leader that is frozen, or whose machine fell silent, keeps its lock. Another pit takes over from such a leader once the
+leader's time is over. The lock only says when to take over. The row is what keeps two pits from writing.
 
 **Replicas.** If the pit runs with `--replicated`, a commit counts once a synchronous standby of the database has it on
-its disk. PostgreSQL ends that wait in two ways that look like success. If the wait is cancelled, only a notice says so.
-If somebody empties `synchronous_standby_names`, nothing says so. Both are looked for after every commit. Such a commit
-is in this database and perhaps nowhere else, so the pit goes on only after a later commit is confirmed, which confirms
-all commits before it.
+its disk. PostgreSQL can end the wait for the standby in two ways that look like success. If the wait is cancelled, only
+a notice says so. If somebody empties `synchronous_standby_names`, nothing says so. The pit checks for both after every
+commit. A commit whose wait ended so is in this database and perhaps nowhere else. The pit goes on only after a later
+commit is confirmed, because that confirms all commits before it.
 """
 
 from __future__ import annotations
@@ -163,8 +164,8 @@ class LedgerDatabase:
         return self._connection.execute(_placed(statement), values or None)
 
     def executemany(self, statement: str, values: Iterable[Sequence[object]]) -> None:
-        """Run one SQL statement for each row of values, one by one. A pipeline would be wrong here, because no timeout
-        of the server runs within a pipeline: a leading pit that froze would keep its lock."""
+        """Run one SQL statement for each row of values, one by one. The statements are not sent as a pipeline, because
+        the server's timeouts do not run within a pipeline: a leading pit that froze there would keep its lock."""
         for row in values:
             self.execute(statement, row)
 
@@ -226,8 +227,8 @@ class LedgerDatabase:
                 self._roll_back()
 
     def others_wrote(self) -> bool:
-        """Tell whether another process has written since the last call. If so, this pit commits too, because its
-        confirmed commit confirms that the replica has the other process's writes."""
+        """Tell whether another process has written since the last call. If so, this pit makes an empty commit: once the
+        replica confirms that commit, the replica has the other process's writes too."""
         (changes,) = self.execute("SELECT changes FROM leadership").fetchone() or (0,)
         before, self._changes = self._changes, changes
         if changes == before:
@@ -246,8 +247,8 @@ class LedgerDatabase:
 
     @contextmanager
     def lead(self, say: Callable[[str], None]) -> Iterator[str]:
-        """Stand by until no other pit leads, then lead. Yields the new session's token inside the first transaction,
-        and tells people by `say` which pit leads meanwhile."""
+        """Wait until no other pit leads, then become the leader. Yields the new session's token inside the first
+        transaction. While this pit waits, `say` tells people which pit leads."""
         token, told_of = secrets.token_hex(16), ""
         with self.explained():
             while (term := self._term_for(token)) is None:
@@ -262,8 +263,8 @@ class LedgerDatabase:
             self._held, self._prolonged_at_s = (token, term), time.monotonic()
 
     def refuse_if_taken_over(self, token: Callable[[], str | None]) -> None:
-        """Prolong the time for which this pit leads, unless a transaction is open. Raises TableError `leadership_lost`
-        if another pit leads now, or `commit_unconfirmed`."""
+        """Raise TableError `leadership_lost` if another pit leads now. If this pit leads and no transaction is open,
+        prolong the time for which it leads, which may raise `commit_unconfirmed`."""
         due = time.monotonic() - self._prolonged_at_s > _PROLONG_AFTER_S
         if self._held is not None and due and self._connection.info.transaction_status == TransactionStatus.IDLE:
             with self.transaction():

@@ -2,8 +2,8 @@
 
 A pit that runs holds the lock on a file beside the ledger. Into that lock file the pit writes its session's token and
 the ledger's place on the disk (device and inode). The token stands in the ledger too. So another process can tell
-whether the running pit serves this very file. A copy that was put under the ledger's name later lies at another place.
-A copy that was put under that name before the pit started has another token.
+whether the running pit serves this very file. If somebody replaced the ledger by a copy while the pit ran, the copy has
+another place on the disk. If somebody replaced it before the pit started, the copy has another token.
 """
 
 from __future__ import annotations
@@ -84,8 +84,8 @@ def refuse_linked(path: Path) -> None:
 
 
 def served(path: Path) -> tuple[str, str] | None:
-    """Return the session token of the pit that runs on this ledger file, and the place on the disk of the ledger that
-    it serves. Return None if no pit runs."""
+    """Return two values about the pit that runs on this ledger file: its session token, and the place on the disk
+    (device and inode) of the ledger that it opened. Return None if no pit runs."""
     try:
         handle = os.open(_lock_of(path), os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
@@ -297,8 +297,8 @@ class LedgerFile:
 
 
 def _alone(path: Path) -> str:
-    """Return the option `&immutable=1` for SQLite if nobody has the ledger open and this process may not write a log
-    beside it; else an empty text. Without the option SQLite could not read such a ledger."""
+    """Return SQLite's option `&immutable=1` if the ledger has no SQLite log beside it and this process may not write
+    one; otherwise return an empty text. Without the option SQLite could not open the ledger in this case."""
     has_log = path.with_name(f"{path.name}-wal").exists()
     return "" if has_log or os.access(path.parent, os.W_OK) else "&immutable=1"
 

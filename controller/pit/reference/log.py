@@ -22,8 +22,8 @@ def say(what: str, kind: Kind = Kind.PIT_TOLD) -> None:
 
 
 def say_alarm(alarm: TableError | Counted, table: str = "") -> None:
-    """Write an alarm for people to standard error. `table` is the table that the alarm is about; empty for an alarm
-    about many."""
+    """Write an alarm for people to standard error. `table` is the id of the table that the alarm is about. `table` is
+    empty if the alarm is not about one table."""
     fields = {"TABLE_ID": table or None, "TABLE_CODE": alarm.code}
     tell(str(alarm), Kind.PIT_ALARM, sys.stderr, _NAME, Priority.ERR, fields)
 

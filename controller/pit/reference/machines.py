@@ -1,4 +1,5 @@
-"""Writes the files of a pit on two machines and a witness, from one file of names and addresses (docs/ha.md).
+"""Writes the configuration files for a pit that runs on two machines, with a third machine as witness (docs/ha.md). All
+values come from one file of names and addresses, `machines.toml`.
 
 The models (templates) stand beside that file. A `$name` in a model stands for what differs from house to house and from
 machine to machine. The passwords are made here, so nobody thinks one up, types one, or forgets one in an example.
@@ -38,8 +39,8 @@ def write_files(models: Path, into: Path) -> list[Path]:
     """Write each machine's files into a folder of its own below the new folder `into`. Returns the machines' folders.
 
     `models` is the folder of `machines.toml` and the models (templates). Raises TableError `machines_invalid` with
-    everything that is wrong in that file, `machines_models` if a model is missing, and `machines_exist` if `into` is
-    there already.
+    everything that is wrong in that file, `machines_models` if a model cannot be used, and `machines_exist` if `into`
+    is there already.
     """
     names = _read(models / NAMES)
     passwords = {f"{account}_password": secrets.token_urlsafe(24) for account in _ACCOUNTS}

@@ -1,12 +1,12 @@
 """Asks a table which program it runs, when somebody at the pit wants to know, and judges the answer.
 
-The question is a decision that the pit signs. It has a nonce, and the digest (`proof`) that the pit's own program files
-give together with that nonce. The answer is an event that the table signs. Both are in the ledger, and are compared
-here.
+The question is a decision that the pit signs. The question has a random nonce. With the question the pit records the
+proof: the digest of its own program files together with the nonce. The answer is an event that the table signs. Both
+are in the ledger, and are compared here.
 
-If an answer has the pit's own program digest but a wrong proof, the answer was made without reading the files: the
-digest was remembered. Even a right proof does not show that the machine runs the files that it shows, because whoever
-is root there can keep a true copy to show.
+If an answer has the right program digest but a wrong proof, the table did not read its files for the answer. It only
+remembered the digest. Even a right proof has a limit: whoever is root on the table's machine can keep a true copy of
+the files to show, and run others.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ class Question(Struct, frozen=True):
         return MeasureWord(self.table, self.epoch, self.nonce, at)
 
     def amiss(self, answer: Mapping[str, Any]) -> TableError | None:
-        """Return the alarm about a table's answer, whose details are `answer`: another program than the pit's own, or
-        no proof. Return None if the table runs the pit's own program."""
+        """Return an alarm if the table's answer, with the details `answer`, shows another program than the pit's own or
+        has no right proof. Return None if the table runs the pit's own program."""
         if answer.get("now") != self.program:
             version = f"{answer.get('version')!s:.20}"
             what = f"Table {self.table} runs version {version}, whose program's digest is {answer.get('now')!s:.64}."

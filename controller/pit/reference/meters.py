@@ -48,8 +48,8 @@ class Terms(Struct, frozen=True):
         return self != before and replace(self, prices_cents=before.prices_cents) == before
 
     def level(self, cents: int) -> int:
-        """Return the level that a meter shows when it holds `cents`: the whole, but at most the limit. A hit can win
-        this level. Cents above the limit are the meter's overflow."""
+        """Return the level that a meter shows when it holds `cents`: all of `cents`, but at most the limit. A hit can
+        win this level. Cents above the limit are the meter's overflow."""
         return cents if self.limit_cents is None else min(cents, self.limit_cents)
 
     def told(self) -> dict[str, object]:
@@ -109,18 +109,18 @@ class Reseed(Struct, frozen=True):
 
 
 def reseed(terms: Terms, reserve_cents: int) -> Reseed:
-    """Return with how much a meter begins again after a win: first from its reserve, then the house adds what still
-    lacks to the seed."""
+    """Return the two amounts with which a meter begins again after a win. Money comes first from the meter's reserve.
+    If that is less than the seed, the house adds the rest."""
     from_reserve = min(reserve_cents, terms.reseed_at_most_cents)
     return Reseed(from_reserve, max(0, terms.seed_cents - from_reserve))
 
 
 def left_after(shares: Iterable[Fraction]) -> tuple[Fraction, Fraction]:
-    """Return which part of a meter, and which part of its reserve, is left after these shares were won one after
-    another.
+    """Return which fraction of a meter, and which fraction of its reserve, is left after hits won these shares one
+    after another.
 
-    Example: a tenth and then a half leave 9/20 of the meter and all of the reserve. If the whole meter is won, nothing
-    is left of meter and reserve, because the meter is paid, and begins again with its reserve.
+    Example: hits of a tenth and then a half leave 9/20 of the meter and all of the reserve. If one hit wins the whole
+    meter, nothing is left of both: the meter is paid out, and the reserve becomes the start of the next meter.
     """
     won = [*shares]
     return prod((1 - share for share in won), start=Fraction(1)), Fraction(1 not in won)

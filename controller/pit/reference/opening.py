@@ -81,15 +81,16 @@ def read_alarms(at: Place, table: str | None) -> list[KeptAlarm | LeftOut]:
 
 
 def read_forks(at: Place) -> list[Fork]:
-    """Return the forks that the pit noted, the oldest first: signed checkpoints of a table's journal that no proof
-    joined to the checkpoint that the pit had cosigned. This only reads the ledger, even while a pit runs on it."""
+    """Return the forks that the pit noted, the oldest first. A fork is two checkpoints of a table's journal, both
+    signed by the table: the pit cosigned one, and no proof joined the other to it. This only reads the ledger, even
+    while a pit runs on it."""
     with read_only(at) as db:
         return forks(db)
 
 
 def _epochs(db: Store, table: str) -> list[str]:
-    """Return the epochs that were adopted for a table, the last adopted epoch last. Epochs whose adoption was taken
-    back stand before all others. Raises TableError `table_unknown`."""
+    """Return the epochs that were adopted for a table, in the order of adoption. Epochs whose adoption was taken back
+    stand before all others. Raises TableError `table_unknown`."""
     adopted = db.execute(
         "SELECT coalesce(set_aside_as, epoch) FROM adoption WHERE table_id = ? GROUP BY 1"
         " ORDER BY max(CASE WHEN set_aside_as IS NULL THEN 1 ELSE 0 END), max(number)",

@@ -1,17 +1,18 @@
-"""The order of wins of one meter: by the moment at which the wagers were locked, not by the arrival of the hit.
+"""Puts the wins of one meter in order: by the time at which the wagers were locked, not by the arrival of the hit.
 
-**A lock's moment** is the time of the pit's last signed message on the meters that the table had, plus the milliseconds
-from that message to the lock. It is a time by the pit's clock, whatever the table's clock says and however late the
-event comes. The moments of one table never go back: its stream is signed and chained, so a later lock is not an earlier
-one. A lock without a proven message has no moment, and its hits keep the order of their arrival.
+**The time of a lock** is the time of the pit's last signed message about the meters that the table had received, plus
+the milliseconds from that message to the lock. Both are independent of the table's clock, and of how late the event
+comes. The times of one table never go back, because its stream of events is signed and chained. If no signed message
+proves the time of a lock, the hits of that round keep the order of their arrival.
 
-**Levels go in that order.** Rounds of several tables may win the same share of a meter, each with a level of its own.
-If an earlier lock's hit comes later, the levels are given anew in the order of the locks, as long as all their awards
-are pending. A level on which people have decided stays as it is. The amount that a table showed stays too (`shown`).
+**Levels follow that order.** Rounds of several tables may win the same share of a meter, and each round gets a level of
+its own. A hit of an earlier lock may come later. Then the levels are assigned anew in the order of the locks, as long
+as all their awards are pending. A level on which people have decided stays as it is. A hit is still paid no less than
+the amount that its table showed (`shown`).
 
-**A pending award waits** until no hit of an earlier lock can come any more. Each other table that plays for the meter
-must have told that it knows of this win (`win_told`), or of a later lock. It must also have told the end of a round
-that it locked before.
+**A pending award waits** until no hit of an earlier lock can come any more. Every other table that plays for the meter
+must have sent one of two things: an event which says that it knows of this win (`win_told`), or a later lock. If the
+table locked a round before this award's round, it must also have sent the end of that round.
 """
 
 from __future__ import annotations
@@ -70,8 +71,8 @@ class Order:
         )
 
     def told(self, table: str, epoch: str, win: int) -> None:
-        """Note that the table's events say that it heard of the win number `win`. Everything that the table locked
-        before it heard of the win comes earlier in its stream of events."""
+        """Note that the table's events say that it heard of the win number `win`. Any lock that the table made before
+        it heard of the win is earlier in its stream of events, so the pit has that lock already."""
         self._db.execute(
             "INSERT INTO come_to (table_id, epoch, win) VALUES (?, ?, ?)"
             " ON CONFLICT (table_id, epoch) DO UPDATE SET win = excluded.win",
@@ -90,20 +91,21 @@ class Order:
         self._db.execute("INSERT INTO locked_at VALUES (?, ?) ON CONFLICT DO NOTHING", (hand, at_ms))
 
     def set_aside(self, table: str, epoch: str) -> None:
-        """Forget how far the table's locks and wins in this epoch have come, because the epoch's adoption was wrong."""
+        """Delete the record of the table's last lock and last known win in this epoch, because people took the epoch's
+        adoption back."""
         self._db.execute("DELETE FROM come_to WHERE table_id = ? AND epoch = ?", (table, epoch))
 
     def note_least(self, hand: int, meter: str, share: str, cents: int) -> None:
-        """Keep the least amount, `cents`, that the hits of the round `hand` that win this share are paid. Only the
-        first call for a round and share counts."""
+        """Record `cents` as the least amount that is paid for this share of the meter to the hits of the round `hand`.
+        Only the first call for a round and share counts."""
         self._db.execute("INSERT INTO at_least VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", (hand, meter, share, cents))
 
     def put_right(self, event: int, lock: int) -> list[tuple[int, int]]:
-        """Assign anew the levels of this meter's share to the rounds, in the order in which the rounds' wagers were
-        locked. Only levels whose awards are all pending move.
+        """Assign the levels of a meter's share to the rounds anew, in the order in which the rounds' wagers were
+        locked. `lock` is the number of one of these levels. Only levels whose awards are all pending move.
 
-        Returns each level that went to another round: the number of the level's row, and what it is worth to that round
-        now, in cents.
+        Returns a pair for each level that went to another round: the number of the level's row, and the amount in cents
+        that the level now pays to that round.
         """
         meter, share, hand = self._db.execute(
             "SELECT meter, share, hand FROM lock WHERE number = ?", (lock,)
@@ -134,8 +136,8 @@ class Order:
         return worth
 
     def later_decided(self, lock: int) -> list[str]:
-        """Return the ids of awards that won the same share of the meter, were locked later, and have been verified or
-        paid already."""
+        """Return the ids of awards that won the same share of the meter as the win `lock`, in a round that was locked
+        later, and that people have verified or paid already."""
         rows = self._db.execute(
             "SELECT award.id FROM lock JOIN locked_at ON locked_at.hand = lock.hand"
             " JOIN lock AS other ON other.meter = lock.meter AND other.share = lock.share AND other.undone = 0"
@@ -147,8 +149,8 @@ class Order:
         return [id_ for (id_,) in rows.fetchall()]
 
     def waits(self, award: int, table: str, meter: str | None, hand: int) -> tuple[tuple[str, str], ...]:
-        """Return the tables for which this pending award waits, as pairs of a table and the reason. Such a table may
-        have locked wagers earlier and have won."""
+        """Return the tables for which this pending award waits, as pairs of a table and the reason. Each of these
+        tables may have locked wagers earlier than the award's table, and one of those wagers may have won."""
         row = self._db.execute("SELECT ms FROM locked_at WHERE hand = ?", (hand,)).fetchone()
         (win,) = self._db.execute("SELECT min(seq) FROM win WHERE award = ?", (award,)).fetchone()
         if meter is None or row is None or win is None:
@@ -168,9 +170,9 @@ class Order:
         )
 
     def _why(self, table: str, epoch: str, come: Sequence[int], ms: int, win: int) -> str:
-        """Return why an award locked at `ms` must wait for another table; empty if it need not wait. `come` tells how
-        far that table's stream has come: shoe open or not, last win told, and round, event and time of its last lock.
-        """
+        """Return why an award locked at `ms` must wait for the table `table`; empty if it need not wait. `win` is the
+        number of the award's win. `come` is the last known of that table: whether a shoe is open, the last win that it
+        told, and the round, event number and time of its last lock."""
         shoe_open, told, hand, seq, locked_ms = come
         if hand and locked_ms < ms and not self._is_over(table, epoch, hand, seq):
             shoe, round_ = self._db.execute("SELECT shoe, round FROM hand WHERE number = ?", (hand,)).fetchone()

@@ -1,7 +1,8 @@
 """The requests that were refused at the pit's desk: who asked for what, when, and why it was refused.
 
-There is room for MOST_OF_AN_ACCOUNT refusals of an account on a day (UTC), and for MOST_OF_A_DAY of all accounts. Any
-further refusal is only counted, at the last refusal that was kept. So nobody can fill the disk by being refused.
+On each day (UTC) at most MOST_OF_AN_ACCOUNT refusals of one account are kept, and at most MOST_OF_A_DAY of all
+accounts. Further refusals only raise a counter in the refusal that was kept last. So nobody can fill the disk by being
+refused.
 """
 
 from __future__ import annotations

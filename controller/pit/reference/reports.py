@@ -1,4 +1,5 @@
-"""The types of what `pitctl` commands print with `--json`, for reports of which the ledger has no type of its own."""
+"""The types of the JSON that `pitctl` commands print with `--json`. Here are only those reports for which the ledger's
+own modules have no type."""
 
 from __future__ import annotations
 
@@ -36,7 +37,8 @@ class DecisionTold(Struct, frozen=True, kw_only=True):
     """A decision in the ledger's chain of decisions, as the pit signed it. A decision that an earlier version recorded
     has no signature.
 
-    Of the fields after `signature`, only those are set that belong to this kind of decision.
+    The fields after `signature` differ from one kind of decision to another. Fields that the kind does not use are not
+    set.
     """
 
     after: int

@@ -1,18 +1,20 @@
 """The pit on its broker: what the tables send goes into the ledger, and what the ledger has committed is acknowledged.
 
-**What the pit publishes.** The meters, on every change, and without a change often enough that the tables know the pit
-to be well. An award's step, once a person or the pit has put the step into the ledger. A table gets its steps one after
-another: each step is published again and again until the table's own events mention that step.
+**What the pit publishes.** The pit publishes the meters' levels after every change. Without a change it repeats them so
+often that the tables know that the pit is well. It also publishes each award step that a person or the pit has put into
+the ledger. A table gets its steps one after another: each step is published again and again until the table's own
+events mention that step.
 
 **Older copies.** On each connection the pit first reads its own retained acknowledgements (acks). An ack beyond the
 ledger's last event shows that the ledger is an older copy.
 
 **One thread.** The pit calls paho's network loop itself, so all messages that wait become one transaction, and one
-acknowledgement for each table. Inside that loop messages are only noted. So trouble with the ledger ends the process,
-and whatever the network sends can end no more than the connection.
+acknowledgement for each table. Inside that loop messages are only put into a list. An error in the loop ends no more
+than the connection, whatever the network sends. Work on the ledger comes after the loop, and its errors end the
+process.
 
 **Acknowledgements.** MQTT's own acknowledgement counts for nothing here: paho sends that acknowledgement as soon as
-`on_message` returns, and the broker may then forget the message. A table goes by the pit's retained ack, which is
+`on_message` returns, and the broker may then forget the message. Tables trust only the pit's retained ack, which is
 published after the commit. The table sends again what was not committed, so no MQTT session is kept. Each connection is
 a new client with a clean start, which also keeps paho from sending an old ack after a newer ack.
 """
@@ -74,7 +76,7 @@ class Pit:
     """The reference pit, which serves every table below the topic `root` on one broker.
 
     Each committed event is a line on standard output. Alarms, and news of the connection, go to standard error. The
-    same alarm is written once, and again only after an event of its table was committed.
+    same alarm of a table is not written again until an event of that table has been committed.
     """
 
     def __init__(
@@ -235,7 +237,8 @@ class Pit:
             wait_s = 0.0
 
     def _look_for_rival(self) -> None:
-        """Raise one alarm each time that another client begins to take the pit's place at the broker."""
+        """Raise one alarm each time that another client starts to act as the pit at the broker, for example with a copy
+        of the pit's certificate."""
         there = self._rival.there(time.monotonic())
         if there and not self._rival_told:
             what = "Another client connects to the broker as the pit, or says its meters."
@@ -269,8 +272,8 @@ class Pit:
     def _settle(self, link: Link) -> None:
         """Put the messages that arrived into the ledger, then acknowledge, then write the alarms.
 
-        Messages for which the time is short wait for the next call, so a table that sends much holds nobody up for
-        long. Only the pit's own retained acks, which come first on a connection, never wait.
+        After a second the rest of the messages waits for the next call, so a table that sends much does not delay the
+        others for long. Only the pit's own retained acks, which come first on a connection, never wait.
         """
         until_s = time.monotonic() + _BATCH_S
         arrived, self._arrived = self._arrived, []
@@ -322,8 +325,8 @@ class Pit:
             self._alarm(table, refusal)
 
     def _hear_own_ack(self, table: str, payload: bytes) -> None:
-        """Judge the message that the broker retains on a table's ack topic. The message may acknowledge more events
-        than this ledger has, or this pit may not have signed it."""
+        """Check the message that the broker retains on a table's ack topic. Raise an alarm if this pit did not sign the
+        message, or if it acknowledges more events than this ledger has."""
         if payload and not any(signature_holds(parse_object(payload), key) for key in self._own_keys):
             what = f"What the broker retains on the ack topic of {table!r} is not signed by this pit's key."
             do = "Find out who publishes there: only the pit may. The pit's next ack replaces the message."
@@ -385,8 +388,8 @@ class Pit:
         self._ask_tables(link)
 
     def _ask_tables(self, link: Link) -> None:
-        """Publish the questions to tables about their programs that people asked since the last call. Each question is
-        published once."""
+        """Publish the question "which program do you run?" to each table about which people asked since the last call.
+        Each question is published once."""
         questions, self._asked = self._ledger.measures.since(self._asked)
         for each in questions:
             payload = each.word(self._moments.later()).payload(self._key)
@@ -528,8 +531,8 @@ class Pit:
                 say_alarm(alarm, table)
 
     def _tell_what_was_counted(self) -> None:
-        """Tell people once a minute how many alarms were only counted, and count in the ledger those that it had no
-        room to keep."""
+        """Once a minute, tell people how many alarms were counted but not written. Add to the ledger's counters how
+        many alarms found no room in the ledger."""
         for counted in self._alarm_limit.over(time.monotonic()):
             if counted.more:
                 say_alarm(counted, counted.room)

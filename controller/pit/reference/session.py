@@ -1,11 +1,11 @@
 """What the running pit has heard since it started on its ledger, and so whether people may decide on awards.
 
 A ledger that was restored from an older copy does not know what was decided since the copy was made, so an award could
-be paid twice. The tables know these decisions, and so do the pit's own retained acknowledgements (acks). So a decision
-waits until two things are true. The pit that runs on this very file has heard every adopted table to its head (the last
-event that the table's state names). And the file has all that this pit ever acknowledged. A table that was once heard
-to its head counts as heard for the whole session: whatever the table tells of awards later, the table has it from this
-pit.
+be paid twice. The tables know these decisions. The pit's own retained acknowledgements (acks) show how far the lost
+ledger went. So a decision waits until two things are true. First, the pit that runs on this very ledger has committed
+the events of every adopted table up to the head (the last event that the table's state names). Second, the ledger has
+every event that this pit ever acknowledged. Reaching a table's head once is enough for the whole session, because the
+table learns of later award decisions only from this pit.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Session:
         self._heads: dict[str, tuple[Adoption, int]] = {}  # what each table's state said last
 
     def begin(self, token: str) -> None:
-        """Begin a session with this token. At its begin the pit has heard no table."""
+        """Begin a session with this token. At this moment no table counts as heard."""
         self._db.execute("DELETE FROM session")
         self._db.execute("DELETE FROM heard_to_head")
         self._db.execute("INSERT INTO session VALUES (?, ?)", (token, now_text()))
@@ -65,12 +65,12 @@ class Session:
         self._db.refuse_if_taken_over(self.token)
 
     def note_head(self, table: str, state_of: Adoption, head_seq: int, known: bool) -> bool:
-        """Note `head_seq`, the number of a table's last event as the table's state names it. Returns True if that
-        number is lower than the number noted before.
+        """Note `head_seq`, the number of a table's last event according to the table's state. Returns True if that
+        number is lower than the number noted before: the ledger may then have that event already, though no new event
+        came.
 
-        After a lower number the ledger may already have the table's last event, though no event came. `known` is True
-        if somebody once adopted the table. For other tables, whose names anybody can invent, a number is noted only
-        while there is room.
+        `known` is True if somebody once adopted the table. Anybody can invent names of other tables, so their numbers
+        are noted only until the list is full.
         """
         before = self._heads.get(table)
         if known or table in self._heads or len(self._heads) < _MOST_HEADS:
@@ -86,10 +86,10 @@ class Session:
         )
 
     def news(self, heads: Mapping[str, Head]) -> tuple[list[str], list[str]]:
-        """Return two lists of tables, for tables that are committed up to `heads`. Nothing is written.
+        """Return two lists of tables. `heads` maps each table to its last committed event. Nothing is written.
 
-        The first list has the tables of which this ledger lacked acknowledged events, and lacks none any more. The
-        second list has the tables that are heard to their last event for the first time in this session.
+        The first list has the tables of which this ledger lacked acknowledged events, and now lacks none. The second
+        list has the tables whose events are committed up to the last one for the first time in this session.
         """
         if not self._db.leads:
             return [], []
@@ -108,8 +108,8 @@ class Session:
         return caught_up, [table for table, epoch in at_head.items() if heard.get(table) != epoch]
 
     def note_progress(self, heads: Mapping[str, Head]) -> None:
-        """Record which tables have caught up: those of which the ledger has all acknowledged events now, and those that
-        are heard to their last event. `heads` tells how far each table is committed."""
+        """Record two kinds of tables: those whose acknowledged events are now all in the ledger, and those whose last
+        event has been committed in this session. `heads` maps each table to its last committed event."""
         caught_up, at_head = self.news(heads)
         for table in caught_up:
             self._db.execute("DELETE FROM said_before WHERE table_id = ?", (table,))
@@ -120,7 +120,8 @@ class Session:
             )
 
     def forget(self, table: str) -> None:
-        """Forget what was heard of a table whose adoption has ended. The pit waits for the table's events no longer."""
+        """Delete what is noted of a table whose adoption has ended, so that the pit no longer waits for the table's
+        events."""
         self._db.execute("DELETE FROM said_before WHERE table_id = ?", (table,))
         self._db.execute("DELETE FROM heard_to_head WHERE table_id = ?", (table,))
 
@@ -178,7 +179,8 @@ class Session:
         return None if row is None else str(row[0])
 
     def heard(self, tables: Collection[str]) -> dict[str, str]:
-        """Return the epoch of each of these tables that was heard to its last event in this session."""
+        """Return a dict that maps a table to its epoch. It has those of `tables` whose events were committed up to the
+        last one in this session."""
         if not tables:
             return {}
         wanted = f"SELECT table_id, epoch FROM heard_to_head WHERE table_id IN ({marks(tables)})"

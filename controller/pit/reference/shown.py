@@ -38,7 +38,7 @@ _LATE_MS = 60_000
 class Shown:
     """The meter levels that tables showed, in a ledger. Every method must be called inside the ledger's transaction.
 
-    `keys` are the pit's key and its former keys. Without keys, the pit's messages in the events are not looked at.
+    `keys` are the pit's key and its former keys. If `keys` is empty, the pit's messages in tables' events are ignored.
     """
 
     def __init__(self, db: Store) -> None:
@@ -50,8 +50,9 @@ class Shown:
         """Record what the table showed of these meters when the wagers of the round `hand` were locked. `proof` is the
         pit's signed message that the table's event carries.
 
-        Returns two values. The first is the moment of the lock in ms since 1970; None if no message proves the moment.
-        The second is an alarm about a message that does not count or came late; None if nothing is wrong.
+        Returns two values. The first is the time of the lock in ms since 1970; None if no message of the pit proves it.
+        The second is an alarm; None if nothing is wrong. The alarm says that the pit did not sign the message, or that
+        the pit heard of the lock more than a minute late.
         """
         if not self.keys or proof is None or not meters:
             return None, None
@@ -81,8 +82,9 @@ class Shown:
         )
 
     def least_cents(self, hand: int, meter: str, share: Fraction) -> int:
-        """Return the least amount, in cents, that a hit of this share of the meter is paid: that share of the level
-        that the table showed, less what other shares of the same round have won."""
+        """Return the least amount, in cents, that a hit of this share of the meter is paid. First take from the level
+        that the table showed what the round's other shares have won. The least amount is the share of the rest, rounded
+        down."""
         row = self._db.execute(
             "SELECT cents - (SELECT coalesce(sum(lock.cents + coalesce(added.cents, 0)), 0) FROM lock"
             " LEFT JOIN added ON added.lock = lock.number"

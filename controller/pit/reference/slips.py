@@ -143,8 +143,8 @@ class Slips:
         return self._to_print(number, award, before)
 
     def _number(self, award: Award, at: str) -> tuple[int, int | None]:
-        """Return the number of the award's slip, and the number of the void slip before it, or None. If the award needs
-        a new slip, the next number is given out."""
+        """Return the number of the award's slip, and the number of the void slip that it replaces (None if it replaces
+        none). If the award needs a new slip, the slip gets the next free number."""
         wager_cents, form = due(self._db, award.number, award.cents, at)
         if award.step == "paid":  # what was due was decided when the award was paid
             form = _last_form(self._db, award.number, form)
@@ -184,7 +184,8 @@ class Slips:
 
 
 def due(db: Store, award: int, cents: int, at: str) -> tuple[int, str | None]:
-    """Return the wager of an award, in cents, and the tax form that is due if the award is paid at the time `at`.
+    """Return two values: the award's wager in cents, and the tax form that is required if the award of `cents` is paid
+    at the time `at` (None if no form is required).
 
     If the hit had no locked wager, the wager is 0, and the award is reported by its amount alone.
     """
@@ -254,6 +255,6 @@ def amiss(db: Store) -> Iterator[str]:
 
 
 def _last_form(db: Store, award: int, otherwise: str | None) -> str | None:
-    """Return the tax form on the award's last slip; `otherwise` if the award has no slip."""
+    """Return the tax form on the award's last slip. Return `otherwise` if the award has no slip."""
     row = db.execute("SELECT tax_form FROM slip WHERE award = ? ORDER BY number DESC LIMIT 1", (award,)).fetchone()
     return otherwise if row is None else row[0]

@@ -46,9 +46,9 @@ class Waiting(Struct, frozen=True):
 class Standing(Struct, frozen=True):
     """The pit's state at one moment, as the ledger has it.
 
-    `undecidable` says why people cannot decide on awards now, and `running` whether a pit runs on the ledger. Levels,
-    reserves and overflows are in cents. `alarms` are the newest alarms, the newest first; `alarms_by_code` counts all
-    alarms.
+    `undecidable` says why people cannot decide on awards now; None if they can. `running` is True if a pit runs on the
+    ledger. `levels`, `reserves` and `overflows` map each meter to cents. `alarms` are the latest alarms, the newest
+    first. `alarms_by_code` maps an error code to the count of all its alarms.
     """
 
     running: bool
@@ -116,8 +116,8 @@ def _waiting(db: Store, books: Books) -> Iterator[Waiting]:
 
 
 def _of_meters(kind: str, funds: Mapping[str, int]) -> dict[str, int]:
-    """Return the cents in the money accounts whose names begin with `kind`, by the meter's name. `kind` is for example
-    "reserve:", and `funds` holds the cents of every account."""
+    """Return a dict that maps each meter's name to the cents in its money account of this kind. `kind` is the beginning
+    of the account's name, for example "reserve:". `funds` maps every account's name to its cents."""
     return {account.removeprefix(kind): cents for account, cents in funds.items() if account.startswith(kind)}
 
 

@@ -92,20 +92,20 @@ class Store(Protocol):
         """Raise the database's own error if it finds that its files are damaged."""
 
     def lead(self, say: Callable[[str], None]) -> AbstractContextManager[str]:
-        """Open the transaction with which this process becomes the pit that runs on the ledger. Gives the new session's
-        token.
+        """Make this process the pit that runs on the ledger. Yields the new session's token inside a transaction, which
+        the `with` block completes.
 
         Raises TableError `ledger_locked` if another pit runs. A store that several pits share waits instead until none
         of them runs, and tells people so by `say`.
         """
 
     def refuse_if_taken_over(self, token: Callable[[], str | None]) -> None:
-        """Raise TableError if this process was the pit that runs on the ledger and is so no more. `token` returns the
-        token of the ledger's newest session."""
+        """Raise TableError if this process ran as the pit on this ledger and another pit has taken its place. `token`
+        is a function that returns the token of the ledger's newest session."""
 
     def refuse_unserved(self, token: str | None) -> None:
-        """Raise TableError `pit_not_running` or `ledger_replaced` unless a pit runs on this ledger, and `token` is the
-        token of that pit's session."""
+        """Raise TableError `pit_not_running` if no pit runs on this ledger, or `ledger_replaced` if the running pit
+        serves another file under the ledger's name. `token` is the token of the newest session in this ledger."""
 
     def close(self) -> None:
         """Let go of the ledger, so that another pit can run on it."""
@@ -113,10 +113,11 @@ class Store(Protocol):
 
 @contextmanager
 def nonsense_explained(store: Store) -> Iterator[None]:
-    """Run a block, and turn the database's errors in it into a TableError. A value in the ledger that makes no sense is
-    treated as damage too.
+    """Run a block, and turn two kinds of errors in it into a TableError: errors of the database, and the errors in
+    NONSENSE, which mean that a value in the ledger makes no sense, because the ledger is damaged.
 
-    This is only for code that works on nothing but the ledger: elsewhere such an exception is a defect of this program.
+    Use this only for code that works on nothing but the ledger. In other code an error in NONSENSE is a defect of this
+    program.
     """
     with store.explained():
         try:

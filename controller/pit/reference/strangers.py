@@ -1,5 +1,5 @@
-"""Refusals of messages that speak for a table under a key, or in an epoch, that nobody has adopted, and the words in
-which people are told of them."""
+"""Refusals of messages that claim to come from a table, but use a key or an epoch (the random name of a journal) that
+nobody has adopted. The module also has the texts in which people are told of them."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ _KEY = re.compile("[0-9a-f]{32}|[0-9a-f]{64}")  # a fingerprint, or the key itse
 
 
 class Met(Struct):
-    """The result of judging tables' states: the tables adopted just now, pairs of a table and its refusal, and the
-    tables that may now be heard to their last event (`to_look`)."""
+    """The result of judging tables' state messages. `adopted` are the tables that were adopted just now. `refused`
+    holds pairs: a table and its refusal. `to_look` are the tables whose last event may be committed now."""
 
     adopted: list[str] = field(default_factory=list)
     refused: list[tuple[str, RefusedError]] = field(default_factory=list)
@@ -73,8 +73,8 @@ class Strangers:
         )
 
     def refusal(self, table: str, shown: Adoption) -> RefusedError:
-        """Return the refusal of an epoch or key that a table shows and that nobody adopted. The key is remembered, to
-        be kept in the ledger later."""
+        """Return the refusal for a table that shows an epoch or key that nobody adopted. The key is remembered in
+        memory; the ledger keeps it later."""
         epoch = shown.epoch
         adopted, seen = self._adoptions.key_of(table, epoch), self.keys_seen(table, epoch)
         others = [key for key in seen if key != shown.public_key]
@@ -130,8 +130,8 @@ class Strangers:
         )
 
     def of_another_key(self, table: str, epoch: str, key: bytes, adopted: bytes | None) -> RefusedError:
-        """Return the refusal of everything that a table says under this key, because its epoch was adopted with another
-        key."""
+        """Return the refusal for messages that a table signs with `key`, because the epoch was adopted with the key
+        `adopted`."""
         adopted_key = "none" if adopted is None else fingerprint(adopted)
         unadopt = self._command("unadopt", table, epoch)
         return RefusedError(

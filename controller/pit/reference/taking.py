@@ -43,8 +43,8 @@ class Received(Struct, frozen=True):
 
 
 class Taken(Struct):
-    """The outcome for the first `looked_at` messages of a batch. `gaps` are the tables that sent an event after a gap
-    in their numbers."""
+    """The outcome for the first `looked_at` messages of a batch. `gaps` are the tables that sent an event whose number
+    is not the next, because events before it are missing."""
 
     committed: list[Committed] = field(default_factory=list)
     refused: list[tuple[str, RefusedError]] = field(default_factory=list)
@@ -63,8 +63,8 @@ class Taking:
         self._books = books
 
     def take_all(self, events: Sequence[tuple[str, bytes]], until_s: float) -> Taken:
-        """Commit those of these events that may be committed. Each event is a pair: a table's id and a payload. When
-        the monotonic clock has reached `until_s`, no further event is begun."""
+        """Commit each of these events that is the next event of its table. Each event is a pair: a table's id and a
+        payload. No further event is begun once the monotonic clock has reached `until_s`."""
         try:
             with self._undone_if_raised():
                 return self._take(events, until_s)
@@ -72,8 +72,8 @@ class Taking:
             return self._take_each(events, until_s)
 
     def _take(self, events: Sequence[tuple[str, bytes]], until_s: float) -> Taken:
-        """Commit those of these events that may be committed, all at one go. Raises one of the store's `nonsense`
-        errors if an event cannot be booked."""
+        """Commit each of these events that is the next event of its table, all in one step. Raises one of the store's
+        `nonsense` errors if an event cannot be booked."""
         taken, heads = Taken(), self._events.heads({table for table, _ in events})
         read = [_read(*each) for each in events]
         bodies = self._events.bodies(
@@ -123,14 +123,15 @@ class Taking:
         bodies: Mapping[tuple[str, str, int], bytes],
         gaps: set[str],
     ) -> bool:
-        """Return True if this event, which came as `payload`, is the next event of its table; return False if the
+        """Return True if this event, which came as `payload`, is the next event of its table. Return False if the
         message is to be dropped. Raises RefusedError if the message is to be refused.
 
-        `bodies` holds the committed events that have the same numbers as events of the batch. This writes nothing.
+        `head` is the table's last committed event. `bodies` holds the committed events that have the same numbers as
+        events of the batch. This writes nothing to the ledger.
 
-        To verify a signature takes longer than all else, so a message that will be dropped is dropped without that. But
-        of the events after a gap, the first of each table is verified, and the table is put into `gaps`. So people are
-        told of a forger who does not know which event is next.
+        Verifying a signature is the slowest step, so a message that will be dropped is dropped without it. There is one
+        exception: the first event of a table after a gap in the numbers is verified, and the table is put into `gaps`.
+        So people are told of a forger who does not know which event is next.
         """
         if head is None or head.adoption.epoch != event.epoch:
             raise self._strangers.of_another_epoch(table, event)

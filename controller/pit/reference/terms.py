@@ -1,13 +1,13 @@
 """The terms of the meters (seed, shares, limit, prices): those in force, those that wait, and who approved them.
 
-A new meter's terms are in force at once, and so are changed terms of a meter for which nobody has ever played. For any
-other meter, changed terms wait, because players feed the meter on the terms in force, and no change may touch what they
-play for. They come into force with the hit that wins all of the meter, and the meter begins again by them. A hit of a
-part leaves the meter in play. A change of prices alone is in force at once, because it changes nothing of what players
-play for, and a table with the right price may be waiting for it.
+The terms of a new meter are in force at once, and so are changed terms of a meter for which nobody has ever played. For
+any other meter, changed terms wait, because players feed the meter on the terms in force, and no change may touch what
+they play for. The changed terms come into force with the hit that wins the whole meter. A hit that wins a part of the
+meter does not bring them into force. A change of prices alone is in force at once, because it changes nothing of what
+players play for, and a table with the new price may be waiting for it.
 
-If every award of that hit is rejected, the meter was never won: the former terms are in force again, and the changed
-terms wait again.
+If every award of the hit that won the whole meter is rejected, the meter was never won. Then the former terms are in
+force again, and the changed terms wait again.
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ _COLUMNS = "seed_cents, contribution, reserve, reseed_at_most_cents, limit_cents
 
 
 class Running(Struct, frozen=True):
-    """The terms in force of an open meter, their number, and the meter's generation (the count of its wins so far). The
-    next locked wager is booked by them."""
+    """The terms in force of an open meter, the number of these terms, and the meter's generation (the count of its wins
+    so far). The next locked wager is booked by these terms."""
 
     terms_number: int
     generation: int
@@ -83,8 +83,8 @@ class Approved(Struct, frozen=True):
     """Terms of a meter that people approved: who, when and why. `waits` is True if they come into force only after the
     meter is won.
 
-    Terms that an earlier version approved name nobody. `runs_since` is the id of the hit that brought waiting terms
-    into force.
+    `by` and `witness` are None for terms that an earlier version approved. `runs_since` is the id of the hit that
+    brought waiting terms into force; None if no hit did.
     """
 
     meter: str
@@ -281,8 +281,8 @@ class MeterTerms:
         return number, terms
 
     def begin_waiting(self, meter: str, event: int, lock: int) -> None:
-        """Put the meter's waiting terms into force, because the hit of the event `event` won all of the meter. `lock`
-        is the number of the win."""
+        """If terms of the meter wait, put them into force, because the hit of the event `event` won the whole meter.
+        `lock` is the number of the win."""
         if meter not in (waiting := self.waiting()):
             return
         self._db.execute(

@@ -1,8 +1,8 @@
 """The wins of meters, as the pit tells them to the screens of all tables.
 
-A win is told once all hits of its round have come, because only then its amount is known. A win is told anew if its
-amount changes later, for example if another hit of the level is rejected. The pit's messages on the meters name the
-wins one after another, each win in a message of its own, and repeat the last one.
+A win is told once all hits of its round have come, because only then its amount is known. If the amount changes later,
+the win is told again with a new number, for example if another hit that shared the level is rejected. Each message of
+the pit about the meters names one win: the next win, or the last win again if there is no new one.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ class Wins:
         self._level_cents = level_cents
 
     def tell(self, hand: int) -> None:
-        """Give a number to each win of the round `hand` that tables have yet to be told, or whose amount has changed.
-        Nothing happens before all hits of the round have come."""
+        """Give the next number to each win in the round `hand` if the tables have not been told of that win, or if its
+        amount has changed since. Nothing happens before all hits of the round have come."""
         due = self._db.execute(
             "SELECT award.number, cents, meter FROM award JOIN hand ON hand.number = award.hand"
             " WHERE award.hand = ? AND meter IS NOT NULL AND step != 'rejected'"
@@ -59,12 +59,13 @@ class Wins:
             )
 
     def tell_of(self, award: int) -> None:
-        """Tell the tables of this award's win again if the award's amount has changed."""
+        """If the amount of this award has changed, tell the tables of the award's win again."""
         (hand,) = self._db.execute("SELECT hand FROM award WHERE number = ?", (award,)).fetchone()
         self.tell(int(hand))
 
     def after(self, seq: int | None) -> Win | None:
-        """Return the first win numbered above `seq`, or the last win if `seq` is None; None if there is no such win."""
+        """Return the first win whose number is above `seq`. If `seq` is None, return the last win. Return None if there
+        is no win to return."""
         which = "ORDER BY win.seq DESC" if seq is None else "WHERE win.seq > ? ORDER BY win.seq"
         row = self._db.execute(f"{_WIN} {which} LIMIT 1", () if seq is None else (seq,)).fetchone()
         return None if row is None else of_row(Win, row)

@@ -2,13 +2,15 @@
 that tables showed.
 
 A journal is the record of a table in one epoch. A checkpoint is a note, signed by the table, of the journal's size and
-the root hash of its tree. The pit cosigns a checkpoint only if a proof shows that its tree begins with the tree that
-the pit cosigned last, and it keeps the checkpoint in its ledger before it says so. So a table that shows two histories
-gets one of them cosigned. The ledger keeps the other history's note beside the cosigned one.
+the root hash of its tree. The pit cosigns a checkpoint only if a proof shows that the checkpoint's tree begins with the
+tree that the pit cosigned last. The pit writes the checkpoint into its ledger before it sends the cosignature. So if a
+table has two histories, the pit cosigns only one of them. The ledger keeps the note of the second history beside the
+cosigned note.
 
-Two different notes with the same number of rows prove two histories. Notes with different numbers of rows do not: a
-proof was lacking or spoiled, and anybody on its way can spoil it. Each award of that journal is then in doubt until two
-people have decided. An award of a later hit is in no doubt once proofs join the notes.
+Two different notes with the same number of rows prove two histories. Notes with different numbers of rows prove nothing
+by themselves: their proof was missing or spoiled, and anybody who carries the message can spoil it. While a fork is not
+resolved, each award of that journal is in doubt, until two people have decided. An award of a later hit is in no doubt
+once proofs join the notes.
 """
 
 from __future__ import annotations
@@ -72,8 +74,8 @@ _STOP = (
 
 
 class Cosigned(Struct, frozen=True):
-    """The pit's answer to a table about its journal: the epoch, how many rows the last cosigned checkpoint has, the
-    cosignature, and why a checkpoint was refused."""
+    """The pit's answer to a table about its journal: the epoch, the number of rows in the last cosigned checkpoint, the
+    pit's cosignature, and the reason if a checkpoint was refused."""
 
     epoch: str
     size: int
@@ -87,7 +89,8 @@ class Cosigned(Struct, frozen=True):
 
 
 class Judged(Struct, frozen=True):
-    """The outcome for a checkpoint that a table showed: the pit's answer to the table, and an alarm for people."""
+    """The outcome for a checkpoint that a table showed: the pit's answer to the table (None if it gets none), and an
+    alarm for people (None if nothing is wrong)."""
 
     answer: Cosigned | None
     alarm: RefusedError | None = None
@@ -120,7 +123,7 @@ class Fork(Struct, frozen=True):
         return f"{told}{self._conclusion()}\n"
 
     def _conclusion(self) -> str:
-        """Return what the two notes prove, as text for people: two histories, or nothing."""
+        """Return as text for people whether the two notes prove that the journal has two histories."""
         one, other = (_rows(note) for note in (self.cosigned, self.shown))
         if self.is_proof:
             return f"They prove two histories by themselves: the table's key signed two trees of {one} rows."
@@ -134,14 +137,15 @@ class Fork(Struct, frozen=True):
 
 
 def forks(db: Store) -> list[Fork]:
-    """Return the forks that the ledger keeps, the oldest first: signed checkpoints that no proof joined to the cosigned
-    checkpoint when they came."""
+    """Return the forks that the ledger keeps, the oldest first. A fork is two signed checkpoints of a table's journal:
+    the one that the pit had cosigned, and one that came without a proof that joined it to the first."""
     kept = db.execute("SELECT table_id, epoch, cosigned, shown FROM fork ORDER BY number")
     return [_as_known_now(db, of_row(Fork, row)) for row in kept.fetchall()]
 
 
 def _as_known_now(db: Store, fork: Fork) -> Fork:
-    """Return the fork, brought up to date with what the pit has cosigned since."""
+    """Return the fork as it is known now. If the pit has since cosigned the shown note, the fork is `joined`. If the
+    pit has cosigned another note of the same number of rows, that note becomes the fork's `cosigned` note."""
     of_its_size = "SELECT note FROM cosigned WHERE table_id = ? AND epoch = ? AND size = ?"
     row = db.execute(of_its_size, (fork.table, fork.epoch, _rows(fork.shown))).fetchone()
     if row is None:
@@ -167,11 +171,12 @@ class Witness:
     def judge_all(
         self, shown: Sequence[tuple[str, bytes]], to_look: Collection[str], key: SigningKey, now_s: int
     ) -> tuple[dict[str, Cosigned], list[tuple[str, RefusedError]]]:
-        """Cosign the checkpoints that tables show, or say why not, in one transaction. `shown` holds pairs: a table's
-        id, and the payload of its message.
+        """Judge in one transaction the checkpoints that tables show: cosign each, or refuse it. `shown` holds pairs: a
+        table's id, and the payload of its message.
 
-        Returns the pit's answer to each of the tables `to_look`, and to each table that showed a checkpoint of its own;
-        and pairs of a table and an alarm for people. A table that is not adopted gets no answer and no alarm.
+        Returns two values. The first maps a table to the pit's answer. It has each table in `to_look`, which gets its
+        last cosigned checkpoint, and each table in `shown`. The second has pairs of a table and an alarm for people. A
+        table that is not adopted gets no answer and no alarm.
         """
         with self._db.transaction():
             return self._judge_all(shown, to_look, key, now_s)
@@ -204,7 +209,8 @@ class Witness:
         return None if row is None else read_note(row[0])
 
     def _said(self, heard: Mapping[str, Adoption], key: SigningKey, now_s: int) -> dict[str, Cosigned]:
-        """Return the pit's answer about the last cosigned checkpoint of each of these tables' adopted journals."""
+        """Return a dict that maps each table in `heard` to the pit's answer about the last cosigned checkpoint of its
+        journal. `heard` maps each table to its adoption."""
         if not heard:
             return {}
         last = self._db.execute(
@@ -219,8 +225,8 @@ class Witness:
         }
 
     def _told(self, table: str, epoch: str, note: Note | None, key: SigningKey, now_s: int) -> Cosigned:
-        """Return the pit's answer about the last cosigned note of a journal. If a former key of the pit cosigned that
-        note, the note is cosigned with `key` now."""
+        """Return the pit's answer about `note`, the last cosigned checkpoint of a journal. If only a former key of the
+        pit cosigned the note, cosign it with `key` first."""
         if note is None:
             return Cosigned(epoch, 0, "")
         if note.cosigned_at_s(PIT_WITNESS, key.public) is None:
@@ -230,8 +236,8 @@ class Witness:
         return _told(epoch, note)
 
     def judge(self, table: str, payload: bytes, adopted: Adoption, key: SigningKey, now_s: int) -> Judged:
-        """Cosign the checkpoint that is in the table's message, or say why not. `adopted` is the table's adopted epoch
-        and its key."""
+        """Cosign the checkpoint in the table's message, or refuse it and return the reason. `adopted` is the table's
+        adopted epoch and its key."""
         shown = ShownCheckpoint.read(parse_object(payload))
         read = None if shown is None else shown.read_note()
         if shown is None or read is None:
@@ -261,8 +267,8 @@ class Witness:
         return Judged(_told(adopted.epoch, seen))
 
     def forked(self, table: str, epoch: str) -> bool:
-        """Tell whether this journal ever showed a checkpoint that is still not joined to the cosigned checkpoint by a
-        proof."""
+        """Return True if this journal has an open fork: a checkpoint that the table showed, and that no proof has
+        joined to the cosigned checkpoint yet."""
         return bool(self._not_joined(table, epoch))
 
     def _not_joined(self, table: str, epoch: str) -> list[Fork]:
@@ -286,8 +292,8 @@ class Witness:
         )
 
     def _forked(self, table: str, epoch: str, answer: Cosigned, kept: Note, shown: Note) -> Judged:
-        """Keep the cosigned note and the shown note as a fork, once, because no proof joins them. Returns the outcome,
-        with an alarm for people."""
+        """Keep the two notes as a fork, because no proof joins them: the note that the pit cosigned (`kept`), and the
+        note that the table showed (`shown`). Returns the outcome, with an alarm for people."""
         new, before = Fork(table, epoch, str(kept), str(shown)), self._not_joined(table, epoch)
         if sum(fork.is_proof == new.is_proof for fork in before) < _MOST_FORKS:
             self._db.execute(

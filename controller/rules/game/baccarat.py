@@ -1,9 +1,9 @@
 """Punto banco: which hand takes the next card, and how a round ends.
 
-The rules for third cards are a `Tableau`, data of the game file (sheet 000, "Player … Banker …"): no number of those
-rules is in this code. Each answer is computed from all cards dealt so far, so nothing but the cards is kept for a
-round. In Midi Baccarat all cards, third cards too, lie face down until the seats that squeeze them have handed them
-back (`PuntoBanco.reveal`).
+The game file holds the rules for third cards, as a `Tableau` (sheet 000, "Player … Banker …"). No number of those rules
+is in this code. Each answer is computed from all cards dealt so far, so nothing but the cards is kept for a round. In
+Midi Baccarat all cards, third cards too, lie face down until the seats that squeeze them have handed them back
+(`PuntoBanco.reveal`).
 """
 
 from __future__ import annotations
@@ -115,8 +115,8 @@ class PuntoBanco(Struct, frozen=True, forbid_unknown_fields=True, tag_field="kin
 
     @property
     def calls(self) -> tuple[Call, ...]:
-        """The signals that the dealer may give during a round: that face-down cards have been turned up, or no signal
-        at all."""
+        """The signals that the dealer may give during a round. If the dealer signals that face-down cards have been
+        turned up, this is the call "reveal". Otherwise there are no signals."""
         return (Call.REVEAL,) if self.reveal == "input" else ()
 
     def next_step(self, _: Seating, plays: Sequence[Play]) -> Draw | Reveal | TwoHands:
@@ -147,8 +147,8 @@ class PuntoBanco(Struct, frozen=True, forbid_unknown_fields=True, tag_field="kin
         )
 
     def corrected(self, _: Done, hands: Mapping[str, tuple[Card, ...]]) -> TwoHands:
-        """Return the finished round that consists of the two hands which people read on the layout, by the hands'
-        names. Raises HandsError if these cards cannot be a finished round."""
+        """Return the finished round with the hands that people read on the layout. `hands` maps the name of each hand
+        to its cards. Raises HandsError if these cards cannot be a finished round."""
         return two_hands_read(self.naturals, hands)
 
     def seen(self, done: Done, _: Seating, __: int | None, printed: Printed) -> tuple[Finished, ...]:

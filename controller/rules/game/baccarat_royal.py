@@ -53,9 +53,9 @@ class BankerRow(Struct, frozen=True, forbid_unknown_fields=True):
 class BaccaratRoyal(Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind", tag=True):
     """The game of Baccarat Royal by the rules of one house. Totals are 0 to 9.
 
-    Raises ValueError unless the naturals are the highest totals, nobody draws on a natural, every lower total stands in
-    exactly one row of Banker's drawing rules, no list names a number twice, and Player does not both have to draw and
-    have a choice on the same total.
+    Raises ValueError unless these rules hold: the naturals are the highest totals, nobody draws on a natural, every
+    lower total stands in exactly one row of Banker's drawing rules, and no list names a number twice. Also raises
+    ValueError if Player has to draw on a total and has a free choice on the same total.
     """
 
     deal_order: DealOrder
@@ -99,8 +99,8 @@ class BaccaratRoyal(Struct, frozen=True, forbid_unknown_fields=True, tag_field="
 
     @property
     def house_ways(self) -> dict[str, str]:
-        """The house's rules that say which seats play Player and Banker in the next round, after a win and
-        after a tie."""
+        """What the house has chosen for this game, for players to read: the rules that say which seats play Player and
+        Banker in the next round, after a win ("win") and after a tie ("tie")."""
         return {"win": self.on_win, "tie": self.on_tie}
 
     @property
@@ -140,8 +140,8 @@ class BaccaratRoyal(Struct, frozen=True, forbid_unknown_fields=True, tag_field="
         return layout.lies(PLAYER, actives.player), layout.lies(BANKER, actives.banker)
 
     def corrected(self, _: Done, hands: Mapping[str, tuple[Card, ...]]) -> TwoHands:
-        """Return the finished round that consists of the two hands which people read on the layout, by the hands'
-        names. Raises HandsError if these cards cannot be a finished round."""
+        """Return the finished round with the hands that people read on the layout. `hands` maps the name of each hand
+        to its cards. Raises HandsError if these cards cannot be a finished round."""
         return two_hands_read(self.naturals, hands)
 
     def seen(self, done: Done, seating: Seating, seat: int | None, printed: Printed) -> tuple[Finished, ...]:
@@ -158,13 +158,13 @@ class BaccaratRoyal(Struct, frozen=True, forbid_unknown_fields=True, tag_field="
         return 6
 
     def dealt(self, how: Literal["mini", "midi"]) -> Self | None:
-        """Return this game for a table that deals all games as "mini", or None for "midi", because this game is only
-        dealt as "mini"."""
+        """Return this game if `how` is "mini". Return None if `how` is "midi", because this game cannot be dealt in
+        that way."""
         return self if how == "mini" else None
 
     def player_options(self, hole_cards: Sequence[Card]) -> tuple[Call, ...]:
-        """Return what Player may call with these first two cards: hit and stand on a total with a free choice, or else
-        only the call that the rules demand."""
+        """Return what Player may call with the first two cards `hole_cards`. On a total with a free choice these are
+        hit and stand. On every other total it is only the call that the rules demand."""
         points = total(hole_cards)
         if points in self.player_draws_on:
             return (Call.HIT,)

@@ -1,9 +1,9 @@
 """Bets as data: the conditions on a finished round under which a wager wins, pushes, loses, or wins an award.
 
-A bet is a list of rows. The first row whose condition holds decides the wager. If no row's condition holds, the wager
-is lost. A condition is written with a fixed set of words for properties of finished rounds: the fields of `When`,
-`HandIs` and `CardsAre`. A condition holds if every word written in it holds. A word with several values holds if any
-one of the values does. `docs/bets.md` explains each word with an example.
+A bet has a pay table: a list of rows, each with a condition. The first row whose condition holds decides the wager. If
+no row's condition holds, the wager is lost. A condition is written with a fixed set of words for properties of finished
+rounds: the fields of `When`, `HandIs` and `CardsAre`. A condition holds if every word written in it holds. A word with
+several values holds if any one of the values does. `docs/bets.md` explains each word with an example.
 """
 
 from __future__ import annotations
@@ -126,8 +126,8 @@ class HandIs(CardsAre, frozen=True, forbid_unknown_fields=True):
         _check_known((*(self.first or ()), *(self.second or ()), *(self.third or ())))
 
     def by_place(self, card: Card) -> tuple[bool, ...]:
-        """Tell whether the card would satisfy this condition as the hand's first, second and third card: three
-        answers."""
+        """Return three answers about a card: whether it satisfies what this condition asks of a hand's first card, of
+        its second card, and of its third card. An answer is False if the condition asks nothing of that card."""
         return tuple(of is not None and _is_of(card, of) for of in (self.first, self.second, self.third))
 
 
@@ -200,7 +200,8 @@ class When(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Row(Struct, frozen=True, forbid_unknown_fields=True):
-    """A row of a bet: a condition on the finished round, and what becomes of the wager if the condition holds.
+    """A row of a bet's pay table: a condition on the finished round, and what becomes of the wager if the condition
+    holds.
 
     Raises ValueError unless the row has exactly one of `pays`, `result` and `award`.
     """
@@ -235,7 +236,7 @@ class Row(Struct, frozen=True, forbid_unknown_fields=True):
     condition."""
 
     def __hash__(self) -> int:
-        """Return a hash of the row. It ignores the row's texts for players, which have no effect on the wager."""
+        """Return a hash of the row. It leaves out the row's texts for players, which have no effect on the wager."""
         return hash((self.when, self.pays, self.result, self.award, self.cents, self.meter, self.share))
 
     def __post_init__(self) -> None:
@@ -254,8 +255,8 @@ class Row(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Bet(Struct, frozen=True, forbid_unknown_fields=True):
-    """A bet of a game: its spot on the layout, its limits, the wagers that it needs beside it, and the rows that decide
-    it."""
+    """A bet of a game: its spot on the layout, its limits, the wagers that it needs beside it, and the rows of its pay
+    table, which decide a wager on it."""
 
     spot: str
     """The name of its place on the layout, in files, scripts and messages."""
@@ -327,9 +328,9 @@ class Finished(Struct, frozen=True):
     """A finished round in the form in which the bets of one seat are judged.
 
     `naturals` are the two-card totals that end a round. `own` is the King and 9 printed at the bettor's seat. `others`
-    are the pairs printed at the table's other seats, taken or empty. `names` are the names that a bet's rows may use
-    for the first hand and for the second: one or several names each. `number` numbers the hands of a seat that has
-    split, from 1 at the left; it is None if the seat has not split.
+    are the Kings and 9s printed at the table's other seats, whether players sit there or not. `names` holds two tuples:
+    the names that a bet's pay table may use for the first hand, and those for the second hand. `number` numbers the
+    hands of a seat that has split, from 1 at the left; it is None if the seat has not split.
     """
 
     done: TwoHands
@@ -361,15 +362,15 @@ def bet_on(bets: Sequence[Bet], spot: str) -> Bet | None:
 
 
 def deciding(bet: Bet, finished: Finished) -> Row | None:
-    """Return the bet's row that decides a wager in this finished round: the first row whose condition holds. None means
-    that the wager is lost."""
+    """Return the row of the bet's pay table that decides a wager in this finished round: the first row whose condition
+    holds. None means that no row's condition holds, so the wager is lost."""
     return next((row for row in bet.rows if holds(row.when, finished)), None)
 
 
 def deciding_of(bet: Bet, seen: Sequence[Finished]) -> Row | None:
-    """Return the bet's row that decides a seat's single wager, even if the seat has split and has several hands. `seen`
-    is the finished round, once for each hand of the seat, from the left. The bet's `after_split` says which hand
-    counts."""
+    """Return the row of the bet's pay table that decides a seat's single wager, even if the seat has split and has
+    several hands. `seen` holds the finished round once for each hand of the seat, from the left. The bet's
+    `after_split` says which hand counts. None means that the wager is lost."""
     match bet.after_split:
         case "leftmost":
             return deciding(bet, seen[0])
@@ -480,8 +481,8 @@ def seen_of(are: CardsAre, card: Card) -> tuple[str, ...]:
 
 
 def sees_ranks(are: CardsAre) -> bool:
-    """Tell whether each rank can matter to the condition `are`, so that even a ten and a King, both worth nothing,
-    differ."""
+    """Return True if the condition `are` looks at ranks, and not only at point values. For such a condition, a ten and
+    a King differ, although both are worth nothing."""
     return bool(are.ranks or are.of_one_rank or are.different_ranks or are.straight is not None)
 
 

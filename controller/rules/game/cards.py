@@ -57,11 +57,11 @@ _POINTS = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 0, 0, 0)
 
 
 class _Printed:
-    """The base class of cards and of pairs of cards printed at a seat. Values are immutable, and there is only one
-    object for each value.
+    """The base class of cards and of pairs of cards printed at a seat. The objects are immutable, and equal values are
+    the same object.
 
-    So these values are compared and looked up as fast as any two objects. They are not msgspec structs, because they
-    are written to JSON as text.
+    For that reason, comparing or looking up a value is as fast as for any Python object. The classes are not msgspec
+    structs, because their values are written to JSON as text.
     """
 
     __slots__: tuple[str, ...] = ()

@@ -36,9 +36,9 @@ class Drawing(Struct, frozen=True):
 
 
 def check_draws(natural: Collection[int], lists: Mapping[str, Collection[int]], rows: str, of: Sequence[int]) -> None:
-    """Check a house's rules for third cards. `natural` are the totals that are naturals. `lists` are the totals on
-    which a hand draws or chooses, by the key of each list in the game file. `of` are the totals for which Banker's
-    drawing rules have a row, and `rows` is the key of these rules in the file.
+    """Check a house's rules for third cards. `natural` are the totals that are naturals. `lists` maps the key of each
+    list in the game file to the totals on which a hand draws or chooses. `of` are the totals for which Banker's drawing
+    rules have a row, and `rows` is the key of these rules in the file.
 
     Raises ValueError unless the naturals are the highest totals, nobody draws on a natural, and every lower total has
     exactly one row.
@@ -62,8 +62,8 @@ def check_draws(natural: Collection[int], lists: Mapping[str, Collection[int]], 
 
 
 def check_once(lists: Mapping[str, Collection[int]]) -> None:
-    """Raise ValueError if a list names a number twice, because another number was probably meant. `lists` has each list
-    under its key in the game file."""
+    """Raise ValueError if a list names a number twice, because another number was probably meant. `lists` maps the key
+    of each list in the game file to the list."""
     for key, numbers in lists.items():
         if twice := [number for number, times in Counter(numbers).items() if times > 1]:
             raise ValueError(f"{key} says {twice[0]} twice")

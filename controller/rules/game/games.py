@@ -63,8 +63,8 @@ class Game(Protocol):
 
     @property
     def house_ways(self) -> Mapping[str, str]:
-        """What the house has chosen at each point that the game leaves to the house, for players to read: the choice,
-        by the name of the point."""
+        """The house's choices, for players to read. A game leaves some rules to the house: the keys name these rules,
+        and the values are what the house has chosen."""
 
     @property
     def drawing(self) -> Drawing:
@@ -72,7 +72,7 @@ class Game(Protocol):
 
     @property
     def calls(self) -> tuple[Call, ...]:
-        """Every signal that the dealer may have to give during a round, by a button."""
+        """Every signal that the dealer may give during a round by pressing a button."""
 
     def next_step(self, seating: Seating, plays: Sequence[Play], /) -> Draw | Choose | Reveal | Done:
         """Return the next step of the round after these cards and calls (`plays`). Raises ValueError for cards or calls
@@ -83,8 +83,8 @@ class Game(Protocol):
         or calls that the game does not allow."""
 
     def corrected(self, before: Done, hands: Mapping[str, tuple[Card, ...]], /) -> Done:
-        """Return the finished round `before` with other cards in its hands: `hands` are the cards that people read on
-        the layout, by the hand's name. Raises HandsError if the game does not allow these hands."""
+        """Return the finished round `before` with other cards in its hands. `hands` maps the name of each hand to the
+        cards that people read on the layout. Raises HandsError if the game does not allow these hands."""
 
     def seen(self, done: Done, seating: Seating, seat: int | None, printed: Printed, /) -> tuple[Finished, ...]:
         """Return the finished round in the form in which the bets of `seat` are judged, once for each hand that the

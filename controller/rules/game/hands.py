@@ -89,7 +89,7 @@ class SeatHand(Struct, frozen=True):
 
 
 class SeatHands(Struct, frozen=True):
-    """A finished round of Lucky 9: every hand of the seats, in order, and the dealer's two or three cards."""
+    """A finished round of Lucky 9: every hand of the seats, in order, and the dealer's hand of two or three cards."""
 
     dealer: tuple[Card, ...]
     hands: tuple[SeatHand, ...]
@@ -124,8 +124,8 @@ def seat_hand_name(seat: int, number: int = 1) -> str:
 
 
 def as_it_lies(natural: Collection[int], player: Sequence[Card], banker: Sequence[Card]) -> TwoHands:
-    """Return the finished round with these two hands. Only the cards on the layout count, whether or not the rules
-    would have drawn them.
+    """Return the finished round with these two hands. The cards are taken as they lie on the layout. Whether the rules
+    would have drawn them is not checked.
 
     `natural` are the two-card totals that end a round. Raises HandsError `not_a_hand` if a hand does not have two or
     three cards.
@@ -137,8 +137,8 @@ def as_it_lies(natural: Collection[int], player: Sequence[Card], banker: Sequenc
 
 
 def two_hands_read(natural: Collection[int], hands: Mapping[str, tuple[Card, ...]]) -> TwoHands:
-    """Return the finished round with the two hands that people read on the layout. `hands` has the cards by the name of
-    the hand. `natural` are the two-card totals that end a round.
+    """Return the finished round with the two hands that people read on the layout. `hands` maps the name of each hand
+    to its cards. `natural` are the two-card totals that end a round.
 
     Raises HandsError `other_hands` if the hands are not Player's and Banker's, and `not_a_hand` if one of them does not
     have two or three cards.

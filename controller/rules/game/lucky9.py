@@ -80,12 +80,13 @@ class Lucky9(Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind", 
         """Return the next step of the round. `plays` are the cards and the calls so far, in the order in which they
         came.
 
-        Two cards go to every seat and to the dealer, in the order that `deal_order` says. Then each seat acts. A total
-        of 9 stands. On any other total the seat stands, hits once, or splits a pair. A split puts a new hand to the
-        right of the split hand, and the hands further to the right count one number more: the leftmost is always
-        "seat_3", the next "seat_3_hand_2". In the order that `split_order` says, each of these hands takes one card and
-        stands before the next one takes its card. A new pair may be split again, up to the limit. At last the dealer
-        turns up the face-down card, and draws by the dealer's rule, even if no seat can win any more.
+        Two cards go to every seat and to the dealer, in the order that `deal_order` says. Then each seat acts. A seat
+        with a total of 9 stands. On any other total the seat stands, hits once, or splits a pair. A split puts a new
+        hand to the right of the split hand. A seat's hands are named from the left: "seat_3", "seat_3_hand_2" and so
+        on. So the names of the hands further to the right change. Each of the hands takes one card and stands before
+        the next hand takes its card, in the order that `split_order` says. A new pair may be split again, up to the
+        limit. At last the dealer turns up the face-down card, and draws by the dealer's rule, even if no seat can win
+        any more.
 
         Raises ValueError for a card that is not due, and for a call that is not offered.
         """
@@ -108,13 +109,13 @@ class Lucky9(Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind", 
         return (*theirs, Laid(DEALER, tuple(layout.dealer), face_down))
 
     def corrected(self, before: Done, hands: Mapping[str, tuple[Card, ...]]) -> SeatHands:
-        """Return the finished round `before` with other hands: those that people read on the layout, by the hand's
-        name.
+        """Return the finished round `before` with the hands that people read on the layout. `hands` maps the name of
+        each hand to its cards.
 
         The seats' choices follow from the hands: a seat with several hands has split, and a hand with three cards has
-        hit. (choice) If a seat split more than once, the layout does not show which of its hands begins with the seat's
-        second card. In this case the same hand as in `before` is taken, or the second hand if the seat had another
-        number of hands in `before`. Raises HandsError if the rules do not allow these hands.
+        hit. If a seat split more than once, the layout does not show which of its hands begins with the seat's second
+        card. In this case the same hand as in `before` is taken (choice). If the seat had another number of hands in
+        `before`, the second hand is taken. Raises HandsError if the rules do not allow these hands.
         """
         assert isinstance(before, SeatHands), "a round of this game"
         read = dict(hands)
@@ -178,8 +179,8 @@ class Lucky9(Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind", 
         return list(product(seats, dealers))
 
     def dealt(self, how: Literal["mini", "midi"]) -> Self | None:
-        """Return this game for a table that deals all games as "mini", or None for "midi", because this game is only
-        dealt as "mini"."""
+        """Return this game if `how` is "mini". Return None if `how` is "midi", because this game cannot be dealt in
+        that way."""
         return self if how == "mini" else None
 
 
@@ -248,8 +249,8 @@ def _dealt_to(game: Lucky9, seats: list[int]) -> list[int | None]:
 
 
 def _act(game: Lucky9, seat: int, hands: list[list[Card]]) -> _Asking:
-    """Play one seat's turn, from its first two cards on. Yield each step of the turn, and receive the card or the call
-    that is sent into the generator. `hands` are the seat's hands, and are changed."""
+    """Play one seat's turn, beginning after its first two cards. Yield each step of the turn, and receive the card or
+    the call that is sent into the generator. `hands` are the seat's hands, and are changed."""
     if total(hands[0]) == 9:  # Lucky 9 or Natural 9
         return
     split = (Call.SPLIT,) if _may_split(game, hands, 0) else ()

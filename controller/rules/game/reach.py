@@ -1,5 +1,5 @@
-"""Finds the rows of a bet that can never decide a wager, for Lucky 9, where seats have hands of their own. For games of
-two hands, `people/par/reach` finds such rows by an exact count.
+"""Finds the rows of a bet's pay table that can never decide a wager. This search is for Lucky 9, where seats have hands
+of their own. For games of two hands, `people/par/reach` finds such rows by an exact count.
 
 The search tries sample hands. Of all hands that no row can tell apart, it tries only one. So a few cards are enough:
 one card for each point value, and more cards only if a row looks at ranks, suits or colours. Every sample is a hand
@@ -30,15 +30,16 @@ _MOST_PAIRS = 150_000
 
 
 class Unreachable(Struct, frozen=True):
-    """A row of a bet that can never decide a wager. `row` is its index from 0. Either its condition never holds, or an
-    earlier row's condition holds whenever this one does."""
+    """A row of a bet's pay table that can never decide a wager. `row` is its index from 0. Either its condition never
+    holds, or whenever its condition holds, the condition of an earlier row holds too."""
 
     row: int
     why: Literal["never_holds", "hidden"]
 
 
 def unreachable(game: Game, bet: Bet, decks: int) -> tuple[Unreachable, ...]:
-    """Return the rows of the bet that can never decide a wager in this game, dealt from this number of decks."""
+    """Return the rows of the bet's pay table that can never decide a wager in this game, dealt from this number of
+    decks."""
     assert isinstance(game, Lucky9), "the only game at which seats play hands of their own"
     held: set[int] = set()
     deciding: set[int] = set()
@@ -54,8 +55,8 @@ def unreachable(game: Game, bet: Bet, decks: int) -> tuple[Unreachable, ...]:
 
 
 class _Tries:
-    """Sample hands for the search: one for each kind of hand that the bet's rows can tell apart. `are_all` is True if
-    no kind can be missing."""
+    """Sample hands for the search: one for each kind of hand that the rows of the bet's pay table can tell apart.
+    `are_all` is False if some kinds of hands may be missing."""
 
     def __init__(self, bet: Bet, decks: int, naturals: Collection[int], shapes: Sequence[tuple[Shape, Shape]]) -> None:
         self.are_all = True

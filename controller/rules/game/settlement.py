@@ -25,10 +25,10 @@ Direction = Literal["up", "down"]
 
 class Rounding(Struct, frozen=True, forbid_unknown_fields=True):
     """How an amount is rounded to a multiple of the unit, if it is not a multiple already. Every wager is a multiple of
-    the unit. The sheets do not say how to round, so the defaults are choices.
+    the unit. The rule sheets do not say how to round, so the defaults are this program's choice.
 
-    Up is in the player's favour for a payment, and in the house's favour for a commission. The half of a stake that
-    goes back after a tie in Baccarat Royal is rounded like a payment.
+    Rounding up is in the player's favour for a payment, and in the house's favour for a commission. The half of a stake
+    that goes back after a tie in Baccarat Royal is rounded like a payment.
     """
 
     unit_cents: int = 1
@@ -115,12 +115,12 @@ class Settlement(Struct, frozen=True):
 def settle(
     bets: Sequence[Bet], rounding: Rounding, seen_at: Callable[[int], Sequence[Finished]], wagers: Sequence[Wager]
 ) -> Settlement:
-    """Settle a round's wagers by the rows of their bets. `seen_at` is a function that returns the finished round in the
-    form in which a seat's bets are judged, once for each hand that the seat has.
+    """Settle a round's wagers by the pay tables of their bets. The function `seen_at` takes a seat's number. It returns
+    the finished round in the form in which that seat's bets are judged, once for each hand that the seat has.
 
-    If the two active seats have unequal stakes, `Bet.unequal_stakes` says how much of each stake counts. If one active
-    seat has no stake, the stake of the other one goes back. Raises ValueError for a wager that the game, or its seat,
-    does not have.
+    If the two active seats have unequal stakes, `Bet.unequal_stakes` says how much of each stake counts. If only one of
+    the active seats has a stake, that stake goes back. Raises ValueError for a wager that the game, or its seat, does
+    not have.
     """
 
     def settled(wager: Wager) -> Iterable[Settled]:
@@ -141,7 +141,7 @@ def settle(
 
 
 def result_of(row: Row | None) -> Result:
-    """Return the result of a wager that this row of a bet decides. If no row decides (None), the wager is lost."""
+    """Return the result of a wager that the pay-table row `row` decides. If `row` is None, the wager is lost."""
     if row is None:
         return Result.LOST
     return Result.WON if row.result is None else _RESULTS[row.result]
@@ -153,7 +153,7 @@ def returned(bets: Sequence[Bet], wagers: Sequence[Wager]) -> Settlement:
 
 
 def settled_by_row(rounding: Rounding, bet: Bet, wager: Wager, row: Row | None, hand: int | None = None) -> Settled:
-    """Settle a wager by the row of its bet that decides it. For a row with an award, only a fixed award is counted,
+    """Settle a wager by the pay-table row that decides it. If the row gives an award, only a fixed award is counted,
     because the pit pays the awards of meters. `hand` numbers the hand of a seat that has split."""
     result = result_of(row)
     if row is not None and row.award is not None:

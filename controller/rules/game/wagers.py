@@ -132,7 +132,8 @@ class RoundAhead(Struct, frozen=True):
 def closed_spots(rules: WagerRules, bets: Sequence[Bet], ahead: RoundAhead) -> frozenset[str]:
     """Return the spots that take no wager in the round `ahead`, by the house's rules or by the bet's own rule.
 
-    A bet that needs another wager beside it is closed too if all bets that it needs are closed.
+    Some bets need another wager of the bettor beside them. Such a bet is closed too if all the bets that it needs are
+    closed.
     """
     closed = {bet.spot for bet in bets if _closes(rules, ahead) or _closes(bet, ahead)}
     while beside := {bet.spot for bet in bets if bet.needs and closed.issuperset(bet.needs)} - closed:
@@ -228,18 +229,18 @@ def stand(
 
 
 def squeezing(rules: WagerRules, wagers: Sequence[Wager]) -> tuple[int | None, int | None]:
-    """Return the two seats that squeeze (turn up) Player's cards and Banker's cards: on each side, the seat with the
-    largest wager in that side's circle.
+    """Return the two seats that squeeze (turn up) Player's cards and Banker's cards. On each side it is the seat with
+    the largest wager in that side's betting circle.
 
-    A seat is None if the dealer turns the cards: nobody bet on that side, or the house lets the dealer turn them if the
-    largest wagers are equal.
+    A seat is None if the dealer turns up the cards. The dealer does so if nobody bet on that side. If the largest
+    wagers are equal, the house's rules may let the dealer do so too.
     """
     return _largest(rules, wagers, "player"), _largest(rules, wagers, "banker")
 
 
 def _falls(rules: WagerRules, bets: Sequence[Bet], standing: Sequence[Wager], wager: Wager) -> str | None:
-    """Return the code of the reason why `wager`, one of the wagers in `standing`, does not count in the round, or None
-    if it counts."""
+    """Return the code of the reason why `wager` does not count in the round, or None if it counts. `standing` are all
+    wagers that have not been refused so far, `wager` among them."""
     bet, own = bet_on(bets, wager.spot), _spots_of(wager, standing)
     assert bet is not None, "it stands"
     if bet.needs and own.isdisjoint(bet.needs):
@@ -291,8 +292,8 @@ def _needed_cents(bet: Bet, bettor: Wager, wagers: Sequence[Wager]) -> int:
 
 
 def _held_to_limits(rules: WagerRules, bet: Bet, wager: Wager, wagers: Sequence[Wager]) -> int:
-    """Return the amount in cents that must keep the bet's limits: this wager alone, or together with the wager of the
-    other bettor (seated or behind) on the same spot at the seat."""
+    """Return the amount in cents that is compared with the bet's limits. This is the wager alone, or the sum of the
+    seated player's wager and the back bettor's wager on the same spot at the seat."""
     together = bet.limits == "circle" or rules.counted_together == "every_spot"
     return _together(wager, wagers) if together else wager.cents
 

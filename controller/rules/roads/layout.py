@@ -29,7 +29,7 @@ class Grid:
 
     def put(self, new_run: bool) -> Place:
         """Add the next mark to the road, and return its place as column and row. If `new_run` is True, the mark begins
-        a new run of equal marks; otherwise it continues the last run."""
+        a new run of equal marks. If it is False, the mark continues the last run."""
         if new_run:
             self._head += 1
             while (self._head, 0) in self._taken:

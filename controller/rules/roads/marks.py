@@ -92,8 +92,8 @@ class DerivedRoad:
         self.marks: list[Mark] = []
 
     def add(self, depths: Sequence[int]) -> None:
-        """Add the mark for the last round to this road, if that round gives a mark here. `depths` are the depths of the
-        big road's columns after that round."""
+        """Add the mark for the last round to this road. Some rounds give no mark on this road. `depths` are the depths
+        of the big road's columns after that round."""
         if (color := mark(depths, self._reach)) is not None:
             new_run = not self.marks or self.marks[-1].color != color
             self.marks.append(Mark(self._grid.put(new_run), color))
@@ -143,7 +143,7 @@ class Roads:
     def _with(self, winner: Side) -> list[int]:
         """Return the depths that the big road's columns would have if `winner` won the next round.
 
-        Only as many of the last columns are returned as a derived road can look back to.
+        Only the last columns are returned, as many as a derived road can look back to.
         """
         goes_on = bool(self.circles) and self.circles[-1].winner == winner
         depths = [*self._depths[:-1], self._depths[-1] + 1] if goes_on else [*self._depths, 1]
@@ -155,10 +155,15 @@ def mark(depths: Sequence[int], reach: int) -> Color | None:
     before that cell's column.
 
     `depths` are the depths of the big road's columns; the last column may still grow. `reach` is how many columns the
-    derived road looks back. For the first cell of a column, the column before it is compared with the column `reach`
-    further back: red if the two are equally deep, else blue. Every other cell, the m-th of its column, is compared with
-    the column `reach` before its own, of depth p: blue if m = p + 1, else red. Example: 2, 3, 1, 1, 2 (`BBPPPBPBB`)
-    ends with blue on the big eye boy, because the second cell stands beside a column of depth 1.
+    derived road looks back. There are two cases:
+
+    - The cell is the first of its column. The column before it is compared with the column `reach` further back. The
+      mark is red if the two are equally deep, else blue.
+    - The cell is the m-th of its column. It is compared with the column `reach` before its own, which has depth p. The
+      mark is blue if m = p + 1, else red.
+
+    Example: 2, 3, 1, 1, 2 (`BBPPPBPBB`) ends with blue on the big eye boy, because the second cell stands beside a
+    column of depth 1.
     """
     *before, m = depths
     if m == 1:

@@ -1,11 +1,11 @@
 """The class `Act`, which describes one thing that a person can do with a table, such as to void a round. One instance,
 called an entry, says everything about its act.
 
-An entry gives the act's name and arguments, who may do the act, in which phases the act is refused (its row of the
-table of legality), the fact that is journalled when the act is done, the buttons that trigger the act, and a sentence
-with an example for the help. The control socket, `tablectl`, scripts, buttons and documents are made from the entries,
-which `every.py` lists. To add an act, write in one of the files of this folder: the fact, the request with its method
-`becomes`, and the `Act`. Then say in `step.py` how the fact changes the table.
+An entry gives the act's name and arguments, who may do the act, the phases in which the act is refused, the fact that
+is journalled when the act is done, the buttons that trigger the act, and a sentence with an example for the help. The
+control socket, `tablectl`, scripts, buttons and documents are made from the entries, which `every.py` lists. To add an
+act, write in one of the files of this folder: the fact, the request with its method `becomes`, and the `Act`. Then say
+in `step.py` how the fact changes the table.
 """
 
 from __future__ import annotations
@@ -41,9 +41,10 @@ class Ambient(Struct, frozen=True):
     - `told`: the pit's message that gave the amounts in `levels`; None if there is no such message.
     - `lot`: a random number, for drawing seats by lot.
     - `offered_pit_keys`: the last public keys, in hex, that were offered to the table as the pit's key.
-    - `latest_seq`: the highest number that a message of the pit can have by now.
+    - `latest_seq`: a limit for message numbers. The pit numbers its messages by the time, so a number above this limit
+      lies in the future and is not genuine.
 
-    The fields `rules`, `config_digest` and `version` are those with which a new shoe would be opened now.
+    A new shoe that is opened now gets the values of `rules`, `config_digest` and `version`.
     """
 
     sensed_seats: frozenset[int]
@@ -116,10 +117,10 @@ class BadArgumentError(ValueError):
 class Argument(Struct, frozen=True):
     """The description of one argument of an act.
 
-    `of_text` turns a word from a shell or a script into the JSON value that goes over the control socket. `read` turns
-    that JSON value into the value that the request holds. Both raise BadArgumentError. `word` is the name that stands
-    for the argument in usage texts. If `flag` is set, a person writes `--FLAG WORD` in a shell. If `many` is set, the
-    argument is a list. A script writes the list as one word, with `many` as the separator: `!seats 1,2,5`.
+    `of_text` turns a word from a shell or a script into the JSON value that is sent over the control socket. `read`
+    turns that JSON value into the value that the request holds. Both raise BadArgumentError. `word` is the name that
+    stands for the argument in usage texts. If `flag` is set, a person writes `--FLAG WORD` in a shell. If `many` is
+    set, the argument is a list. A script writes the list as one word, with `many` as the separator: `!seats 1,2,5`.
     """
 
     name: str
@@ -136,8 +137,8 @@ class Argument(Struct, frozen=True):
 
 
 class Form(Struct, frozen=True):
-    """One of the sets of arguments with which an act can be requested. `make` builds the request. It takes the values
-    of the arguments in order and, if `named` is set, the name of the person who asks as its last parameter."""
+    """One of the sets of arguments with which an act can be requested. The function `make` builds the request from the
+    values of the arguments, in order. If `named` is set, the name of the person who asks is its last parameter."""
 
     request: type[Request]
     make: Callable[..., Request]
@@ -157,8 +158,8 @@ IN_A_ROUND: Mapping[type[Phase], str] = {Locked: "already_locked", RoundInPlay: 
 
 
 def everywhere(code: str, but: tuple[type[Phase], ...] = ()) -> Mapping[type[Phase], str]:
-    """Return a row of the table of legality that refuses an act, with the code `code`, in every phase except the phases
-    in `but`."""
+    """Return a dictionary that maps each phase, except the phases in `but`, to the code `code`. An act uses this
+    dictionary to say that it is refused, with that code, in all these phases."""
     return {phase: code for phase in Phase.__args__ if phase not in but}
 
 

@@ -17,8 +17,8 @@ from controller.table.states import Table
 
 
 class PitKeyPinned(ByPerson, frozen=True):
-    """The journalled fact that a person compared the pit's public key (64 hex digits) at the table and at the pit. From
-    now on the table believes only messages of the pit that are signed with that key."""
+    """The journalled fact that a person compared the pit's public key (64 hex digits) at the table and at the pit.
+    After this fact, the table believes only messages of the pit that are signed with that key."""
 
     public_key: str
     by: str
@@ -89,9 +89,9 @@ class SeeAward(Request, frozen=True):
         """Return the award's step as a fact to journal. If the amount is impossible, return the fact that opens a
         dispute. If the step is old, return a refusal.
 
-        A step is old if its number is not above the number of the last step. There is one exception. If no pit can have
-        reached the last step's number by now, that number was forged before pits signed their messages, and it makes no
-        step old.
+        A step is old if its number is not above the number of the last step. There is one exception. The pit numbers
+        its messages by the time. If the last step's number lies in the future, that number was forged before pits
+        signed their messages, and no step counts as old.
         """
         step = self.step
         if step.seq <= table.award_seq <= ambient.latest_seq:
@@ -112,8 +112,9 @@ class SeeWin(Request, frozen=True):
     word_seq: int
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """Return the win as a fact to journal, or a refusal if the table has already heard of this win. If no pit can
-        have reached the number of the last win by now, that number was forged and makes no win old."""
+        """Return the win as a fact to journal. Return a refusal if the win's number is not above the number of the last
+        win. The pit numbers its messages by the time. If the last win's number lies in the future, that number was
+        forged, and no win is refused."""
         if self.win.seq <= table.win_seq <= ambient.latest_seq:
             return refuse("win_old")
         return WinHeard(self.win, self.shown, self.word_seq)
@@ -121,7 +122,7 @@ class SeeWin(Request, frozen=True):
 
 class AwardAccepted(ByPerson, frozen=True):
     """The journalled fact that two people compared a disputed award with the hit and with the pit's books, and found
-    that the amount is right. From now on the table believes the award."""
+    that the amount is right. After this fact, the table believes the award."""
 
     award: str
     by: str

@@ -19,7 +19,8 @@ from controller.table.states import Table
 
 class RecognitionKeyPinned(ByPerson, frozen=True):
     """The journalled fact that two people adopted the public key (64 hex digits) of bet recognition, the system that
-    sees chips on the layout. From now on the table believes only messages that are signed with that key."""
+    sees chips on the layout. After this fact, the table believes only messages of that system that are signed with the
+    key."""
 
     public_key: str
     by: str
@@ -90,9 +91,9 @@ class SeeWager(Request, frozen=True):
         """Return the message as a fact to journal. If the wager may not be placed now, the fact carries the code of the
         refusal.
 
-        The message itself is refused, and not journalled, in two cases. If its number is not above every earlier
-        number, the message has come before or was overtaken by a later one. If it is signed with another key than the
-        adopted one, that key was given up while the message was on its way.
+        The message itself is refused, and not journalled, in two cases. The first case: its number is not above the
+        numbers of all earlier messages, so it is a copy, or a later message arrived before it. The second case: it is
+        signed with another key than the adopted one, because the key was replaced while the message was on its way.
         """
         if self.public_key != table.recognition_key:
             return refuse("recognition_key_other")

@@ -157,7 +157,8 @@ class VoidRound(Request, frozen=True):
 
     @property
     def details(self) -> dict[str, object]:
-        """Return an empty dictionary, because the second person who agrees to a void is shown only the round itself."""
+        """Return an empty dictionary, because the second person, who must agree to the void, needs to see only the
+        round itself."""
         return {}
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:

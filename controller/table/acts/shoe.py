@@ -227,8 +227,8 @@ INSPECT_SHOE = Act(
 
 
 def opened(table: Table, by: str, ambient: Ambient) -> ShoeOpened:
-    """Return the journalled fact that opens the next shoe. The fact holds everything that the table keeps from the last
-    shoe."""
+    """Return the journalled fact that opens the next shoe. The fact holds everything that the table keeps from the time
+    before this shoe, such as owed commission."""
     carried = carried_into_new_shoe(table)
     # A report missed before the shoe's first card is no card of this shoe: its reports are counted from that card on. A
     # card that a person named came without a number: the next report is still counted from the last report.
@@ -261,9 +261,9 @@ def opened(table: Table, by: str, ambient: Ambient) -> ShoeOpened:
 
 
 def _last_of_shoe_before(report: Report | None) -> Report | None:
-    """Return the shoe's last report, because the sequence number of the new shoe's first report must follow its number.
-    If the report has no number, its frame is left out: the frame is not needed, and it would publish a card of the last
-    shoe beside the rules of the new one."""
+    """Return the last report of the shoe before, because the number of the new shoe's first report must follow that
+    report's number. If the report has no number, return a report without its frame. The frame is not needed, and it
+    would publish a card of the last shoe beside the rules of the new one."""
     return report if report is None or report.seq is not None else Report(None, "")
 
 

@@ -1,7 +1,7 @@
 """The acts by which a supervisor lets a stopped table go on: to clear the fault, to name a card, or to count the cards
 that are left.
 
-To void the round (`rounds.py`) or to announce a new shoe (`shoe.py`) can end a fault too.
+Two acts in other modules can end a fault too: to void the round (`rounds.py`) and to announce a new shoe (`shoe.py`).
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class ClearFault(Request, frozen=True):
 
     @property
     def details(self) -> dict[str, object]:
-        """Return an empty dictionary, because the second person who agrees is shown only the fault itself."""
+        """Return an empty dictionary, because the second person, who must agree, needs to see only the fault itself."""
         return {}
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
@@ -148,8 +148,8 @@ class CountCards(Request, frozen=True):
     supervisor: str
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """Return the journalled fact of the count. While a fault stands, return a refusal if the table cannot go on
-        with that count. If no fault stands, any count is accepted."""
+        """Return the journalled fact of the count. If a fault stands and the table cannot go on with that count, return
+        a refusal. If no fault stands, every count is accepted."""
         refused = None if table.fault is None else _miscounted(table, self.left)
         return refused or CardsCounted(self.left, self.supervisor)
 

@@ -41,12 +41,12 @@ class ShoeMaker(Protocol):
     tells_cut_card: bool
 
     def __call__(self, line: Line, *, wrap: int = 0, speed: float = 0.0) -> CardShoe:
-        """Return a simulated shoe on `line`. In the numbers of its reports, 9 is followed by `wrap`, 0 or 1. With
-        `speed` 1, a report takes as long as on a real wire, with 2 half as long, and with 0 no time."""
+        """Return a simulated shoe on `line`. Its reports are numbered with a digit: after 9 comes `wrap`, which is 0 or
+        1. With `speed` 1, a report takes as long as on a real wire, with 2 half as long, and with 0 no time.
+        """
 
 
 def maker(driver: str) -> ShoeMaker:
-    """Return the brand of simulated shoes with the name `driver`, which is the value of `[shoe] driver` in a table
-    file."""
+    """Return the brand of simulated shoes called `driver`. This is the value of `[shoe] driver` in a table file."""
     named: ShoeMaker = import_module(f"{__name__}.{driver}").SHOE
     return named

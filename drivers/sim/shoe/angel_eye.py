@@ -86,15 +86,16 @@ def card_byte(card: str) -> int:
 
 
 class SimulatedAngelEye:
-    """A simulated Angel Eye shoe. It numbers its reports, and by its own tableau it reports to which hand each card
-    goes (the card's target) and the result of each round.
+    """A simulated Angel Eye shoe. It numbers its reports. It follows the game by its own tableau, and reports to which
+    hand each card goes (the card's target) and the result of each round.
 
-    `wrap` is the report number (Seq digit) that follows 9, 0 or 1; the numbers begin with it too. With `speed` 1, a
-    report takes as long as three copies on a 4800 baud wire, with 2 half as long, and with 0 no time. If `corrupt` is
-    set, `corrupt(copy, frame)` returns the bytes that reach the line in place of copy 0, 1 or 2.
+    The first report has the number (Seq digit) `wrap`, 0 or 1, and so has the report after number 9. With `speed` 1, a
+    report takes as long as three copies on a 4800 baud wire, with 2 half as long, and with 0 no time. Each report is
+    sent as the copies 0, 1 and 2. If `corrupt` is set, `corrupt(copy, frame)` returns the bytes that are sent in place
+    of that copy's bytes.
 
-    The shoe answers commands. If `mute` is set it answers none, and if `busy` is set it refuses each with 21. Each
-    answer comes `answers_after_s` seconds after its command. `answered` counts the answers.
+    The shoe answers commands. If `mute` is True, it answers none. If `busy` is True, it refuses them all (reason 21).
+    Each answer comes `answers_after_s` seconds after its command. `answered` counts the answers.
     """
 
     baud = _BAUD
@@ -144,9 +145,9 @@ class SimulatedAngelEye:
     ) -> None:
         """Draw a card: report the card and, if the round is complete with it, the round's result.
 
-        A shoe that is locked or in error reports only that a card came. `target`, `index` and `result` put false values
-        into the report, while the shoe's own game goes on with the true ones. `copies` says which copies of the card's
-        report are sent.
+        A shoe that is locked or in error reports only that a card came. `target`, `index` and `result` replace true
+        values in the reports with false ones, while the shoe's own game goes on with the true ones. `copies` says for
+        each of the three copies of the card's report whether it is sent.
         """
         for given, kind in ((target, Target), (result, Result)):
             if isinstance(given, str):
@@ -210,8 +211,8 @@ class SimulatedAngelEye:
     # Its other reports.
 
     def power_up(self) -> None:
-        """Switch the shoe on, and report that. The report numbers (Seq digits) begin anew with this report, while the
-        shoe's own game keeps its state."""
+        """Switch the shoe on, and report that. This report gets the first report number (Seq digit) again. The shoe's
+        own game keeps its state."""
         self._is_on = True
         self._reports = 0
         self._report(b"S")
@@ -330,8 +331,8 @@ class SimulatedAngelEye:
         return self._take(card, due, result)
 
     def _expected(self) -> tuple[Target, int]:
-        """Return where the shoe's own game says that the next card goes, and the card's number among the cards that
-        went there, from 1. The first card of a shoe has the number 0."""
+        """Return where the next card goes by the shoe's own game, and the card's number among the cards that went to
+        the same place, counted from 1. The first card of a shoe has the number 0."""
         if self._to_burn is None:
             return Target.FIRST_CARD, 0
         if self._burned < self._to_burn:

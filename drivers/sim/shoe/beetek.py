@@ -39,8 +39,8 @@ class SimulatedBeeTek:
     """A simulated BeeTek shoe, which reports drawn cards and nothing else.
 
     With `speed` 1, a line takes as long as on a 9600 baud wire, with 2 half as long, and with 0 no time. `wrap` is
-    ignored, because the lines have no numbers. If `corrupt` is set, `corrupt(line)` returns the bytes that reach the
-    controller in place of a line; if it returns none, the line is lost.
+    ignored, because the lines have no numbers. If `corrupt` is set, `corrupt(line)` returns the bytes that are sent to
+    the controller in place of a line. If it returns no bytes, the line is lost.
     """
 
     baud = _BAUD
@@ -67,7 +67,7 @@ class SimulatedBeeTek:
         self._send(card_line(card), lambda whole: whole[:4] + bytes([whole[4] ^ 1]) + whole[5:])
 
     def say(self, text: str) -> None:
-        """Send a line with this text and correct check characters. Such a line need not be of a kind that a BeeTek shoe
+        """Send a line with any text and correct check characters. With this a test can send a line that no BeeTek shoe
         is known to send."""
         self._send(line_of(text))
 

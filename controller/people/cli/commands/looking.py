@@ -1,7 +1,7 @@
 """The commands of `tablectl` that show a running table and change nothing.
 
-Each command imports its modules only when it runs. `tablectl dark`, for example, need not wait for what `tablectl run`
-loads.
+Each command imports its modules only when it runs. A small command such as `tablectl dark` therefore starts without
+loading the modules that `tablectl run` needs.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The commands of `tablectl` that need no hardware: a demo, a practice table, scripts, odds and simulators.
 
-Each command imports its modules only when it runs. `tablectl dark`, for example, need not wait for what `tablectl run`
-loads.
+Each command imports its modules only when it runs. A small command such as `tablectl dark` therefore starts without
+loading the modules that `tablectl run` needs.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def _add_demo(parser: ArgumentParser) -> None:
 
 
 def _refuse_without_extra(who: str) -> None:
-    """Check that the libraries of the optional extra `demo` are installed. Raises TableError `demo_missing` otherwise.
+    """Raise TableError `demo_missing` if the libraries of the Python package's optional extra `demo` are not installed.
     `who` names the command that needs the libraries, for the error's text."""
     from controller.basics.extras import how_to_install, missing
 

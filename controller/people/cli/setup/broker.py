@@ -1,5 +1,5 @@
-"""The questions of `tablectl setup` about the pit's MQTT broker: where it is, and which certificates table and broker
-show each other. The setup then tries the broker."""
+"""The part of `tablectl setup` that asks about the pit's MQTT broker: on which host it runs, and with which
+certificates the table and the broker identify themselves. The setup then tries to connect."""
 
 from __future__ import annotations
 
@@ -106,8 +106,8 @@ def ask_networks(dialogue: Dialogue, draft: Draft) -> list[str]:
 
 
 def _needed(draft: Draft) -> Iterator[str]:
-    """Yield the present IP addresses of every remote host that the table needs: the brokers, a serial server and the
-    name servers."""
+    """Yield the present IP addresses of every remote host with which the table must communicate: the brokers, a serial
+    server and the name servers."""
     hosts = [*PitSection(draft.pit.get("host"), draft.pit.get("hosts")).brokers]
     if (server := re.fullmatch(r"socket://(.+):[0-9]+", draft.shoe.get("port", ""))) is not None:
         hosts.append(server[1])
@@ -146,8 +146,8 @@ def _networks(text: str) -> list[str]:
 
 
 def _brokers(text: str) -> dict[str, Any]:
-    """Parse an answer with one or several host names of the broker into the key `host` or `hosts` of the section
-    `[pit]`. Raises ValueError for a wrong host name."""
+    """Parse a technician's answer with one or several host names of the broker. Returns the key `host` or `hosts` of
+    the section `[pit]` with its value. Raises ValueError for a wrong host name."""
     hosts = tuple(text.split())
     named = {"host": hosts[0]} if len(hosts) == 1 else {"hosts": hosts}
     for _, what, do in mistakes_in_brokers(PitSection(**named)):

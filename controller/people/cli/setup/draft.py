@@ -1,5 +1,5 @@
-"""The draft of a table's file, as far as `tablectl setup` has filled it in. Keys that no question asks for keep their
-values."""
+"""The draft of a table's file, which `tablectl setup` fills in question by question. Keys that no question asks for
+keep their values."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ Section = dict[str, Any]
 
 
 class SeatDraft(Struct, omit_defaults=True):
-    """A seat in the draft of a table's file, with the King and the nine that are printed at the seat; None if nothing
-    is printed."""
+    """A seat in the draft of a table's file. It holds the King and the nine that are printed at the seat, or None if
+    nothing is printed there."""
 
     number: int
     k9: str | None = None
@@ -30,7 +30,8 @@ class Wired(Struct, omit_defaults=True):
     pull: Pull | None = None
 
     def text(self) -> str:
-        """Return the wiring as a person would type it: `11 low up` is BCM number 11, active when low, pulled up."""
+        """Return the wiring of a lamp or an input as a person would type it. Example: `11 low up` means BCM number 11,
+        active when low, pulled up."""
         return " ".join(str(each) for each in (self.bcm, self.active, self.pull) if each is not None)
 
 

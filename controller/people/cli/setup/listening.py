@@ -1,8 +1,8 @@
-"""Finds the shoe for `tablectl setup`: it listens at each serial port, at each speed that a brand of shoe uses, until a
+"""Finds the shoe for `tablectl setup`: listens at each serial port, at each speed that a brand of shoe uses, until a
 shoe reports something.
 
-The bytes of a port go to the decoder (codec) of every brand. Bytes that no decoder can read mean that the line runs at
-another speed. The cards that are read are shown, so that a person can compare them with the cards that were drawn.
+The bytes of a port go to the decoder (codec) of every brand. If no decoder can read them, the line runs at another
+speed. The cards that were read are shown, so that a person can compare them with the cards that were drawn.
 """
 
 from __future__ import annotations

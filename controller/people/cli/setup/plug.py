@@ -1,8 +1,8 @@
-"""Tests the plug at the shoe's end of the cable: a person pulls the plug, and the table must notice, although the
+"""Tests whether the table notices an unplugged shoe. A person pulls the plug at the shoe's end of the cable, while the
 serial port stays open.
 
-A shoe that takes commands is asked whether it is there. With any shoe, a modem line or an input of the header may show
-that the plug is in.
+A shoe that accepts commands is asked whether it is connected. With any shoe, a modem line or an input of the pin header
+may show that the plug is in.
 """
 
 from __future__ import annotations
@@ -72,8 +72,8 @@ def ask_plug(dialogue: Dialogue, draft: Draft) -> str:
 
 
 def _ask_command(dialogue: Dialogue, draft: Draft) -> bool:
-    """Ask the technician which command the table sends to the shoe to see whether the shoe is there, and put the
-    command into the draft of the table's file. Returns whether the table sends such a command."""
+    """Ask the technician for the command with which the table checks that the shoe is connected, and put the command
+    into the draft of the table's file. Returns whether the table sends such a command."""
     asking = draft.brand.asking
     if asking is None:
         return False
@@ -88,8 +88,8 @@ def _ask_command(dialogue: Dialogue, draft: Draft) -> bool:
 
 
 def _ask_present(dialogue: Dialogue) -> tuple[str, Wired | None]:
-    """Ask the technician what shows that the shoe's plug is in. Returns the answer. If an input of the header shows it,
-    also returns the wiring of that input; otherwise None."""
+    """Ask the technician how the table can see that the shoe's plug is in. Returns two values: the answer, and the
+    wiring of the input that shows the plug (None if no input of the pin header shows it)."""
     explains = (
         "cts, dsr, dcd: the plug at the shoe's end leads RTS back on that line. input: the shoe's supply closes the "
         f"input {PRESENT_INPUT} of the header. none: nothing shows the plug. docs/wiring.md: A plug pulled at the shoe."
@@ -119,8 +119,8 @@ def _input(text: str) -> Wired:
 
 
 class _Ear:
-    """Receives the reports of the shoe's line. `up` says whether the shoe is connected, and `why` gives the reason in
-    words."""
+    """Receives what the driver of the shoe reports during the plug test. `up` says whether the shoe is connected, and
+    `why` gives the reason in words."""
 
     def __init__(self) -> None:
         self.up = False
@@ -150,8 +150,8 @@ async def _try(dialogue: Dialogue, terminal: Terminal, draft: Draft, wired: Wire
     running = asyncio.create_task(line.run(ear))
 
     async def comes(up: bool, within_s: float = math.inf) -> bool:
-        """Wait until the shoe is connected, or disconnected if `up` is False. Returns False after `within_s` seconds,
-        or when the person presses Enter."""
+        """Wait until the shoe is connected (`up` is True) or disconnected (`up` is False). Returns True when that
+        happens. Returns False after `within_s` seconds, or when the person presses Enter."""
         left_s = within_s
         while ear.up != up:
             if running.done():
@@ -176,8 +176,8 @@ async def _try(dialogue: Dialogue, terminal: Terminal, draft: Draft, wired: Wire
 
 
 async def _pulled(dialogue: Dialogue, ear: _Ear, comes: Callable[..., Awaitable[bool]]) -> str:
-    """Ask the person to pull the shoe's plug and to put it back. Returns in words what the table noticed. `comes` waits
-    until the shoe is connected or disconnected."""
+    """Ask the person to pull the shoe's plug and to put it back. Returns in words what the table noticed. `comes` is a
+    function that waits until the shoe is connected (True) or disconnected (False)."""
     if not await comes(True, _COMES_UP_WITHIN_S):
         dialogue.say(f"The shoe is not there: {ear.why}.", "Another command, or a line that shows the plug, may help.")
         return f"the plug at the shoe's end was not tried: {ear.why}"

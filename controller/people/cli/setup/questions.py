@@ -1,7 +1,8 @@
 """How `tablectl setup` asks a question, and stores each answer on the disk as soon as the person gives it.
 
-An answer is a text under a key. An answer that goes into the table's file has that file's key, such as `pit.host`. The
-answers are stored as TOML, so that the file of one setup can answer the questions for the next table of a fleet.
+An answer is a text under a key. If the answer is a value of the table's file, its key is the key in that file, such as
+`pit.host`. The answers are stored as TOML, so that the file of one setup can answer the questions for the next table of
+a fleet.
 """
 
 from __future__ import annotations
@@ -27,19 +28,19 @@ _T = TypeVar("_T")
 
 
 class TakenBackError(Exception):
-    """Raised when the person takes the last answer of a setup back. The setup then begins again, but asks no earlier
-    question a second time."""
+    """Raised when the person takes the last answer of a setup back. The setup then begins again from the start, but
+    asks only the questions that have no answer."""
 
 
 class Terminal:
-    """A person at a terminal, whose typed lines are read from the file descriptor `into`."""
+    """The terminal at which a person answers questions. The typed lines are read from the file descriptor `into`."""
 
     def __init__(self, into: int = 0) -> None:
         self.into = into
         self._begun = b""
 
     def forget(self) -> None:
-        """Drop whatever was typed before now. It could otherwise answer a question that is shown later."""
+        """Drop everything that was typed so far, because it could otherwise answer a question that is shown later."""
         self._begun = b""
         if os.isatty(self.into):
             termios.tcflush(self.into, termios.TCIFLUSH)
@@ -53,8 +54,8 @@ class Terminal:
         return line
 
     def line_within(self, seconds: float | None) -> str | None:
-        """Return the next line that the person types, or None if no line comes within this time. `seconds` None means
-        no limit. Raises TableError `terminal_closed` if the terminal is closed."""
+        """Return the next line that the person types, or None if no line comes within `seconds`. If `seconds` is None,
+        there is no limit. Raises TableError `terminal_closed` if the terminal is closed."""
         while b"\n" not in self._begun:
             if not select.select([self.into], [], [], seconds)[0]:
                 return None
@@ -72,8 +73,8 @@ class Terminal:
 
 def flat(values: Mapping[str, Any], before: str = "") -> dict[str, str]:
     """Convert the values of a TOML file into the answers of a setup: `{"pit": {"port": 8883}}` becomes `{"pit.port":
-    "8883"}`. The values of a list are joined with blanks. The list of seats becomes the seats' numbers, and a key for
-    the cards printed at each seat."""
+    "8883"}`. The values of a list are joined with blanks. The list of seats becomes one answer with the seats' numbers,
+    and one more answer for the cards printed at each seat."""
     answers: dict[str, str] = {}
     for name, value in values.items():
         key = f"{before}{name}"
@@ -142,9 +143,9 @@ class Dialogue:
     """Gets the answer to each question of a setup: from the person at the terminal, or from a file that has the answer
     already.
 
-    `given` are the answers in a file that a person wrote: those questions are not asked. `usual` are answers of an
-    earlier setup or values in the table's file. They are proposed to the person, and taken if there is no `terminal`.
-    `kept` is the file in which this setup stores its answers.
+    `given` are the answers in a file that a person wrote. The questions that it answers are not asked. `usual` are
+    answers of an earlier setup or values in the table's file. They are proposed to the person. If there is no
+    `terminal`, they are taken as the answers. `kept` is the file in which this setup stores its answers.
     """
 
     def __init__(self, terminal: Terminal | None, given: Mapping[str, str], usual: Mapping[str, str], kept: Path):
@@ -158,8 +159,8 @@ class Dialogue:
         self._asked: list[str] = []  # the keys that were asked at the terminal, in order: `back` takes back the last
 
     def known(self, key: str) -> str | None:
-        """Return the answer to the question `key`, if a file of answers or this setup has it already. Returns None
-        otherwise, and the person must be asked."""
+        """Return the answer to the question `key`, if a file of answers or this setup has it already. Otherwise return
+        None, which means that the person must be asked."""
         return self._given.get(key) or self.answers.get(key)
 
     def noted(self, key: str) -> str | None:
@@ -168,8 +169,8 @@ class Dialogue:
         return None if key in self._given else self.answers.get(key)
 
     def usual(self, key: str, default: str) -> str:
-        """Return the answer to propose for `key`: the one of an earlier setup or of the table's file, or else
-        `default`."""
+        """Return the answer to propose for the question `key`. That is the answer of an earlier setup or the value in
+        the table's file. If neither exists, `default` is returned."""
         return self._usual.get(key, default)
 
     def say(self, *lines: str) -> None:
@@ -177,11 +178,13 @@ class Dialogue:
         print("\n".join(lines), flush=True)
 
     def ask(self, key: str, says: str, explains: str, default: str, read: Callable[[str], _T]) -> _T:
-        """Ask the person the question `says`, and return the answer as converted by `read`. For a bad answer `read`
-        raises ValueError, which says what is wrong.
+        """Ask the person the question `says`, and return the answer as converted by `read`. If the answer is bad,
+        `read` raises ValueError, which says what is wrong, and the question is asked once more. A question that has an
+        answer already is not asked.
 
         The person may type `?` for the explanation `explains`, `back` to take back the previous answer, or an empty
-        line for the default. Raises TableError `answer_wrong` for a wrong answer in a file, and TakenBackError.
+        line for the default. Raises TableError `answer_wrong` for a wrong answer in a file, and TakenBackError if the
+        person takes an answer back.
         """
         if (known := self.known(key)) is not None:
             value = self._read(key, known, read)
@@ -217,14 +220,14 @@ class Dialogue:
 
     def asks_again(self, *begins: str) -> None:
         """Forget the answer to each question whose key begins with one of `begins`, so that the person is asked once
-        more. The old answer is then only proposed."""
+        more. The forgotten answer is only proposed."""
         self._given = {key: text for key, text in self._given.items() if not key.startswith(begins)}
         self.answers = {key: text for key, text in self.answers.items() if not key.startswith(begins)}
         self._asked = [key for key in self._asked if not key.startswith(begins)]
 
     def keep(self, key: str, text: str) -> None:
-        """Store the answer `text` under `key` on the disk, so that neither a broken-off setup nor a power cut loses it.
-        Raises TableError `answers_unwritable`."""
+        """Store the answer `text` under `key` on the disk, so that an interrupted setup or a power cut does not lose
+        the answer. Raises TableError `answers_unwritable`."""
         assert is_question(key), f"{key} is missing in QUESTIONS"
         self._usual[key] = self.answers[key] = text
         lines = (f"{name} = {json.dumps(value, ensure_ascii=False)}\n" for name, value in self.answers.items())
@@ -240,8 +243,8 @@ class Dialogue:
         self._asked.clear()
 
     def _take_back(self) -> None:
-        """Drop the last answer, and everything that the setup stored after it. Raises TakenBackError, unless no answer
-        is left."""
+        """Drop the last answer that was typed, and every answer that the setup stored after it, and raise
+        TakenBackError. If no answer is left, only tell the person so."""
         if not self._asked:
             self.say("  There is no answer to take back. A later setup can change every answer.")
             return

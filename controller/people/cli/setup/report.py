@@ -1,5 +1,5 @@
-"""The commissioning report of `tablectl setup`: a page to print and to file. The page also contains the report as JSON,
-signed with the table's key."""
+"""The commissioning report of `tablectl setup`: a page to print and to store. The page also contains the report as
+JSON, signed with the table's key."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ class _Running(Struct, frozen=True):
 
 
 class Report(Struct, frozen=True):
-    """The results of a setup: the table, its wiring, the finding at each part, the state of the running table (None if
-    it does not run), and the result of each check of the machine."""
+    """The results of a setup: the table, its wiring, what was found at each part, the state of the running table (None
+    if the table does not run), and the result of each check of the machine."""
 
     table: str
     name: str
@@ -62,9 +62,9 @@ class Report(Struct, frozen=True):
 def made_report(
     config: Config, by: str, found: Mapping[str, str], status: Status | None, rows: Iterable[Row]
 ) -> Report:
-    """Build the report of a setup. `by` names the technician, `found` holds the finding at each part by name, and
-    `rows` holds the checks of the machine. `status` is the table's status at the end of the setup, or None if the table
-    does not run."""
+    """Build the report of a setup. `by` names the technician. `found` maps the name of each part, such as the shoe, to
+    what the setup found there, in words. `rows` holds the results of the checks of the machine. `status` is the table's
+    status at the end of the setup, or None if the table does not run."""
     pins = config.file.pins
     return Report(
         table=config.file.table.id,
@@ -147,8 +147,8 @@ class Signed(Struct, frozen=True):
 
 
 def verified(path: Path) -> Signed:
-    """Check the signature of a commissioning report, which covers each byte of the page, and return whose report it is.
-    Raises TableError `report_unreadable`, `report_altered`."""
+    """Check the signature of a commissioning report, and return who made the report, when, and for which table. The
+    signature covers each byte of the page. Raises TableError `report_unreadable`, `report_altered`."""
     said = said_by(path, "tablectl setup")
     try:
         return convert(said, Signed)

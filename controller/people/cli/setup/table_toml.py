@@ -1,4 +1,4 @@
-"""Writes a table's file as TOML. The file is replaced as one piece, and only if the new values contain no mistake."""
+"""Writes a table's file as TOML. The complete file is replaced at once, and only if the new values have no mistake."""
 
 from __future__ import annotations
 

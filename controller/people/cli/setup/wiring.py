@@ -1,5 +1,5 @@
-"""Finds out for `tablectl setup` how lamps and inputs are wired. Each lamp is lit in turn, and a person says which one
-it is. Then the person presses each input in turn.
+"""Finds out for `tablectl setup` how lamps and inputs are wired. The setup lights one lamp after another, and a person
+says which lamp is lit. Then the person presses each input in turn.
 
 The table's file therefore names what is really wired to each pin. The pins proposed for lamps stay dark while the Pi
 boots, as in docs/wiring.md.
@@ -36,20 +36,21 @@ _HEADER_FILE = "/var/lib/table-controller/header"
 
 
 class _Header(Struct, frozen=True):
-    """The pin header whose wiring is tried. `driver` is the name of its driver. `page` is the path of the file that
-    stands in for a simulated header; None for a real one."""
+    """The pin header whose wiring is tried. `driver` is the name of its driver. `page` is the path of a file that is
+    used instead of a real header; None if the header is real."""
 
     driver: str
     page: str | None
 
     def take(self, lamps: Mapping[str, LampWiring], inputs: Mapping[str, InputWiring]) -> GpioPins:
-        """Open the pins of the header for lamps and inputs that are wired like this. Raises TableError."""
+        """Open the header's pins for these lamps and inputs, and return them. `lamps` and `inputs` map each name to its
+        wiring. Raises TableError."""
         return take_pins(self.driver, self.page, lamps, inputs)
 
 
 def ask_wiring(dialogue: Dialogue, rules: GameFile, draft: Draft) -> bool:
-    """Ask the technician for the wiring (section `[pins]` of the table's file) and for what locks the wagers, and put
-    the answers into the draft of the file. Returns whether a person tried each lamp and input."""
+    """Ask the technician for the wiring (section `[pins]` of the table's file) and for the event that closes the
+    betting. Put the answers into the draft of the file. Returns whether a person tried each lamp and input."""
     header = _ask_header(dialogue)
     walks = dialogue.terminal is not None and dialogue.agrees(
         "setup.walk",
@@ -94,8 +95,8 @@ def _path(text: str) -> str:
 
 
 def _names(rules: GameFile, draft: Draft, walks: bool) -> tuple[list[str], list[str]]:
-    """Return two lists: the names of the lamps, and the names of the inputs, that a table with this game and these
-    seats can have. `walks` says whether a person will try them one by one."""
+    """Return the names of the lamps and the names of the inputs that a table with this game and these seats can have,
+    as two lists. `walks` says whether a person will try them one by one."""
     seats = [f"seat_{seat.number}" for seat in draft.seats]
     calls = play_of(rules, draft.table.get("dealt", "mini")).calls
     sensors = seats if any(bet.progressive for bet in rules.bets) else []
@@ -105,8 +106,8 @@ def _names(rules: GameFile, draft: Draft, walks: bool) -> tuple[list[str], list[
 def _ask_pins(
     dialogue: Dialogue, header: _Header, lamps: list[str], inputs: list[str], walks: bool
 ) -> tuple[dict[str, Wired], dict[str, Wired]]:
-    """Ask the technician for the wiring of the lamps and of the inputs. Returns both, by name. If `walks` is True, each
-    lamp and each input is tried."""
+    """Ask the technician for the wiring of the lamps and of the inputs. Returns two dicts, which map the name of each
+    lamp and of each input to its wiring. If `walks` is True, a person tries each lamp and each input."""
     explains = "high: through a transistor or a driver. low: some relay boards light their lamp at a low level."
     says = "A lamp is lit by a high or a low level"
     low = dialogue.ask("setup.lamps_lit_by", says, explains, "high", choice("high", "low")) == "low"
@@ -143,8 +144,8 @@ def _bcms(text: str) -> list[int]:
 def _known(
     dialogue: Dialogue, section: str, names: Sequence[str], proposed: Sequence[str], walks: bool
 ) -> dict[str, Wired]:
-    """Return the wiring that a person need not try, by name: the wiring in earlier answers and, if `walks` is False,
-    the usual pins in `proposed`."""
+    """Return the wiring that no person needs to try, as a dict from names to wiring. It comes from earlier answers and,
+    if `walks` is False, also from the usual pins in `proposed`."""
     wired: dict[str, Wired] = {}
     for name, usually in zip(names, [*proposed, *[_NONE] * len(names)], strict=False):
         key = f"{section}.{name}"
@@ -240,8 +241,9 @@ def _walk_inputs(
 
 
 def _pressed(terminal: Terminal, header: GpioPins, rest: Mapping[str, bool]) -> tuple[str, bool] | None:
-    """Wait until exactly one pin of the header has another level than in `rest`. Returns the pin, and whether its level
-    is now low. Returns None when the person presses Enter."""
+    """Wait until exactly one pin of the header has another level than it had in `rest`. Returns two values: the pin,
+    and whether its level is now low. Returns None if the person presses Enter instead. `rest` maps each pin to its
+    level while no input is pressed."""
     since: dict[str, float] = {}
     while terminal.line_within(_POLL_S) is None:
         now = header.read()

@@ -125,11 +125,11 @@ def _write_report(dialogue: Dialogue, config: Config, made: Report) -> None:
 
 
 def _ask_all(dialogue: Dialogue, table: Path, machine: Machine) -> tuple[Config, dict[str, str], list[str]]:
-    """Ask every question of a setup, and write the table's file. Returns the table's configuration, the finding at each
-    part, and the networks with which the table may communicate.
+    """Ask every question of a setup, and write the table's file. Returns the table's configuration, a dict of what was
+    found at each part in words, and the networks with which the table may communicate.
 
-    Raises TableError, and TakenBackError if the person takes an answer back. The caller must then call this function
-    again. Answers that were given earlier are not asked for a second time.
+    Raises TableError. Raises TakenBackError if the person takes an answer back; the caller must then call this function
+    once more. A question that still has an answer is not asked a second time.
     """
     _let_go(dialogue, table, machine)
     draft = convert(_values(table), Draft)
@@ -172,7 +172,7 @@ def _values(table: Path) -> dict[str, Any]:
 
 
 def _let_go(dialogue: Dialogue, table: Path, machine: Machine) -> None:
-    """Stop the table that runs on this machine, after asking the person, so that the setup can use its shoe and pins.
+    """Stop the table that runs on this machine, so that the setup can use its shoe and pins. A person is asked first.
     Raises TableError: `shoe_is_open`, `table_runs`."""
     if not table.exists():
         return
@@ -193,8 +193,8 @@ def _let_go(dialogue: Dialogue, table: Path, machine: Machine) -> None:
 
 
 def _ask_places(dialogue: Dialogue, draft: Draft) -> None:
-    """Put the paths of journal, key and socket into the draft of the table's file. The usual paths are taken, unless a
-    file of answers names others. No person is asked."""
+    """Put the paths of journal, key and socket into the draft of the table's file. No person is asked: the usual paths
+    are used, unless a file of answers names others."""
     for name, section, usual in (
         ("journal.path", draft.journal, f"{_STATE}/{draft.id}.journal"),
         ("journal.signing_key", draft.journal, f"{_STATE}/{draft.id}.key"),
@@ -206,8 +206,8 @@ def _ask_places(dialogue: Dialogue, draft: Draft) -> None:
 
 
 def _start(dialogue: Dialogue, table: Path, machine: Machine, networks: list[str]) -> Status | None:
-    """Start the table's systemd unit. Returns the table's status once the table has found its shoe and its pit, at the
-    latest after `_PATIENCE_S` seconds. Returns None if the table is not started."""
+    """Start the table's systemd unit, and wait until the table has found its shoe and its pit, or until `_PATIENCE_S`
+    seconds have passed. Returns the table's status, or None if the table is not started."""
     if not machine.has_unit():
         dialogue.say(f"This machine has no systemd unit of the table. Start the table by hand: tablectl run {table}")
         return None
@@ -227,7 +227,8 @@ def _start(dialogue: Dialogue, table: Path, machine: Machine, networks: list[str
 
 
 def _status(table: Path, enough: Callable[[Status], bool]) -> Status:
-    """Return the table's status as soon as `enough` returns True for it, at the latest after `_PATIENCE_S` seconds."""
+    """Wait until `enough` returns True for the table's status, or until `_PATIENCE_S` seconds have passed. Returns the
+    last status."""
     deadline = time.monotonic() + _PATIENCE_S
     while True:
         status = status_of(table)
@@ -237,8 +238,8 @@ def _status(table: Path, enough: Callable[[Status], bool]) -> Status:
 
 
 def _compare(dialogue: Dialogue, table: Path, by: str, status: Status) -> None:
-    """Show the fingerprints of the table's key and of the pit's key. If a person has compared the pit's key with the
-    one shown at the pit, let the table trust that key."""
+    """Show the fingerprints of the table's key and of the pit's key, and ask the person to compare the pit's key with
+    the key that the pit itself shows. If the person says that both are the same, tell the table to trust that key."""
     key = status.pit.key
     dialogue.say(f"The table's key: {status.key_fingerprint}. The pit shows the same when it adopts the table.")
     if key.offered is None or key.offered == key.pinned:

@@ -156,6 +156,6 @@ def _confirmation(waits: Waits) -> dict[str, Any]:
 
 
 def said_by(name: str | None, request: dict[str, Any]) -> dict[str, Any]:
-    """Return the request, with `name` added as the person who asks, if a name is given. Only a pit for practice takes
-    such a name."""
+    """Return the request. If `name` is given, add it as the person who asks. Only a pit that was started with
+    `--practice` accepts such a name."""
     return request if name is None else {**request, "as": name}

@@ -61,7 +61,7 @@ def add_decisions(parser: ArgumentParser) -> None:
 
 
 def decisions(options: Namespace) -> int:
-    """Print the decisions that people took, or with `--refused` the requests that the pit refused them."""
+    """Print the decisions that people took. With `--refused`, print instead the requests that the pit refused."""
     with existing(options.ledger) as ledger:
         found: Sequence[object] = ledger.refused() if options.refused else ledger.decided()
     return report(options, found, (_decision_line(each) if isinstance(each, dict) else each for each in found))

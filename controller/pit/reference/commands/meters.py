@@ -1,5 +1,5 @@
-"""The commands `pitctl meter …`: they close meters, move meters' money, and take off a meter what a voided round had
-left on it."""
+"""The commands `pitctl meter …`. They close meters, move the meters' money, and remove money that the wagers of a
+voided round left on a meter."""
 
 from __future__ import annotations
 

@@ -33,8 +33,8 @@ def add_ledger(parser: ArgumentParser, what: str = "") -> None:
 
 
 def add_control(parser: ArgumentParser) -> None:
-    """Add the option `--control`, which names the pit's control socket, and the options with people's names for a pit
-    for practice. The default socket is the installed package's."""
+    """Add the option `--control`, which names the pit's control socket; the default is the installed package's socket.
+    Also add `--as` and `--with`, which name the people who decide, at a pit for practice."""
     default = Path(os.environ.get("CONTROL") or OF_THE_PACKAGE_CONTROL)
     what = "the running pit's control socket; without this option the package's"
     parser.add_argument("--control", type=Path, default=default, metavar="FILE", help=what)
@@ -75,7 +75,7 @@ def print_json(reported: object) -> None:
 
 
 def report(options: Namespace, found: object, lines: Iterable[object]) -> int:
-    """Print `found` as JSON if the command line has `--json`; otherwise print `lines`, for people. Returns the exit
+    """Print `found` as JSON if the command line has `--json`. Otherwise print `lines`, for people. Returns the exit
     code 0."""
     if options.json:
         print_json(found)
@@ -100,7 +100,7 @@ def key_file(options: Namespace) -> Path:
     """Return the path of the pit's key. Raises TableError `signing_key_missing` if the ledger is a database and this
     machine has no key.
 
-    All pits of one database share one key, so no pit makes a key there by itself.
+    All pits of one database share one key, so a pit on a database never makes a key by itself.
     """
     ledger: Place = options.ledger
     if isinstance(ledger, Path):
