@@ -1,5 +1,5 @@
-"""Defects for the conformance tests, which are planted one at a time in a copy of the pit or the table. The conformance
-kit must find each defect, and report the clause of the contract that it breaks.
+"""Defects that the conformance tests plant, one at a time, in a copy of the pit or the table. The conformance kit must
+find each defect, and report the clause of the contract that the defect breaks.
 
 A defect is a piece of the program's source and the source that replaces it. Apart from this, the copy runs like the
 real program.
@@ -61,7 +61,7 @@ _INCOMING, _INTAKE, _AWARDS = (
 
 
 def _at_a_start(name: str, clause: str, statement: str) -> Defect:
-    """Return a defect of the pit: at each start of its program, an SQL statement changes the ledger."""
+    """Return a defect of the pit: each time its program starts, the SQL statement `statement` changes the ledger."""
     begins = "            self._session.begin(token)\n"
     return Defect(name, clause, _LEDGER, begins, f"{begins}            self._db.execute({statement!r})\n")
 
@@ -78,8 +78,8 @@ def _note(name: str) -> str:
 
 
 def _times_of_acks_alone(moments: str) -> tuple[str, str, str, str]:
-    """Return two changes of the pit's source, each as the old text followed by the new text. After them, the times in
-    acknowledgements come from the Python source `moments` instead of the clock that the meters' messages use."""
+    """Return two changes of the pit's source, as four texts: old, new, old, new. After the changes, the times in
+    acknowledgements come from the Python expression `moments`. The meters' messages still use the pit's own clock."""
     made, acks = "        self._moments = Moments(", "ack.payload(table, self._moments.next()"
     return made, f"        self._of_acks = {moments}\n{made}", acks, acks.replace("_moments", "_of_acks")
 

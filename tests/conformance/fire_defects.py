@@ -25,8 +25,9 @@ def _moves_meter(by: str) -> str:
 
 
 def _once(indent: str, db: str, when: str, statement: str) -> str:
-    """Return Python source that changes the ledger a single time: as soon as the condition `when` holds and the SQL
-    statement finds a row to change. `db` is the source for the database."""
+    """Return Python source that changes the ledger only once: the first time that the condition `when` holds and the
+    SQL statement finds a row to change. `db` is the Python expression for the database, and `indent` is put before each
+    line."""
     lines = (
         f"if {when} and not __import__('os').path.exists('spoiled'):",
         f"    if {db}.execute({statement!r}).rowcount:",
@@ -36,8 +37,8 @@ def _once(indent: str, db: str, when: str, statement: str) -> str:
 
 
 def _after_a_cut(name: str, clause: str, statement: str, often: bool = False) -> Defect:
-    """Return a defect of the pit: after its connection to the broker was cut, an SQL statement changes the ledger. This
-    happens once, or after every cut with `often`."""
+    """Return a defect of the pit: after its connection to the broker was cut, an SQL statement changes the ledger. With
+    `often` this happens after every cut, otherwise only once."""
     told = "                why = str(ended)\n"
     db = "self._ledger._db"
     indent = " " * 20
@@ -46,8 +47,8 @@ def _after_a_cut(name: str, clause: str, statement: str, often: bool = False) ->
 
 
 def _ahead_after_a_cut(name: str, clause: str) -> Defect:
-    """Return a defect of the pit: after the first cut of its connection to the broker, it acknowledges events before it
-    commits them. A restart does not end this."""
+    """Return a defect of the pit: from the first cut of its connection to the broker on, it acknowledges events before
+    it commits them. It still does so after a restart."""
     told = "                why = str(ended)\n"
     commits, ahead = acks_ahead(0.1)
     was_cut = "__import__('os').path.exists('cut')"
@@ -57,7 +58,9 @@ def _ahead_after_a_cut(name: str, clause: str) -> Defect:
 
 def _at_a_late_start(name: str, clause: str, statement: str) -> Defect:
     """Return a defect of the pit: when its program starts with more than 1000 events in the ledger, an SQL statement
-    changes the ledger once. The conformance kit sends so many events only in its stress test, otherwise about 350."""
+    changes the ledger once. Only the conformance kit's stress test sends so many events. Its other tests send about
+    350.
+    """
     begins = "            self._session.begin(token)\n"
     late = "self._db.execute('SELECT count(*) FROM event').fetchone()[0] > 1_000"
     return Defect(name, clause, _LEDGER, begins, begins + _once(" " * 12, "self._db", late, statement))

@@ -38,8 +38,9 @@ runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
 class KeptRunning:
     """The running program of a pit, a Python module. It is started again whenever it ends, until `close` is called.
 
-    The file `behind` in `folder` says how many seconds slow the clock is at the next start. Each different clock stands
-    for a different machine: a pit that starts with another clock finds no file that it wrote outside its ledger.
+    The file `behind` in `folder` says by how many seconds the program's clock is slow after the next start. A pit that
+    starts with a different clock seems to run on a different machine: it starts in another working folder, and finds no
+    file there that it wrote outside its ledger.
     """
 
     def __init__(self, command: Sequence[str], folder: Path, home: Path) -> None:
@@ -81,7 +82,8 @@ def try_reference_pit(
     folder: Path, home: Path = ROOT, only: Sequence[str] = (), fire_minutes: float | None = None
 ) -> Report:
     """Run the conformance kit on the reference pit whose program is in `home`, and return the report. The pit has a
-    broker and a ledger of its own. With `fire_minutes`, run the kit's stress test for so long instead."""
+    broker and a ledger of its own. If `fire_minutes` is given, run only the kit's stress test (its "fire"), for so many
+    minutes."""
     program = [sys.executable, "-m", "controller.pit.reference"]
     ledger = str(folder / "ledger.sqlite")
     act = f"cd {shlex.quote(str(home))} && PYTHONPATH=. {shlex.join(program)}"
@@ -96,8 +98,9 @@ def try_reference_pit(
 
 
 def _terms(act: str, desk: str, settings: Path) -> dict[str, str]:
-    """Return the shell commands by which two people change a meter at the reference pit: set a limit or a price, close
-    the meter, or correct it. The commands for a limit and a price first write the new value into the settings file."""
+    """Return the shell commands by which two people change a meter at the reference pit. The dict maps "limit",
+    "price", "close" and "correct" to a command. The commands for a limit and a price first write the new value into the
+    file `settings`."""
 
     def write(key: str, value: str) -> str:
         edits = f"-e '/^{key}/d' -e 's/^.meters.{{meter}}.$/&\\n{key} = {value}/'"
@@ -121,11 +124,11 @@ def try_program(
     only: Sequence[str],
     fire_minutes: float | None = None,
 ) -> Report:
-    """Run the conformance kit on the pit that `command` (a Python module with its arguments) starts, and return the
-    report. `deeds` are the shell commands for people's acts.
+    """Start a pit by `command` (a Python module with its arguments), run the conformance kit on that pit, and return
+    the report. `deeds` maps each act of people, such as "verify", to its shell command.
 
-    In an argument, {broker} is replaced by the broker's address, or in the kit's stress test by the address of the
-    kit's own proxy.
+    In `command`, {broker} is replaced by the broker's address or, in the kit's stress test, by the address of the kit's
+    own proxy.
     """
     broker = Broker(folder).start()
     pit_port = broker.port if fire_minutes is None else free_port()
@@ -154,8 +157,8 @@ _OF_METER = {"limit": "limit_cents", "price": "price_cents", "close": "into"}
 def try_second_pit(
     folder: Path, home: Path = ROOT, only: Sequence[str] = (), fire_minutes: float | None = None
 ) -> Report:
-    """Run the conformance kit on the second pit, whose program is in `home`, and return the report. With
-    `fire_minutes`, run the kit's stress test for so long instead."""
+    """Run the conformance kit on the second pit, whose program is in `home`, and return the report. If `fire_minutes`
+    is given, run only the kit's stress test (its "fire"), for so many minutes."""
     program = [sys.executable, "-m", "tests.conformance.second_pit"]
     ledger = str(folder / "second.sqlite")
     act = f"cd {shlex.quote(str(home))} && {shlex.join(program)}"

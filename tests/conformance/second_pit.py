@@ -46,8 +46,8 @@ class Meter:
         self.limits, self.price = list[tuple[int, int | None]](), 0
 
     def won(self, since: int = 0) -> int:
-        """Return how often the whole meter was won, from win number `since` onwards. A win whose awards were all
-        rejected does not count."""
+        """Return how often the whole meter was won. Wins before win number `since` do not count, and neither does a win
+        whose awards were all rejected."""
         return sum(win["stands"] and win["share"] == 1 for win in self.wins[since:])
 
     def holds(self) -> Fraction:

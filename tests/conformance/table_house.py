@@ -1,5 +1,5 @@
 """Runs the table for a conformance test: its daemon, and a simulated person who does at the table what the conformance
-kit asks for."""
+kit asks people to do."""
 
 from __future__ import annotations
 
@@ -116,9 +116,9 @@ class Person(Deeds):
         self._tap("deal", "wagers_locked")
 
     def _tap(self, button: str, phase: str) -> None:
-        """Press and release the button until the table reaches the phase. The press is repeated every second, because a
-        press soon after the last one may count as the same press: a contact that opens only for a moment counts as
-        closed all the time."""
+        """Press and release the button until the table reaches the phase. The press is repeated only once a second,
+        because the table may take a press soon after the last one for the same press: a contact that opens only for a
+        moment counts as closed all the time."""
 
         def tapped() -> bool:
             self._pins.tap(button)

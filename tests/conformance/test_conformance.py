@@ -1,5 +1,5 @@
-"""Tests of the conformance kit: for each clause of the contract, it tells a pit or a table that keeps the clause from
-one that breaks it."""
+"""Tests of the conformance kit. For each clause of the contract, the kit must pass a pit or a table that keeps the
+clause, and must find one that breaks it."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Tests that a stranger can follow the page docs/conformance.md: its commands lead from the wheel in an empty folder to
-a report."""
+"""Tests that the page docs/conformance.md works for a stranger. Its commands start in an empty folder with the
+program's wheel, and end with a report."""
 
 from __future__ import annotations
 

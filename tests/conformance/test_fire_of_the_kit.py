@@ -83,8 +83,8 @@ def test_a_defect_is_found_under_fire_within_ten_minutes(
 @needs_mosquitto
 @pytest.mark.parametrize("defect", FIRE_DEFECTS, ids=lambda defect: defect.name)
 def test_the_kit_without_fire_does_not_find_the_defect(defect: Defect, tmp_path: Path) -> None:
-    """Without its stress test, the conformance kit reports every clause as kept by a pit with the defect. So only the
-    stress test finds the defect."""
+    """Without its stress test (its "fire"), the conformance kit finds no broken clause in a pit with the defect. So
+    only the stress test finds the defect."""
     report = try_reference_pit(tmp_path, defect.plant(tmp_path / "copy"))
     assert {line.result for line in report.lines} == {Result.KEPT}, report.text()
 
@@ -221,8 +221,8 @@ def test_an_award_on_which_nobody_can_decide_in_the_calm_is_told(
 def test_a_pit_whose_word_of_what_was_decided_comes_late_is_not_accused(
     late: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A pit is not accused if a person's command failed, the decision took effect all the same, and the pit announces
-    the decision late."""
+    """The stress test does not accuse a pit in this case: a person's command failed, the decision took effect all the
+    same, and the pit announces the decision late."""
     monkeypatch.setattr(fire, "ANSWERS_WITHIN_S", 0)
     burnt, player = object.__new__(Fire), _player()
     player.steps = {"t.1": {1: _step("t.1", 70, "verified" if late == "paid" else "pending")}}
@@ -300,8 +300,9 @@ def test_options_of_which_one_would_do_nothing_are_refused(
 
 
 def test_a_clause_for_which_the_fire_had_nothing_is_not_tried() -> None:
-    """A clause counts as not tried if the stress test had none of the events or decisions that the clause is about. The
-    test begins with counts that are enough for every clause, and takes one kind away at a time."""
+    """The report calls a clause not tried if the events or decisions that the clause is about did not occur in the
+    stress test. The test begins with counts that are enough for every clause, and sets the count of one kind to zero at
+    a time."""
     burnt = object.__new__(Fire)
     burnt.told, burnt._decided = Counter({"ends of the program under fire": 1}), {}
     burnt._deeds = Deeds(PIT_DEEDS, {"verify": "true", "pay": "true"}, False)
@@ -359,7 +360,7 @@ def test_an_ack_that_goes_back_is_a_loss_and_a_late_copy_of_one_is_none() -> Non
 
 @pytest.fixture
 def echo() -> Iterator[int]:
-    """The port of a running server that sends back everything that it receives."""
+    """Start a server that sends back everything that it receives, and yield its port."""
     server = socket.create_server(("127.0.0.1", 0))
 
     def serve() -> None:

@@ -20,7 +20,7 @@ class StackedFelt:
 
     @property
     def used_up(self) -> bool:
-        """True if the game has asked for every card and every call."""
+        """Tell whether the game has asked for every card and every call."""
         return not self._cards and not self._calls
 
     def card(self, to: str) -> str:

@@ -1,9 +1,8 @@
 """Tests with three invented houses whose rules are as unusual as a casino might want. The simulated house deals at a
-table, and each refusal, each card and each cent of the two is compared.
+table. Each refusal, each card and each cent of the simulated house must be the same as at the table.
 
-The table reads the house's file with the product's own rules, and the simulated house reads it with separate code.
-There are no wires: what people press or say goes straight to the table. If the two differed, somebody would be paid
-wrongly.
+The table reads the house's file with the product's own code, and the simulated house reads it with separate code. There
+are no wires: what people press or say goes straight to the table. If the two differed, somebody would be paid wrongly.
 """
 
 from __future__ import annotations
@@ -139,8 +138,8 @@ def dealt(folder: Path, game: Path, seed: int, shoes: int, rounds: int | None) -
 
 
 def in_order(said: dict[str, Any]) -> dict[str, Any]:
-    """Return this record of a round with its wagers sorted, because the table and the simulated house list them in
-    different orders."""
+    """Return the record `said` of a round with its wagers sorted, because the table and the simulated house list the
+    wagers in different orders."""
     if (settlement := said.get("settlement")) is None:
         return said
     key = ("seat", "back", "spot", "hand")

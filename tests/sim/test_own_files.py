@@ -21,7 +21,8 @@ from drivers.sim.story import planned
 
 @pytest.fixture
 def own(tmp_path: Path) -> Path:
-    """The path of a house's own game file, outside the examples. Its larger meter has a name that no pit knows."""
+    """Write a house's own game file, which is not one of the example games, and return its path. Its larger meter has a
+    name that no pit knows."""
     path = tmp_path / "house" / "own.toml"
     path.parent.mkdir()
     path.write_text(example_game("grand_fortune").read_text("utf-8").replace('"grand"', '"jackpot_of_ours"'), "utf-8")
@@ -57,8 +58,8 @@ def test_a_meter_begins_no_lower_than_a_smaller_award_of_the_same_cards(tmp_path
 
 @pytest.mark.parametrize("most_seats", [1, 4])
 def test_a_game_of_few_seats_is_played_at_a_table_with_as_many(most_seats: int, own: Path, tmp_path: Path) -> None:
-    """A game for at most one seat, or at most four, is played at a table with that many seats, although each example
-    table has seven."""
+    """A game file that allows at most one seat, or at most four, is played at a table with one or four seats, although
+    each example table has seven."""
     own.write_text(f"most_seats = {most_seats}\n{own.read_text('utf-8')}", "utf-8")
     table, config = played(tmp_path, 1, own)
     assert config.rules.seat_numbers == tuple(range(1, most_seats + 1))

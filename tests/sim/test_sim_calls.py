@@ -1,5 +1,5 @@
-"""Tests of the simulated dealer's calls and of the simulated players. The test controls the table's lamps and screen,
-and time is virtual."""
+"""Tests of the simulated dealer's calls and of the simulated players. A stand-in shows them the table's lamps and
+screen, and time is virtual."""
 
 from __future__ import annotations
 

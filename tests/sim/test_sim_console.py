@@ -1,5 +1,5 @@
-"""Tests of the command prompts of the simulated devices: what every command does at the far end of the device's wire,
-and how a wrong command is answered."""
+"""Tests of the command prompts of the simulated devices: what each command does at the controller's end of the device's
+wire, and how the prompt answers a wrong command."""
 
 from __future__ import annotations
 
@@ -191,8 +191,8 @@ ANSWERS = {"mute", "busy", "late", "answer"}
 
 
 def tried(verb: str, script: str) -> str:
-    """Return the command `verb`, which a row of a test is about. Raises AssertionError if the row's script does not use
-    it."""
+    """Return `verb`, the command that a case of a parametrised test is about. Raises AssertionError if the case's
+    script does not use the command."""
     assert verb in (line.split()[0] for line in script.split(";"))
     return verb
 
@@ -526,8 +526,8 @@ class Table(Peer):
         self.publish(f"{TOPIC}/event", json.dumps(event).encode())
 
     def acked(self) -> tuple[int, str]:
-        """Return the next acknowledgement that came: the event's number, and the one digit that its chain value repeats
-        64 times."""
+        """Return the next acknowledgement that came, as a pair: the event's number, and the digit of which its chain
+        value consists. (In these tests a chain value is one digit 64 times.)"""
         word = json.loads(self.next().payload)
         (digit,) = set(word["chain"])
         assert (word["epoch"], len(word["chain"])) == ("e1", 64)

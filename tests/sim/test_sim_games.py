@@ -26,8 +26,8 @@ PRINTED, CORRECTED = (Section(**says_of(f"baccarat_royal{which}")) for which in 
 
 
 def settled(dealt: Dealt) -> list[tuple[Any, ...]]:
-    """Return five values for each wager of the round: its seat, spot, hand and result, and the cents that go back to
-    the bettor."""
+    """Return a tuple of five values for each wager of the round: its seat, spot, hand and result, and the cents that go
+    back to the bettor."""
     settlement: Any = dealt.told["settlement"]
     return [
         (wager["seat"], wager["spot"], wager["hand"], wager["result"], wager["returned_cents"])

@@ -43,11 +43,11 @@ CARD_RANKS = " A23456789TJQK"
 
 
 class TableStandIn:
-    """A stand-in for the controller as the simulated people see it: a serial line, pins and a clock. It knows the cards
-    only from the shoe's reports.
+    """A stand-in for the controller, as the simulated dealer and players see it: a serial line, pins and a clock. It
+    knows the cards only from the shoe's reports.
 
-    An input counts as changed when it was stable for DEBOUNCE_S seconds. The lamps follow an event after LAMP_DELAY_S
-    seconds.
+    An input counts as changed only when it has been stable for DEBOUNCE_S seconds. The lamps follow an event after
+    LAMP_DELAY_S seconds.
     """
 
     def __init__(self) -> None:
@@ -476,8 +476,8 @@ def test_the_program_deals_blind(table_file: Path) -> None:
 
 
 def test_the_program_says_what_it_lacks(table_file: Path) -> None:
-    """The simulation ends with the error `sim_unheard` if no program has opened the simulated shoe's port. The test
-    lets it look only once, because on a busy machine any time limit could be too short."""
+    """The simulation ends with the error `sim_unheard` if no program has opened the simulated shoe's port. In this test
+    the simulation looks for such a program only once, because on a busy machine any time limit could be too short."""
     with raising("sim_unheard"):
         run_table(table_file, table_file.with_name("account"), Habits(patience_s=0.0))
 

@@ -66,7 +66,8 @@ def test_ended_by_a_hangup_it_leaves_no_broker_no_pit_and_no_table(tmp_path: Pat
 @needs_mosquitto
 def test_each_refused_press_is_told_with_its_reason_and_a_signal_ends_broker_pit_and_table(tmp_path: Path) -> None:
     """The practice table prints each refused press of a button with the reason, and a signal ends its broker, pit and
-    table. A repeated refusal is printed each time, although a real table's log only counts equal lines for a minute."""
+    table. If the same refusal comes several times, the practice table prints every one. A real table's log writes the
+    first and only counts equal lines for a minute."""
     with practising(tmp_path) as (practice, lines):
         assert practice.stdin is not None
         for typed, act, code in (

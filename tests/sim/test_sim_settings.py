@@ -1,5 +1,6 @@
-"""Tests of every setting of how Lucky 9 and Baccarat Royal are dealt and paid. The table is compared with the simulated
-house, which reads the same game file with separate code. The two share only the cards and the players' choices."""
+"""Tests of every setting for how Lucky 9 and Baccarat Royal are dealt and paid. The table is compared with the
+simulated house, which reads the same game file with separate code. Both get the same cards and the same choices of the
+players."""
 
 from __future__ import annotations
 
@@ -38,8 +39,8 @@ _PAIRS = [rank + suit for rank in "238TK" for suit in "SHDC"] * 2
 
 @dataclass
 class TablesFelt:
-    """Connects the simulated house with a table under test. The house says what it deals next, and the table must
-    expect exactly that."""
+    """Connects the simulated house with a table under test. For each card and each choice, the house says what comes
+    next, and the table must expect the same."""
 
     table: TableUnderTest
     deck: list[str]
@@ -91,8 +92,8 @@ def _in_order(said: Any) -> Any:
 
 
 def written(bets: Sequence[HousesBet], spot: str, says: Mapping[str, Any]) -> list[HousesBet]:
-    """Return a copy of the bets in which the bet on the spot `spot` has the settings `says`, as if the game file said
-    so."""
+    """Return a copy of the bets in which the bet on the spot `spot` has the settings `says`, as if the game file
+    contained these settings."""
     return [replace(bet, **(says if bet.spot == spot else {})) for bet in bets]
 
 
@@ -212,8 +213,8 @@ def test_lucky9s_split_hands_take_their_cards_and_decide_the_tie_bet_as_the_hous
 
 
 def test_a_new_pair_is_split_from_the_right_too() -> None:
-    """With the setting `split_order` "rightmost_first", each card goes to the rightmost hand that has only one card.
-    This holds after a second split too."""
+    """With the setting `split_order` "rightmost_first", the next card after a split goes to the rightmost hand that has
+    only one card. The rule holds after a second split too."""
     assert isinstance(LUCKY9.play, Lucky9)
     rules = replace(LUCKY9, play=replace(LUCKY9.play, split_order="rightmost_first"))
     table = TableUnderTest(rules).open_shoe("AS AH").do(wager("3 hand 500")).lock()

@@ -1,4 +1,4 @@
-"""The checks of what must be true of a table and its journal after every step of the simulation.
+"""Checks after every step of the simulation what must be true of a table and its journal.
 
 The auditor reads the journal's file row by row, with a database connection of its own. It runs the table's facts
 through the table's logic again, and keeps its own count of the cards, the rounds, the wagers and the shoe's reports. It
@@ -67,7 +67,7 @@ class _Round:
 
 @dataclass
 class _Hit:
-    """A hit that the table has told, and for which the lamp of its seat is lit."""
+    """A hit that the table has reported, and for which the lamp of its seat is lit."""
 
     seat: int
     tier: str
@@ -97,9 +97,10 @@ class _ShoeAccount:
 
 
 class Auditor:
-    """Checks the journal of a simulated table, in the file `path`. `reported` is the shoe's own record of its reports;
-    `numbered` tells whether the reports have numbers. `verdicts` tells, by the time of a fact in ms, what the table
-    could know of its pit. `pit_step(table, seq)` returns an award step that the pit truly took."""
+    """Checks the journal of a simulated table, in the file `path`. `reported` is the shoe's own record of its reports,
+    and `numbered` tells whether the reports have numbers. `verdicts` maps the time of a fact, in ms, to what the table
+    could know of its pit at that time. `pit_step(table, seq)` returns the award step number `seq` that the pit took for
+    a table; None if the pit took no such step."""
 
     def __init__(
         self,
@@ -153,13 +154,14 @@ class Auditor:
 
     @property
     def backlog(self) -> int:
-        """Return how many of the shoe's reports have come after the last report in the journal, while a program
-        listened."""
+        """Return how many reports the shoe has sent after the last report in the journal. Reports that were sent while
+        no program listened are not counted."""
         return sum(report.listened for report in self._reported[self._next_report :])
 
     def missed_since(self, life: int) -> list[str]:
-        """Return the cards whose reports the table missed: those that the auditor has noted, and those of reports after
-        the last one in the journal. `life` is the number of the program's present run."""
+        """Return the cards whose reports the table missed. These are the cards that the auditor has noted as missed,
+        and the cards of unheard reports after the last report in the journal. `life` is the number of the program's
+        present run."""
         since = self._reported[self._next_report :]
         return [*self.missed, *(lost.real for lost in since if lost.real is not None and not lost.came(life))]
 
@@ -221,8 +223,8 @@ class Auditor:
     # What the shoe said.
 
     def _reports_arrived(self, before: Table, fact: Fact, life: int, fails: bool = False) -> None:
-        """Check that the shoe truly made the report of this fact, and that it is later than the report before. Every
-        report between the two must truly have been lost."""
+        """Check that the shoe truly made the report that this fact holds, and made it after the report before. If the
+        shoe made other reports between the two, the table must truly not have heard them."""
         report: Report | None = getattr(fact, "report", None)
         if isinstance(fact, facts.StepFailed):
             return  # its report is that of the fact that failed, which stands in the row before
@@ -344,7 +346,7 @@ class Auditor:
         self._last_round = _Round(shoe, number, seats, shown=self._shown)
 
     def _over(self, message: dict[str, Any]) -> _Round:
-        """Return the round that this message ends. Raises Broken if another message has ended the round already."""
+        """Return the round that ends with this message. Raises Broken if the round was already over."""
         place = (message["shoe"], message["round"])
         hold("no round ends twice", place not in self._rounds, message)
         self._rounds.add(place)
@@ -425,8 +427,9 @@ class Auditor:
         self._lit = {place: hit for place, hit in self._lit.items() if hit.seat not in message["seats"]}
 
     def _wagers_locked(self, fact: Fact, stamp: Stamp) -> None:
-        """Check a lock of wagers. If the network's messages up to that moment show that the table heard the pit, Royal
-        9 wagers must play; if they show that it did not, the wagers must be refused."""
+        """Check that the table accepted or refused Royal 9 wagers correctly when wagers were locked. If the network's
+        messages show that the table heard the pit, the wagers must not be refused because of the pit. If they show that
+        it did not, the wagers must be refused."""
         if not isinstance(fact, facts.WagersLocked):
             return
         verdict = self._verdicts[stamp.at_ms]
@@ -439,8 +442,8 @@ class Auditor:
             hold("no Royal 9 wager is refused while the pit is well", verdict.fresh is not True, (fact, verdict))
 
     def _levels_noted(self, fact: Fact, stamp: Stamp) -> None:
-        """Note the levels that the table's meters show while a round plays for them. They count from the next fact on.
-        After a restart the meters show nothing."""
+        """Remember which levels of the meters the table shows while a round with progressive wagers goes on. A fact is
+        judged by the levels that were remembered before it. After a restart the meters show nothing."""
         shown = self._verdicts[stamp.at_ms].shown
         if isinstance(fact, facts.LevelsNoted):
             hold("the levels noted are those shown", fact.levels == shown, (fact, shown))
@@ -449,8 +452,8 @@ class Auditor:
             round_.shown = shown
 
     def _awards(self, fact: Fact, after: Table, messages: Sequence[dict[str, Any]]) -> None:
-        """Check the award step that this fact tells. The pit must have taken the step, for a hit that this table told,
-        and the table must tell the step once."""
+        """Check the award step in this fact. The pit must have taken this step for a hit that this table reported, and
+        the table must report the step only once."""
         told = [message for message in messages if message["type"] == "award"]
         hold("an award step is told with its fact", len(told) == isinstance(fact, facts.AwardStepped), messages)
         if isinstance(fact, facts.AwardStepped):
@@ -481,8 +484,8 @@ class Auditor:
         return {hit.seat for hit in self._lit.values()}
 
     def _won(self, seats: Sequence[int], player: Sequence[str], banker: Sequence[str]) -> list[tuple[int, str]]:
-        """Return the seats that hit, each with the tier of its award, as the simulated shoe's own rules judge both
-        hands."""
+        """Return the seats that hit, each with the tier of its award. The cards of `player` and `banker` are judged by
+        the simulated shoe's own rules."""
         printed = {seat.number: str(seat.k9) for seat in self._rules.seats}
         won = [
             (seat, tier) for seat in seats if (tier := sheets.royal9_tier(seat, printed, player, banker)) is not None
@@ -506,9 +509,9 @@ class Auditor:
             hold("the shoe's result is compared", code in allowed, (due, fact, code))
 
     def _consume(self, order: Sequence[str]) -> bool:
-        """Find the cards of a finished round among the cards that came out of the shoe, each after the one before.
-        Return False if they are not there. Cards that the shoe kept back for a later round are searched in a list of
-        their own."""
+        """Find the cards of a finished round, in their order, among the cards that came out of the shoe. Return False
+        if they cannot be found in that order. The shoe may have kept cards back for a later round, so each card is also
+        looked for in the list of those."""
         account = self._account
 
         def search(place: int, drawn_at: int, kept_at: int) -> tuple[int, int] | None:
@@ -533,8 +536,8 @@ class Auditor:
     # Cards.
 
     def _cards(self, before: Table, fact: Fact, after: Table) -> None:
-        """Check that every card of this shoe is in exactly one place: counted as gone, counted as a card that nobody
-        can name, or held back until a fault is cleared."""
+        """Check that every card of this shoe is counted exactly once: as a known card that is gone, as a card that
+        nobody can name, or as a card that waits until a fault is cleared."""
         account = self._account
         match fact:
             case facts.ShoeOpened(carried=carried):
@@ -600,8 +603,9 @@ class Auditor:
             account.drawn.append(_text(fact))
 
     def _counted(self, account: _ShoeAccount, before: Table, left: int) -> None:
-        """Note that a supervisor counted the cards that are left, `left`. Cards that went unheard came before all cards
-        that wait for the fault to be cleared. A late copy of a report was no card."""
+        """Note that a supervisor counted `left` cards in the shoe. If that is fewer than the table knew, the shoe has
+        dealt cards that the table did not hear. They came before all cards that wait for the fault to be cleared. If it
+        is more, a waiting report was a late copy, and stands for no card."""
         known = public(before).cards_left
         assert known is not None
         if before.fault is None:  # nobody asked for the count: fewer cards are gone, and more are only told
@@ -617,8 +621,8 @@ class Auditor:
             account.drawn[at:] = [drawn for drawn, held in waits if not held.in_doubt]
 
     def _named(self, account: _ShoeAccount, before: Table, card: str) -> None:
-        """Note a card that a supervisor named. It is the card that waits for its name, or a missed card; a missed card
-        came before the cards that wait."""
+        """Note the name that a supervisor gave to a card. It is either the card that stopped the table, or a card that
+        the table missed. A missed card came before the cards that wait for the fault to be cleared."""
         assert before.fault is not None
         if card in self.missed:
             self.missed.remove(card)
@@ -646,7 +650,7 @@ class Auditor:
                 hold("no burned card gets out", not _CARD.search(json.dumps(message["details"])), message)
 
     def secret_in(self, published: str) -> None:
-        """Check that what the table publishes, `published`, names only cards that lie face up."""
+        """Check that the text `published`, which the table publishes, names only cards that lie face up."""
         table, face_up = self.table, set[str]()
         if isinstance(table.phase, RoundInPlay):
             face_up |= {str(card) for card in _dealt(table.phase)}
@@ -674,8 +678,8 @@ def _text(fact: object) -> str | None:
 
 
 def _place_of(waits: object, lane: Sequence[str | None], held: Iterable[Held]) -> int:
-    """Return the index of a waiting card in `lane`, the list of cards that came. The cards of the same kind in `held`,
-    which wait too, came after it."""
+    """Return the index of the card `waits` in `lane`, the list of cards that came. `held` are the facts that came after
+    it and wait as well. Those of the same kind as `waits` stand behind it in `lane`."""
     kind = CardKept if isinstance(waits, CardKept) else (CardDrawn | CardDrawnOutsideGame)
     place = len(lane) - 1 - sum(isinstance(later.fact, kind) for later in held)
     assert lane[place] == _text(waits), (lane, place, waits)
@@ -692,7 +696,8 @@ def _dealt(round_: RoundInPlay) -> list[Card]:
 
 
 def _on_the_felt(done: Done) -> tuple[Card, ...]:
-    """Return the cards of both hands of a finished round. The simulated house deals punto banco."""
+    """Return the cards of both hands of a finished round. (The simulated house deals only punto banco, which has two
+    hands.)"""
     assert isinstance(done, TwoHands)
     return (*done.player, *done.banker)
 

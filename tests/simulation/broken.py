@@ -4,8 +4,8 @@ from __future__ import annotations
 
 
 class Broken(Exception):  # noqa: N818  # what was promised is broken
-    """An error: a promise about the simulated house did not hold. `invariant` is the promise's name, whichever way it
-    was broken."""
+    """The error that is raised when a promise about the simulated house does not hold. `invariant` is the promise's
+    name, which is the same in whichever way the promise was broken."""
 
     def __init__(self, invariant: str, detail: object = "") -> None:
         super().__init__(f"{invariant}: {detail}")

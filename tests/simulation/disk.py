@@ -1,7 +1,7 @@
 """The simulated disk under the table's journal: the real `Journal` on a real file, through a connection that can fail.
 
-Syncing is switched off, because a simulated power cut only needs to know what *was* to be synced. What a power cut
-loses is taken out of the file by hand: exactly what was committed and not synced.
+No file is really synced. For a simulated power cut it is enough to know which commits *should* have been synced. The
+cut then deletes from the file exactly the rows that were committed and not synced.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from tests.simulation.loop import PowerCut
 
 @contextmanager
 def unsynced() -> Iterator[None]:
-    """Run a block in which SQLite databases are opened without syncing. This is for files whose power is never cut."""
+    """Run a block in which SQLite does not sync its databases. This is faster, and safe for files that no simulated
+    power cut touches."""
     connect: Callable[..., sqlite3.Connection] = sqlite3.connect
     with patch.object(sqlite3, "connect", lambda path, **options: connect(path, factory=_Unsynced, **options)):
         yield
@@ -55,7 +56,7 @@ class Disk:
             yield
 
     def lose_power(self) -> None:
-        """Take out of the journal's file what was committed and not synced, as a power cut does."""
+        """Delete from the journal's file what was committed and not synced, as a power cut does."""
         kept, self.kept = self.kept, None
         if kept is not None:
             with sqlite3.connect(self.path) as db:

@@ -1,8 +1,8 @@
-"""What a table heard from its pit, judged by the network's messages alone, and whether a progressive could be bet on at
-that moment.
+"""Judges, by the network's messages alone, what a table heard from its pit, and whether the table could take wagers on
+a progressive at that moment.
 
-The meters' levels are judged exactly. About the stream of events to the pit the messages tell less. If they do not show
-whether the table must treat the pit as silent, the verdict is None.
+The freshness of the meters' levels is judged exactly. For the stream of events to the pit, the messages may not show
+whether the table must treat the pit as silent. In that case the verdict is None.
 """
 
 from __future__ import annotations
@@ -36,9 +36,10 @@ class Verdict:
 
 class Hearing:
     """Follows what one run of a table's program hears from its pit. `epoch` names the table's journal, and `acked_seq`
-    is the number of the event that the journal marks as acknowledged.
+    is the number of the last event that the journal marks as acknowledged.
 
-    `now_s` returns a time that nobody can set, and `stamp` reads the table's wall clock, which may be wrong.
+    `now_s` returns the seconds of a clock that nobody can set, and `stamp` reads the table's wall clock, which may be
+    wrong.
     """
 
     def __init__(

@@ -1,8 +1,9 @@
-"""The checks of the pit's books: what every meter must show, calculated anew from the committed events.
+"""Checks the pit's ledger: the inspector calculates anew, from the committed events, what every meter must show.
 
 The inspector reads the ledger's file with a database connection of its own. It calculates by itself how wagers feed the
-meters, what hits win, and with what a meter begins again, in exact fractions of a cent. It gives levels to rounds in
-the order in which their wagers were locked. Each round gets no less than its table showed at the lock.
+meters, what hits win, and with what amount a meter begins again, in exact fractions of a cent. If several rounds win a
+meter, their levels are assigned in the order in which the rounds' wagers were locked. Each round gets no less than its
+table showed when the wagers were locked.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ _Round = tuple[str, int, int]  # table, shoe, round
 
 @dataclass
 class _Meter:
-    """A meter and its reserve, in exact fractions of a cent, and the wins that were not undone. A void changes nothing
-    on a meter."""
+    """The amount of a meter and of its reserve, in exact fractions of a cent, and the meter's wins. A win whose hits
+    were all rejected may be taken out again. A void does not change a meter."""
 
     holds: Fraction
     reserve: Fraction = Fraction(0)
@@ -38,8 +39,9 @@ class _Meter:
 
 @dataclass
 class _Win:
-    """A meter's level that a round won. It has the amounts with which the meter began again, what the house adds
-    because the round's table had shown more, and the hits that share level and addition."""
+    """A win of a meter by one round: the `level` that was won, and the hits that share it. `from_reserve` and
+    `from_house` are the amounts with which the meter began again. `added` is what the house pays on top of the level,
+    because the round's table had shown a higher one."""
 
     meter: str
     level: int
@@ -52,8 +54,8 @@ class _Win:
 
 @dataclass
 class _Due:
-    """What the pit owes for a hit: the amount, the step that the award has reached, and the won level of which it is a
-    part."""
+    """What the pit owes for a hit: the amount in cents, and the step that the award has reached. `win` is the win of a
+    meter in which the hit has a share; None for a fixed amount."""
 
     cents: int
     step: str = "pending"
@@ -83,8 +85,8 @@ class Inspector:
         self._db.close()
 
     def read(self, journals: Mapping[str, Sequence[bytes]]) -> None:
-        """Read the new events of the ledger, and check that they are those of the tables' own journals. `journals` has
-        each table's messages, by the table's id."""
+        """Read the new events of the ledger, and check that they are the events in the tables' own journals. `journals`
+        maps each table's id to the messages in its journal."""
         rows = self._db.execute(
             "SELECT number, table_id, seq, body FROM event WHERE number > ? ORDER BY number", (self._number,)
         ).fetchall()
@@ -125,8 +127,13 @@ class Inspector:
 
     def _rejected(self, due: _Due, win: _Win) -> None:
         """Take a rejected hit out of the win `win`. If other hits are left and none of them is paid, they share the
-        level. Otherwise the hit's amount goes back to the meter, and the part of it that the house had added goes back
-        to the house."""
+        whole amount.
+
+        In every other case the hit's amount goes back. The house gets back what it had added to the level, and the
+        meter gets the rest. Example: a hit of $110 is rejected; the level was $100, and the house had added $10. The
+        house gets $10, and the meter $100. If all hits of the meter's last win are rejected, the win is undone, and the
+        meter gives back the amounts with which it had begun again.
+        """
         left = [other for other in win.hits if other.step != "rejected"]
         if left and all(other.step != "paid" for other in left):
             self._share(left, win.level + win.added)
@@ -142,8 +149,8 @@ class Inspector:
 
     @staticmethod
     def _share(hits: list[_Due], level: int) -> None:
-        """Give the hits equal parts of the level. Cents that are left over go to the first hits. A hit whose part
-        changes must be verified anew."""
+        """Divide the cents `level` equally among the hits. Cents that are left over go to the first hits. A hit whose
+        share changes must be verified anew."""
         each, over = divmod(level, len(hits))
         for place, hit in enumerate(hits):
             part = each + (place < over)
@@ -160,7 +167,8 @@ class Inspector:
         return None if row is None else AwardStep(*row)
 
     def last_steps(self, table: str) -> dict[str, str]:
-        """Return the step that each award of a table has reached, by the id of the award's hit."""
+        """Return a dict for a table's awards. It maps the id of each award's hit to the step that the award has
+        reached."""
         return dict(self._db.execute("SELECT hit, step FROM award WHERE table_id = ?", (table,)))
 
     def _take(self, message: dict[str, Any]) -> None:
@@ -197,22 +205,22 @@ class Inspector:
         return self._wins[round_, name]
 
     def _told(self, round_: _Round, told: Mapping[str, Any]) -> None:
-        """Note when the round's wagers were locked, and which levels its table showed. Both are taken from the pit's
-        signed message that the table had at the lock."""
+        """Note when the round's wagers were locked, and which levels its table showed at that moment. Both are taken
+        from `told`, which holds the pit's last signed message to the table before the lock, and the message's age."""
         word, (table, *_) = told["word"], round_
         ms = round(datetime.fromisoformat(word["at"]).timestamp() * 1000) + told["ago_ms"]
         self._last_ms[table] = self._locked_ms[round_] = max(ms, self._last_ms[table])  # a table's locks never go back
         self._shown |= {(round_, name): cents for name, cents in word["meters"].items()}
 
     def _house_adds(self, round_: _Round, meter: str, level: int) -> int:
-        """Return the cents that the house adds to a won level, because the round's table had shown a higher level at
-        the lock."""
+        """Return the cents that the house adds to a won level. The house adds the difference if the round's table had
+        shown a higher level when the wagers were locked."""
         return max(0, self._shown.get((round_, meter), 0) - level)
 
     def _put_in_order(self, won: _Win) -> None:
-        """Assign the won levels anew, in the order in which the rounds' wagers were locked. Only rounds that were
-        locked no earlier than the round of `won` are moved. A level stays as it is if a person has decided on one of
-        its hits."""
+        """Assign the won levels to the rounds anew, in the order in which the rounds' wagers were locked. Rounds that
+        were locked before the round of `won` keep their levels. A level also stays with its round if a person has
+        decided on one of its hits."""
         if won.round not in self._locked_ms:
             return
         free = [

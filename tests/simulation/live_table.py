@@ -1,8 +1,8 @@
-"""One table of the simulated house: the real table program and its surroundings, in simulated time.
+"""One table of the simulated house: the real table program in simulated time, with simulated surroundings.
 
 Real are the runtime with its stream, journal, codec, debouncer and lamps, wired as `controller.daemon.app` wires them.
-Simulated are the clock and the event loop, the disk's failures, the header, the shoe's cable and the broker. A method
-`do_NAME` performs the action NAME at this table.
+Simulated are the clock and the event loop, the disk's failures, the lamps and inputs at the Pi's GPIO pins, the shoe's
+cable and the broker. A method `do_NAME` performs the action NAME at this table.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ _WHO = "supervisor anna"
 
 
 class House(Protocol):
-    """The interface to the simulated house, as its tables need it: time, the wall clock and the pit's award steps."""
+    """What a table needs from the simulated house: time, the wall clock, the network and the pit's award steps."""
 
     loop: VirtualLoop
     network: Network
@@ -85,7 +85,7 @@ class House(Protocol):
 
 
 class _Header:
-    """The Raspberry Pi's simulated header: lamps and inputs by name."""
+    """The simulated GPIO pins of the Raspberry Pi: the state of each lamp and each input, by name."""
 
     def __init__(self, inputs: Iterator[str]) -> None:
         self.levels = dict.fromkeys(inputs, False)
@@ -152,8 +152,8 @@ class LiveTable:
         return None if self.runtime is None else self.runtime.face
 
     def keep_gaps_visible(self) -> None:
-        """Mend the disk and the cable before ten of the shoe's reports in a row are lost. Reports have one-digit
-        numbers, which cannot show a longer gap."""
+        """Mend the disk and the cable before ten of the shoe's reports in a row are lost. Reports have numbers of one
+        digit, so the table could not notice a longer gap."""
         if not self.shoe.numbered or self.auditor.backlog < _FEWEST_UNHEARD:
             return
         self._mend_disk()
@@ -173,8 +173,8 @@ class LiveTable:
         self._move_plug(True)
 
     def settled(self) -> None:
-        """Check, some time after everything was mended, that all events are delivered and that the table's state is
-        known at the broker."""
+        """Check, some time after everything was mended, that all events are delivered, and that the broker retains the
+        table's present state."""
         self.check(settled=True)
         self.check_replay()
         runtime, auditor, state = self._alive(), self.auditor, self.network.state(self.id)
@@ -188,12 +188,12 @@ class LiveTable:
         hold("the retained state tells of the table", shown == told, (shown, told))
 
     def delivery(self) -> object:
-        """Return the state of the event stream to the pit, for the report of a failure."""
+        """Return how far the delivery of events to the pit has come, for the text of a failed check."""
         return self._alive().stream.told.status(), len(self.auditor.bodies)
 
     def took_note(self, at_ms: int) -> None:
-        """Record what the table can know of its pit at the time `at_ms` of the wall clock, because a fact was written
-        at some table at that time."""
+        """Record what this table can know of its pit at the time `at_ms` of the wall clock. This is called when any
+        table has written a fact at that time."""
         self.verdicts[at_ms] = self._hearing.verdict()
 
     # Actions: the shoe and the dealer's hands on it.
@@ -208,8 +208,8 @@ class LiveTable:
         self._draw_lying(result=Result[result])
 
     def _draw_lying(self, **lies: Any) -> None:
-        """Draw a card, and let the shoe report wrongly what `lies` says. A shoe that reports nothing but cards reports
-        correctly."""
+        """Draw a card, and let the shoe report it wrongly. `lies` are the wrong values, such as target, index or
+        result. A shoe that reports nothing but cards reports correctly."""
         self.shoe.draw(lambda card: self.shoe.far.draw(card, **lies if self.shoe.numbered else {}))
 
     def do_misread(self, as_card: str) -> None:
@@ -253,8 +253,8 @@ class LiveTable:
         self.shoe.between_copies = lambda now: None
 
     def do_absence(self, of_the_program: bool, rounds: int, seconds: float) -> None:
-        """Stop the table's program, or pull the cable, while the dealer deals this many whole rounds. Wait `seconds`,
-        then mend both."""
+        """Stop the table's program (if `of_the_program` is True) or pull the cable, while the dealer deals `hands`
+        whole rounds. Wait `seconds`, then start the program and plug in the cable."""
         if of_the_program:
             self.do_kill()
         else:
@@ -281,8 +281,8 @@ class LiveTable:
         self._move_plug(True)
 
     def _move_plug(self, is_in: bool) -> None:
-        """Put the plug in at the shoe's end, or pull it. If the shoe takes no commands, an input for the shoe's supply
-        shows the plug."""
+        """Put the plug in at the shoe's end, or pull it. The table notices this by an input for the shoe's power
+        supply, if the shoe takes no commands."""
         self.shoe.cable.in_shoe = is_in
         if PRESENT_INPUT in self.header.levels:
             self.header.levels[PRESENT_INPUT] = is_in
@@ -299,7 +299,7 @@ class LiveTable:
     # Actions: inputs.
 
     def do_press(self, *names: str) -> None:
-        """Press these inputs and release them. All but the last are held down while the last is pressed."""
+        """Press the inputs one after another, and then release them all. All are held until the last is pressed."""
         for name in names:
             self.header.levels[name] = True
             self._go_on(_SETTLED_S)
@@ -321,8 +321,8 @@ class LiveTable:
     # Actions: the supervisor.
 
     def do_leave(self, choice: int, by_key: bool) -> None:
-        """Do one of the acts that clear the fault by which the table has stopped. `choice` selects the act; `by_key`
-        does it with the key and a button."""
+        """Perform one of the acts that clear the fault by which the table has stopped. `choice` selects the act. With
+        `by_key`, acts that are possible with the key and a button are done so."""
         if self.runtime is None or self.runtime.face.fault is None:
             return
         fault = self.runtime.face.fault
@@ -347,8 +347,8 @@ class LiveTable:
                 self._ask(CountCards(self.shoe.cards_left, _WHO))
 
     def do_name_missed(self) -> None:
-        """Name every card that the table missed, in the order in which the cards came. Then clear the fault, or count
-        the cards left."""
+        """Name every card that the table missed, in the order in which the cards came. Then ask to clear the fault, and
+        tell the table how many cards are left."""
         for missed in self.auditor.missed_since(self.shoe.life):
             if self.face is None or self.face.fault is None:
                 return
@@ -446,7 +446,8 @@ class LiveTable:
         self.network.stray(self.id, "meters", said.payload(KEY))
 
     def do_stray_award(self, what: str, number: int) -> None:
-        """Bring the table a message with a step of an award that is not its own, or with a step that it got before."""
+        """Bring the table an award step that it must refuse, for example one of another table or seat, or one that it
+        has already got."""
         said = self.network.pit.steps_said.get(self.id, [])
         steps = said if what == "again" else [self._untrue(what, number)]
         if steps:
@@ -672,7 +673,7 @@ class LiveTable:
         return lamps(public(self.auditor.table), live)
 
     def check_replay(self) -> None:
-        """Check that a replay of the journal's rows since the shoe was opened gives the table as it is now."""
+        """Check that a replay of the journal's rows since the shoe was opened results in the table's present state."""
         if self.runtime is None or self.disk.failing or self.disk.slow_s:
             return
         auditor = self.auditor
@@ -695,7 +696,8 @@ class LiveTable:
     # What the program takes from outside.
 
     def step(self, table: Table, fact: Fact) -> tuple[Table, tuple[Event, ...]]:
-        """Let the table's logic take a fact. Raises RuntimeError if the simulation wants this step to fail."""
+        """Apply a fact by the table's logic, and return the new state and the events. Raises RuntimeError if the
+        simulation wants this step to fail."""
         if self._step_fails:
             self._step_fails = False
             self.auditor.step_was_broken = True

@@ -1,4 +1,5 @@
-"""An event loop in simulated time, which never waits, but goes on to the next moment at which something is due."""
+"""An asyncio event loop in simulated time. It never waits, but sets its clock to the next moment at which something is
+due."""
 
 from __future__ import annotations
 
@@ -12,14 +13,15 @@ _SPINS = 10_000
 
 
 class PowerCut(BaseException):
-    """An exception: whoever raises it cuts the power of a table's computer."""
+    """Raised by the simulated disk to cut the power of a table's computer at that moment."""
 
 
 @dataclass
 class Worker:
-    """The simulated thread of an executor: how long its work takes, and what is called if the work raises `PowerCut`.
+    """The simulated thread of an executor. Each piece of work takes `takes_s` seconds. If it raises `PowerCut`,
+    `on_power_cut` is called.
 
-    The result of work that raised is never given back. When the thread is `gone`, no more work is done or given back.
+    No result is given back for work that raised `PowerCut`. While `gone` is True, no work is done.
     """
 
     takes_s: float
@@ -28,7 +30,7 @@ class Worker:
 
 
 class SpinningError(Exception):
-    """An error: the program keeps itself busy without end, and no simulated time goes by."""
+    """Raised if the program keeps itself busy without end, so that no simulated time goes by."""
 
 
 class _NothingToSelect:
@@ -82,7 +84,8 @@ class VirtualLoop(asyncio.BaseEventLoop):
     def run_in_executor(  # type: ignore[override]  # the one caller awaits the result
         self, executor: Executor | None, func: Callable[..., Any], *args: Any
     ) -> asyncio.Future[Any]:
-        """Do the executor's work on this thread, later by the simulated time that the executor's `Worker` takes."""
+        """Run `func` on this thread, after the simulated time that the executor's `Worker` takes for its work. Return a
+        future for the result."""
         result = self.create_future()
         assert executor is not None, "the loop has no executor of its own"
         worker = self.workers[executor]

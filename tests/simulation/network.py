@@ -1,7 +1,7 @@
-"""The simulated broker between the tables and their pit, and the mishaps of messages on the way.
+"""The simulated broker between the tables and their pit, and what can go wrong with messages on the way.
 
-The broker is written from the contract and uses none of the table's own code. A seeded generator draws what happens to
-a message, so the same actions meet the same mishaps.
+The broker is written from the contract and uses none of the table's own code. A random generator with a seed decides
+what happens to each message. So the same actions always meet the same mishaps.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class Network:
         self._pit_connected = False
 
     def stray(self, table: str, kind: str, payload: bytes) -> None:
-        """Bring a table a message of this kind that does not come from the pit."""
+        """Bring a table a message of the given kind, such as "ack", that the pit did not send."""
         self._to_table(table, self._topic(table, kind), payload)
 
     def state(self, table: str) -> dict[str, object]:

@@ -1,9 +1,9 @@
-"""One running table in simulated time, and an onlooker who records everything that leaves the table, with the moment.
+"""Runs one table in simulated time, and records everything that leaves the table, each with its moment.
 
 Real are the runtime with its stream, journal, codec, lamps and watchers, wired as `controller.daemon.app` wires them.
 What leaves the table are published messages, lamps, log lines, answers, and the status, both asked for and watched.
-Simulated are the clock and event loop, the wire and its noise, the header, the broker with a pit behind it, and a disk
-that can fail. Nothing here is random.
+Simulated are the clock and event loop, the wire and its noise, the Pi's GPIO pins, the broker with a pit behind it, and
+a disk that can fail. Nothing here is random.
 """
 
 from __future__ import annotations
@@ -75,8 +75,8 @@ class Step:
 
 @dataclass(frozen=True)
 class Noise:
-    """Noise on the shoe's wire at the time `at_s`: it flips the bits `mask` of the byte that is on the wire then, if
-    any."""
+    """Noise on the shoe's wire at the time `at_s`. If a byte is on the wire at that time, its bits in `mask` are
+    flipped."""
 
     at_s: float
     mask: int
@@ -84,8 +84,8 @@ class Noise:
 
 @dataclass(frozen=True)
 class Left:
-    """One thing that left the table: the time, the way (for example a lamp), the text, and its size in bytes. Random
-    parts of the text (`said`) are replaced."""
+    """One thing that left the table: the time, the way (for example a lamp), the text `said`, and its size in bytes.
+    Random parts of the text are replaced by fixed ones."""
 
     at_s: float
     way: str
@@ -169,9 +169,9 @@ def _stamp(loop: VirtualLoop) -> Stamp:
 
 
 class _Broker:
-    """The broker, and behind it a pit that acknowledges the events that it has committed. The pit may also go back to
-    fewer events. It says that it cosigns the table's journal, and has cosigned nothing. So the table, whose journal has
-    this `epoch`, shows the pit its last checkpoint on each connection."""
+    """A simulated broker with a simulated pit behind it. The pit acknowledges the events that it has committed, and may
+    also go back to fewer events. The pit says that it cosigns the table's journal, and has cosigned nothing yet. So the
+    table shows the pit its last checkpoint on each connection. `epoch` is the name of the table's journal."""
 
     address, has_others = "127.0.0.1:1883", False
 
@@ -275,7 +275,8 @@ class _Journal(Journal):
 
 
 class _Pins:
-    """A header on which nothing is pressed. Each change of a lamp counts as something that leaves the table."""
+    """Simulated GPIO pins on which no input is pressed. Each change of a lamp counts as something that leaves the
+    table."""
 
     def __init__(self, inputs: Iterator[str], leaves: Callable[[str], None]) -> None:
         self._inputs, self._leaves = tuple(inputs), leaves
@@ -437,8 +438,8 @@ class _Table:
         await watchers.watch(asyncio.StreamWriter(connection, protocol, None, self.loop))
 
     def _leaves(self, way: str, said: bytes) -> None:
-        """Record a thing that leaves the table. Parts of it that are random, or depend on the test's folder, are
-        replaced by fixed text."""
+        """Record that `said` left the table by the way `way`, such as a topic. Parts of the text that are random, or
+        depend on the test's folder, are replaced by fixed text."""
         text = said.decode().replace(self.journal.epoch, "epoch").replace(str(self.folder), "folder")
         text = re.sub(r'"(chain|signature)":"[^"]*"', r'"\1":"by chance"', text)
         text = re.sub(r'("checkpoint": "\S+ \d+) [^"]*"', r'\1 by chance"', text)

@@ -1,7 +1,7 @@
-"""The people who act on the simulated tables: a seeded mixture of good play, impatience, faulty machines and
-supervisors.
+"""Chooses what people do at the simulated tables: a mixture of good play, impatience, faulty machines and supervisors,
+drawn from a seed.
 
-Every decision is made here and recorded as an `Action`, so that a run can be played again without any chance.
+Every choice is recorded as an `Action`, so that a run can be repeated without any random choice.
 """
 
 from __future__ import annotations

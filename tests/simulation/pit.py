@@ -103,8 +103,8 @@ class LedgerPit:
             self._acknowledge({table: ack})
 
     def decide(self, award: str, step: Step, by: str) -> Award | None:
-        """Decide on an award as the person `by` does. Return None if nobody can decide on it now. An award in doubt
-        takes a second person."""
+        """Take the step `step` of an award, as the person `by`. If the award is in doubt, a second person agrees.
+        Return None if nobody can take this step now."""
         doubted = next(each.doubted for each in self.ledger.awards() if each.id == award)
         try:
             decided = self.ledger.take_step(award, step, by)
@@ -156,8 +156,8 @@ class LedgerPit:
                 self.say(None, "meters", self._levels_said[0], True)
 
     def say_steps(self) -> None:
-        """Send each table the first award step that its own events do not mention yet. Later steps wait, because a
-        table takes no step that is older than one it has."""
+        """Send each table its first award step that the table's own events do not mention yet. Later steps wait,
+        because a table refuses a step that is older than the last one it has taken."""
         for table in self.ledger.acks():
             for step in unheard_steps(self.ledger, table)[:1]:
                 payload = step.payload(KEY)

@@ -1,4 +1,4 @@
-"""Plays one seed of the simulation, plays a recorded run again, and reduces a failing run to few actions."""
+"""Plays the simulation with one seed, repeats a recorded run, and shortens a failing run to few actions."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def play_seed(seed: int, steps: int = STEPS, record: Record | None = None) -> Fa
 
 
 def play_again(seed: int, actions: Sequence[Action]) -> Failure | None:
-    """Perform these recorded actions in the house of a seed, and return the first failure, or None."""
+    """Perform these recorded actions in the simulated house that the seed makes. Return the first failure, or None."""
 
     def perform(world: World) -> None:
         for action in actions:
@@ -72,8 +72,8 @@ def play_again(seed: int, actions: Sequence[Action]) -> Failure | None:
 
 
 def smallest(failure: Failure) -> Failure:
-    """Return the same failure with as few actions as can be found, by leaving out one part of the actions after
-    another."""
+    """Return the same failure with as few actions as can be found. One part of the actions after another is left out,
+    and stays out if the failure still comes."""
     chunk = len(failure.actions) // 2
     while chunk:
         start = 0

@@ -18,7 +18,7 @@ _CARDS_BYTES = 8
 
 @dataclass
 class Reported:
-    """One report as it left the shoe: its frame, and the card that was truly drawn, or None."""
+    """One report as it left the shoe: its bytes (in hex), and the card that was truly drawn, or None."""
 
     frame: str
     real: str | None
@@ -100,9 +100,10 @@ class CardShoe:
     """The simulated shoe and the cards in it. `life` is the number of the run of the table's program that hears the
     shoe.
 
-    `lucky` are pairs of King and 9, written "KS 9H", that come often in one hand. `numbered`: the shoe is an Angel Eye,
-    which sends each report three times under a number, plays the game itself and reports the cut card. A BeeTek reports
-    each card once, and `on_cut_card` has to tell of the cut card.
+    `lucky` are pairs of a king and a nine, written "KS 9H". The cards are arranged so that these pairs often come in
+    one hand. If `numbered` is True, the shoe is an Angel Eye: it sends each report three times under a number, plays
+    the game itself, and reports the cut card. A BeeTek reports each card once, and does not see the cut card, so
+    `on_cut_card` must tell the table of the cut card.
     """
 
     def __init__(
@@ -149,10 +150,11 @@ class CardShoe:
         self.far.new_shoe()
 
     def draw(self, how: Callable[[str], None], damage: Sequence[str] = ALL_COPIES) -> None:
-        """Draw the next card. If the cut card lies before it, draw the cut card first. `how` makes the shoe report the
-        card.
+        """Draw the next card. If the cut card lies before it, draw the cut card first. `how` is the shoe's function
+        that reports the card.
 
-        `damage` says for each copy of the card's report what becomes of it: "good", "bad", "alias" or "lost".
+        `damage` says for each copy of the card's report how it arrives: "good", "bad" (damaged), "alias" (changed to
+        another valid report) or "lost".
         """
         if self._cut_card_in and len(self._cards) <= self._cut:
             self._cut_card_in = False
@@ -164,14 +166,15 @@ class CardShoe:
             self._real, self._damage = None, ALL_COPIES
 
     def report(self, what: Callable[[], None], damage: Sequence[str] = ALL_COPIES) -> None:
-        """Let the shoe report something other than a card. `damage` says for each copy of the report what becomes of
-        it."""
+        """Call `what`, by which the shoe reports something other than a card. `damage` says for each copy of the report
+        how it arrives: "good", "bad" or "lost"."""
         self._damage = damage
         what()
         self._damage = ALL_COPIES
 
     def _on_the_wire(self, copy: int, frame: bytes) -> bytes:
-        """Return the bytes that arrive at the table of copy number `copy` of a report, and record the report."""
+        """Return the bytes that arrive at the table for copy number `copy` of a report, after possible damage. Record
+        the report."""
         if copy == 0:
             believed_from = 2 if self.numbered else 1
             self.reported.append(Reported(frame.hex(), self._real, self.cable.heard, believed_from=believed_from))
@@ -193,7 +196,7 @@ class CardShoe:
 
 
 def _alias(frame: bytes) -> bytes:
-    """Return a card's frame with two flipped bits that leave its checksum right, so that the frame names another card
+    """Return a card's report with two flipped bits that leave its checksum right. The changed report names another card
     and another index."""
     changed = bytearray(frame)
     changed[-4] ^= 0x01

@@ -1,6 +1,6 @@
-"""Checks that two running tables, whose rounds differ only in cards that lie face down, send out exactly the same.
+"""Checks that two running tables send out exactly the same if their rounds differ only in cards that lie face down.
 
-The bytes that leave the tables, their sizes and their moments are compared, whatever happens around the round.
+The bytes that leave the two tables, their sizes and their moments are compared, whatever else happens during the round.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ the others damaged bytes were told before the kept cards were committed, while t
 
 
 def _difference(seed: int, folder: Path) -> str | None:
-    """Return the first difference between what leaves the two tables of this seed; None if both are the same."""
+    """Play the two rounds of this seed at two tables. Return the first difference between what leaves the tables; None
+    if there is none."""
     pair = twins(seed)
     tables = [
         seen(pair.config, folder / f"{seed} {name}", pair.script, cards, pair.noise)

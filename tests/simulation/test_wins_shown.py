@@ -28,7 +28,7 @@ def _shown(world: World) -> list[WinShown | None]:
 
 
 def _win(world: World) -> None:
-    """Let an extra table win the meter. The extra table exists only as events in the pit's ledger."""
+    """Let an extra table win the meter. This table has no program, only events that are put into the pit's ledger."""
     ledger, table = world.pit.ledger, TableEvening("t-9", (METER,))
     ledger.adopt(table.table, EPOCH, _SIGNER.public.hex())
     word = MetersWord(1, now_text(), ledger.levels()).payload(KEY)
@@ -46,7 +46,7 @@ def _signed(body: bytes) -> bytes:
 
 
 def _waits(world: World) -> set[str]:
-    """Return the tables for which the award of the extra table "t-9" waits, before the award may be verified."""
+    """Return the tables for which the award of the extra table "t-9" has to wait before a person may verify it."""
     return {table for award in world.pit.ledger.awards() if award.table == "t-9" for table, _ in award.waits}
 
 

@@ -70,8 +70,8 @@ Happening = Literal[
 
 @dataclass(frozen=True)
 class Action:
-    """One thing that somebody does or that happens in the simulated house, as plain data. `pause_s` is how long
-    everything goes on after it.
+    """One thing that somebody does or that happens in the simulated house, as plain data. After the action, `pause_s`
+    seconds of simulated time go by.
 
     `table` is the number of the table at which the action happens, if it happens at a table.
     """
@@ -88,8 +88,8 @@ class Action:
 class World:
     """The simulated house, made from a seed. Use it as a context manager.
 
-    `happened` counts how often actions took effect. It has only those kinds of action that do not always have an
-    effect.
+    `happened` maps a kind of action to the number of times that such an action took effect. It has only those kinds
+    that may also have no effect.
     """
 
     def __init__(self, seed: int) -> None:
@@ -144,8 +144,8 @@ class World:
             self._check_account()
 
     def settle(self) -> None:
-        """Mend everything that is broken. Then check that all events are delivered and acknowledged, and that every
-        table's state is known at the broker."""
+        """Mend everything that is broken. Then check that all events are delivered and acknowledged, and that the
+        broker retains every table's present state."""
         network, pit = self.network, self.pit
         network.weather, network.refuses = Weather(), False
         pit.commit_takes_s, pit.levels = 0.02, "well"
@@ -216,7 +216,8 @@ class World:
         self.pit.levels = how
 
     def _do_decide(self, number: int, step: Any) -> None:
-        """Take a step of an award, as a person at the pit does. `number` counts the awards back from the last."""
+        """Let a person at the pit take the step `step` of an award. `number` selects the award, counted back from the
+        last one."""
         awards = self.pit.ledger.awards() if self.pit.up else []
         if awards:
             self._read()
@@ -303,8 +304,8 @@ class World:
 
 
 def _terms(luck: random.Random) -> Mapping[str, Terms]:
-    """Return terms for the meters, chosen by the seed: small seeds and large shares, some of which never give whole
-    cents."""
+    """Return random terms for the meters: the amount with which each begins, its share of the wagers, and the share of
+    its reserve. Meters begin with small amounts and get large shares, some of which never give whole cents."""
     share = luck.choice((Fraction(7, 100), Fraction(1, 7), Fraction(7, 333)))
     reserve = luck.choice((Fraction(0), Fraction(2, 100), Fraction(1, 13)))
     return {
@@ -315,7 +316,7 @@ def _terms(luck: random.Random) -> Mapping[str, Terms]:
 
 
 def _config(luck: random.Random, table: str) -> Config:
-    """Return the configuration of the example table, changed by the seed in everything that a house may set. Shoes are
+    """Return the configuration of the example table, with random values for everything that a house may set. Shoes are
     small, so that they are dealt to their end."""
     config = _example()
     shoe = replace(

@@ -1,20 +1,22 @@
 """Decides which events the table sends to the pit now, and keeps count of the events that the pit has acknowledged.
 This is the delivery guarantee. The code is pure: the caller passes the time in.
 
-The events have numbers without gaps. The pit acknowledges cumulatively: its acknowledgement (ack) names the last event
-that the pit has committed, and that event's chain value (a hash over all rows of the journal before the event).
+The events have numbers without gaps. An acknowledgement (ack) of the pit covers all events up to one number. It names
+the last event that the pit has committed, and that event's chain value (a hash over all rows of the journal before the
+event).
 
 - Nothing is lost: an event is sent again until the pit acknowledges it.
-- Nothing counts twice: the pit drops an event whose number it has.
-- An old ack is not believed. The times of acks order them. But a pit's clock can be wrong, and then its times begin
-  anew. Nobody can sign a chain value before the table has made it. So an ack of an event that was first sent after the
-  last believed ack is *certainly later* than that ack. If such an ack has an earlier time, times count anew from
-  that time on, and acks of earlier events are refused, because some of these acks may be old.
-- A wrong journal is found out. Example: an old copy of the journal is put back and goes on with other events. Then the
-  chain value in the pit's ack differs from this journal's. The chain value of an event covers all rows before the
-  event's own row, and each run of the program begins with a salted row (`ProgramStarted`). So the value differs also
-  if the journal lost only its last event and wrote another event in its place.
-- A pit whose clock went back does not stop the stream. On a new connection an old ack that fits this journal is enough
+- Nothing counts twice: the pit drops an event whose number it already has.
+- An old ack, which somebody may have sent again, is not believed. An ack is old if its time is earlier than the time of
+  the last believed ack. There is one exception, because the pit's clock may have been ahead and then been set right.
+  Nobody can sign a chain value before the table has made it. So an ack of an event that was first sent after the last
+  believed ack came is *certainly later* than that ack, and is believed although its time is earlier. The times of later
+  acks are then compared with its time, and acks of events that were sent earlier are refused, because they may be old.
+- A wrong journal is found out. Example: an old copy of the journal is put back, and other events are written to it.
+  Then the chain value in the pit's ack differs from this journal's. The chain value of an event covers all rows before
+  the event's own row, and each run of the program begins with a salted row (`ProgramStarted`). So the value differs
+  even if the journal lost only its last event and wrote another event in its place.
+- A pit whose clock went back does not stop the sending. On a new connection an old ack that fits this journal is enough
   to begin, because this run has already checked the journal against a later ack. The old ack changes nothing else.
 
     OFFLINE ─ connected ─> ASKING ─ an ack that fits, or word that none is retained ─> STREAMING <─> REFUSED
@@ -87,17 +89,19 @@ class TookBack(Struct, frozen=True):
 
 
 class Older(Struct, frozen=True):
-    """The finding that an acknowledgement of the pit is older than the last one that was believed, so that somebody may
-    have repeated an old one. `last_at` is the time of the last believed acknowledgement."""
+    """The finding that an acknowledgement of the pit has an earlier time than the last believed acknowledgement.
+    Somebody may have sent an old acknowledgement again. `last_at` is the time of the last believed acknowledgement."""
 
     last_at: str
 
 
 class Delivery:
-    """The state of the sending of one table's events to the pit. Times are seconds of a monotonic clock.
+    """Keeps count of which events of one table's journal were sent to the pit and which were acknowledged. Times are
+    seconds of a monotonic clock.
 
-    `behind_at` is the time of a pit's acknowledgement that did not fit this journal, if the table is still stopped
-    because of that acknowledgement; else None.
+    `acked_seq` is the number of the last event that the pit has acknowledged, and `head_seq` the number of the
+    journal's last event. `behind_at` is the time of an acknowledgement that did not fit this journal, if the table has
+    stopped the sending because of that acknowledgement; else None.
     """
 
     def __init__(
@@ -164,22 +168,21 @@ class Delivery:
     def acked(
         self, ack: AckWord, own_chain: str | None, now_s: float, latest_at: str = _END_OF_TIME
     ) -> Behind | TookBack | Older | None:
-        """Judge an acknowledgement (ack) of the pit, follow it if it is sound, and return what is wrong with it. Return
-        None if nothing is wrong, or if the ack is passed over.
+        """Judge an acknowledgement (ack) of the pit. If it is sound, count its events as acknowledged. Return what is
+        wrong with the ack; None if nothing is wrong, or if the ack is ignored.
 
         `own_chain` is the chain value that this journal has for event `ack.seq`; None if the journal has no such event.
-        `latest_at` is the latest time that an ack can have by now. A believed ack with a still later time was wrong, so
-        later acks are no longer compared with it.
+        `latest_at` is the latest time that an ack can bear by now. If the last believed ack bears a later time than
+        `latest_at`, that time was wrong, so this ack is not compared with it.
 
-        An ack with an earlier time than the last believed ack is refused, unless the ack is certainly later. If a
-        refused ack names an event that waits, no waiting event counts as acknowledged, but the window of events to send
-        is counted from the named event on. Otherwise the stream would stop, because only acks of newly sent events are
-        certainly later.
+        An ack with an earlier time than the last believed ack is refused (`Older`), unless its chain value proves that
+        the pit signed it later. A refused ack acknowledges no event. But if it names an event that waits, the next
+        events to send are counted from that event on. Otherwise the sending would stop, because only acks of newly sent
+        events can prove that they are later.
 
-        An ack of another epoch (another journal's name) says nothing about this stream. An ack that goes back is
-        followed: a pit that lost events 5 to 9 acknowledges 4, and is sent 5 to 9 again. Returns `Behind` if the ack
-        does not fit this journal, `TookBack` if an ack fits after one that did not, and `Older` if the ack is older
-        than the last.
+        An ack of another epoch (another journal's name) is ignored. An ack of an event that was already acknowledged is
+        sound: a pit that lost events 5 to 9 acknowledges event 4, and is sent 5 to 9 again. Returns `Behind` if the ack
+        does not fit this journal, and `TookBack` if an ack fits after one that did not fit.
         """
         if self.phase is Phase.OFFLINE or ack.epoch != self.epoch:
             return None
@@ -267,8 +270,8 @@ class Delivery:
         return range(first, last + 1)
 
     def published(self, seq: int, reason_code: int, now_s: float) -> bool:
-        """Take in the broker's answer for event `seq`, and return True if the sending of events stops because of this
-        answer.
+        """Note the broker's answer to the message with event `seq`. `reason_code` is the answer as an MQTT reason code.
+        Return True if the sending of events stops because of this answer.
 
         Sending stops when the broker refuses an event. Sending goes on once the broker takes the oldest unacknowledged
         event. The broker may take a later event although it refused an earlier one, so a later event is not enough.
@@ -287,7 +290,7 @@ class Delivery:
         return True
 
     def altered(self, now_s: float) -> None:
-        """Stop the sending of events, because the journal does not hold some event as that event was signed. Neither
+        """Stop the sending of events, because an event in the journal differs from the event that was signed. Neither
         that event nor any later event is sent.
 
         On the next connection the event is read from the journal again.
@@ -298,8 +301,9 @@ class Delivery:
             self.phase = Phase.ALTERED
 
     def fresh(self, now_s: float) -> bool:
-        """Tell whether bets on progressives may be taken. They may if events are being sent and the pit acknowledges
-        them, or if this was so less than `stale_after_s` seconds ago."""
+        """Tell whether the sending of events works well enough to take bets on progressives. Return False if events
+        have waited for `stale_after_s` seconds without an acknowledgement. Otherwise return True if events are being
+        sent, or were being sent less than `stale_after_s` seconds ago."""
         if self._silent_since_s is not None and now_s - self._silent_since_s >= self._stale_after_s:
             return False
         if self.phase is Phase.STREAMING:
@@ -307,13 +311,13 @@ class Delivery:
         return self._streamed_s is not None and now_s - self._streamed_s < self._stale_after_s
 
     def waits_s(self, now_s: float) -> float:
-        """Return for how many seconds events have waited while the pit acknowledged no further event; 0.0 if no event
-        waits."""
+        """Return for how many seconds events have waited without any progress of the pit's acknowledgements; 0.0 if no
+        event waits."""
         return 0.0 if self._silent_since_s is None else now_s - self._silent_since_s
 
     def next_due_s(self, now_s: float) -> float | None:
-        """Return in how many seconds events may have to be sent again, if nothing happens before; None if no event will
-        have to be sent."""
+        """Return in how many seconds events have to be sent again if no acknowledgement comes before. Return None if no
+        event will have to be sent again."""
         if self.phase in (Phase.STREAMING, Phase.REFUSED) and self.unacknowledged:
             return max(0.0, self._act_at_s - now_s)
         return None

@@ -57,8 +57,8 @@ class Levels:
 
     @property
     def last_at(self) -> str:
-        """Return, as text, the time for which the number of the last believed message on the meters stands. (The pit
-        takes the time in milliseconds as a message's number.)"""
+        """Return the time that the number of the last believed message on the meters means, as text. (The number of a
+        message is its time in milliseconds since 1970.)"""
         return Stamp(min(self._seq, latest_ms(Stamp(0, synchronised=False))), synchronised=True).text()
 
     def of_this_game(self) -> dict[str, int]:
@@ -85,8 +85,8 @@ class Levels:
     def heard(
         self, word: MetersWord, now_s: float, now: Stamp, signature: str = "", by_pit: Stamp | None = None
     ) -> str | None:
-        """Judge a message of the pit on the meters, and take its levels. Return None if the message is taken, or else
-        the reason why it is refused.
+        """Judge a message of the pit on the meters. If it is sound, take over its levels and return None. Otherwise
+        return the reason why it is refused.
 
         `now` is the time by the table's clock. `by_pit` is the time by the pit's clock, if only that clock is known.
         `by_pit` serves only to refuse a message that is more than a day old or more than a day ahead.
@@ -144,21 +144,22 @@ class Levels:
         return not now.synchronised or at_ms >= now.at_ms - 1000 * self._stale_after_s
 
     def hit(self, meter: str, seq: int) -> None:
-        """Note that a hit of this table, its event number `seq`, won the meter. Levels that the meter showed before the
-        hit do not count when the highest possible award for this hit is computed."""
+        """Note that a hit of this table won the meter. `seq` is the number of the hit's event. The highest possible
+        award for this hit is later computed without the levels that the meter showed before the hit."""
         cents = self.cents.get(meter, 0)
         peaks = self._peaks.setdefault(meter, [(0, cents)])
         if peaks[-1][1] > cents:
             peaks.append((seq, cents))
 
     def most_cents(self, meter: str, shown_cents: int | None, seq: int) -> int:
-        """Return the highest amount, in cents, that the meter can have had when the pit locked it for the hit with the
-        event number `seq`.
+        """Return the highest amount, in cents, that the meter can have had when the pit locked it for a hit. `seq` is
+        the number of the hit's event.
 
-        This is the most that the meter has shown since the hit (or since the program's start, if that was later), and
-        one step more. The pit locks the meter when the hit arrives, and until then the wagers of other tables make the
-        meter grow, by one step at most between two messages. `shown_cents` is what the meter showed at the hit; None if
-        nobody knows.
+        The pit locks the meter when the hit arrives, and until then wagers at other tables make the meter grow. So the
+        result is the highest level that the meter has shown since the hit (or since the program's start, if that was
+        later), plus the price of 1,000 wagers. Between two messages of the pit there are fewer wagers than that.
+        `shown_cents` is what the meter showed at the hit. If it is None, because nobody knows it, the result is the
+        highest amount that any message may name.
         """
         if shown_cents is None:
             return MOST_CENTS

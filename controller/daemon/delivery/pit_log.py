@@ -146,8 +146,8 @@ def _differing(journal: Path, line: _Line, message: Message) -> TableError:
 
 
 def _differ(name: str, *events: dict[str, Any]) -> bool:
-    """Tell whether the field `name` has different values in two events. Canonical bytes are compared, because in Python
-    1 and True are equal."""
+    """Tell whether the field `name` has different values in two events. The values are compared as canonical JSON,
+    because in Python 1 and True are equal."""
     one, other = (canonical({name: event[name]} if name in event else {}) for event in events)
     return one != other
 

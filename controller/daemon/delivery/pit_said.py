@@ -57,9 +57,10 @@ WIN_SHOWN_S = 60
 class PitSaid:
     """Judges the messages that the pit sends to one table, and tells the table of the messages that are believed.
 
-    `heard` notes when and how the pit was heard. `clock` is the pit's time, as the pit's own messages tell it. `forged`
-    counts the messages that the pinned key did not sign, by the last part of their topic. `unbelieved_ack` is the last
-    acknowledgement that came while no key was pinned to judge it by, and whether the broker had retained it.
+    `heard` notes when and how the pit was heard. `clock` estimates the pit's present time from the pit's messages.
+    `forged` maps the last part of a topic, such as "ack", to the number of messages on it that the pinned key did not
+    sign. `unbelieved_ack` is a pair: the last acknowledgement that came while no key was pinned, and whether the broker
+    had retained it.
     """
 
     def __init__(
@@ -92,8 +93,8 @@ class PitSaid:
         self._win: Win | None = None  # the last win that the pit named
 
     def see_pit_key(self, payload: bytes, retained: bool) -> bool:
-        """Judge a key that a message offers as the pit's key, and return True if the message shows that a program of
-        the pit has begun to listen.
+        """Judge a message that offers a key as the pit's key. Return True if the message shows that a program of the
+        pit has just begun to listen.
 
         A program of the pit that begins to listen sends its key first, and its acknowledgements afterwards.
         """
@@ -150,8 +151,8 @@ class PitSaid:
         self._ask(SeeWin(win, young and win.table != self._table_id, word_seq))
 
     async def judge_ack(self, payload: bytes, retained: bool, is_over: Callable[[], bool]) -> None:
-        """Judge an acknowledgement of the pit, and follow it if it is sound. Drop it if `is_over` says that the
-        connection which brought it has ended.
+        """Judge an acknowledgement of the pit. If it is sound, count the events that it covers as acknowledged. Drop it
+        if `is_over` returns True, which means that the connection over which it came has ended.
 
         A dropped acknowledgement is not lost: the broker retains it, and sends it again on the next connection.
         """
@@ -293,10 +294,10 @@ class PitSaid:
         return False
 
     def _refused_for_its_time(self, kind: str, payload: bytes, at: str, last_at: str, now: Stamp) -> None:
-        """Note that a message of the pit was refused because of its time `at`, and which way the clocks of table and
-        pit seem to differ.
+        """Note that a message of the pit was refused because of its time `at`, and whether the pit's clock seems to be
+        ahead or to have gone back.
 
-        `last_at` is the time of a message that was believed before. `now` is the time by which the message was judged.
+        `last_at` is the time of the last believed message. `now` is the time by which the message was judged.
         """
         if not self.heard.is_news(kind, payload):
             return

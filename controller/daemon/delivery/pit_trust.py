@@ -65,8 +65,8 @@ class PitTrust:
     def offer(self, payload: bytes, present: bool) -> Offer:
         """Judge a message that offers a key as the pit's, and return how that key relates to the pinned key.
 
-        If the pinned key signed a handover to the offered key, the offered key becomes the pinned key, but only if the
-        table was `present`. `present` means that the table has heard the pit without a long break until now.
+        If the pinned key signed a handover to the offered key, and the table is `present`, the offered key becomes the
+        pinned key. `present` means that the table has heard the pit without a long break until now.
         """
         message = parse_object(payload)
         word = PitKeyWord.read(message)
@@ -110,14 +110,14 @@ def _holds(rotation: Rotation) -> bool:
 
 
 class PitClock:
-    """The time by which the pit's messages are judged. It is the time of the table's clock or, if that clock is not
-    set, the time of the pit's clock.
+    """Tells the present time by which the pit's messages are judged: the time of the table's clock or, if that clock is
+    not set, the time of the pit's clock.
 
-    The table learns the pit's time from an acknowledgement of an event, if nobody can have signed that acknowledgement
-    earlier. With that time a table without a set clock can refuse messages of another day, and can forget a wrong time
-    of the pit. Example: the pit's clock stood ten years ahead for two seconds. The acknowledgement of the table's next
-    event tells the right time. The pit's time does not show whether levels are fresh: if the pit's clock was set back,
-    the table's reckoning of the pit's time runs ahead.
+    The table learns the pit's time from an acknowledgement of a newly sent event, because nobody can have signed that
+    acknowledgement earlier. By that time a table without a set clock refuses messages of another day, and forgets a
+    wrong time of the pit. Example: the pit's clock stood ten years ahead for two seconds. The acknowledgement of the
+    table's next event tells the right time. The pit's time is not used to judge whether levels are fresh, because the
+    table's estimate of it is ahead after the pit's clock was set back.
     """
 
     def __init__(self) -> None:
@@ -141,11 +141,12 @@ class PitClock:
 
 
 def leaps(word: AckWord | AwardStep | MeasureWord | MetersWord | WagerWord, now: Stamp) -> str | None:
-    """Return the reason why this message cannot have been made by now: its time or its number lies in the future.
-    Return None if the message can have been made by now.
+    """Return the reason why this message cannot have been made by now; None if it can. The reason is a time more than a
+    day ahead of `now`, or a number that is too high.
 
-    The number of a message stands for a time too. For example: at 12:00 on 3 May a message with the time 5 May is
-    refused. A message whose number stands for 5 May is refused too.
+    The number of a message is a time in ms since 1970, and may be at most one second ahead of the message's own time.
+    (`AckWord` and `MeasureWord` have no such number.) Example: at 12:00 on 3 May a message with the time 5 May is
+    refused. A message of 3 May whose number means 5 May is refused too.
     """
     at_ms = moment_ms(word.at)
     assert at_ms is not None, "a word that was read has a moment"

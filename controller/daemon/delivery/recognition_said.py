@@ -38,11 +38,11 @@ _ANSWERED = {
 
 
 class RecognitionSaid:
-    """Judges the messages of bet recognition (a system that sees the chips on the layout) for one table.
+    """Judges the messages that bet recognition (a system that sees the chips on the layout) sends to one table.
 
-    `epoch` is the random name of the table's journal, which a message must bear. `trust` knows the key of bet
-    recognition. `asked` counts the wagers on which the table has not decided yet. `connected` tells whether the broker
-    is connected, so that an answer can be sent.
+    `epoch` is the random name of the table's journal, which a message must bear. `trust` holds the key of bet
+    recognition. `asked` counts the wagers on which the table has not decided yet. The function `connected` tells
+    whether the table is connected to the broker, so that an answer can be sent.
     """
 
     def __init__(
@@ -99,7 +99,7 @@ class RecognitionSaid:
             self._broker.publish(self._topics.wager_refused, refused_wager(word.wager, word.seq, code))
 
     def _doubt_wager(self, doubt: Doubt) -> None:
-        """Count a message about a wager that is not believed, for the reason `doubt`, and tell people of it."""
+        """Count a message on the topic of wagers that is not believed, and tell people of it. `doubt` is the reason."""
         topic = self._topics.wager
         self._doubted[doubt.value] += 1
         _log.warning("a message on %s is refused: it is no wager of bet recognition: %s", topic, doubt.value)

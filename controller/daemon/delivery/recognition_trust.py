@@ -29,8 +29,8 @@ class Doubt(Enum):
 
 
 class RecognitionTrust:
-    """Judges the messages of bet recognition (a system that sees the chips on the layout) by the key `adopted`, in hex,
-    which two people adopted. `adopted` is None if no key is adopted."""
+    """Decides which messages come from bet recognition (a system that sees the chips on the layout), by the key that
+    two people adopted. `adopted` is that key in hex; None if no key is adopted."""
 
     def __init__(self, table: str, adopted: str | None) -> None:
         self._table = table

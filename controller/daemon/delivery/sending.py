@@ -1,5 +1,5 @@
-"""Sends the table's events to the pit in their order, reads them from the disk if they are not in memory, and forgets
-those that the pit has acknowledged."""
+"""Sends the table's events to the pit in their order. Events that are not in memory are read from the disk, and events
+that the pit has acknowledged are dropped from memory."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ _T = TypeVar("_T")
 
 
 class Sending:
-    """Sends the events of one journal to the pit. `delivery` decides which events are sent when.
+    """Sends the events of one journal to the pit. `delivery` decides which events are sent and when.
 
-    `altered` is the number of the event that was last found altered in the journal, and of which people were told.
-    `unread` says why the journal cannot be read; the text is empty if it can. `refused` is the number of the event that
-    the broker refused last, and the broker's reason code.
+    `altered` is the number of the last event that was found altered in the journal, and of which people were told.
+    `unread` says why the journal cannot be read; the text is empty if it can. `refused` is a pair: the number of the
+    last event that the broker refused, and the broker's reason code.
     """
 
     def __init__(
@@ -135,8 +135,8 @@ class Sending:
         return message
 
     async def _read(self, work: Callable[[], _T]) -> _T:
-        """Run `work`, which reads from the journal, and repeat it until the disk no longer fails. Meanwhile no events
-        are sent, but the table goes on."""
+        """Run `work`, which reads from the journal, and return its result. If the disk fails, run `work` again and
+        again until it succeeds. Meanwhile no events are sent, but the table goes on."""
         while True:
             try:
                 read = await self._on_journal(work)
@@ -183,8 +183,9 @@ class Sending:
                 _log.warning("the pit's acknowledgement could not be marked: %s", error)
 
     def _found_altered(self, seq: int) -> None:
-        """Stop the sending and tell people, because event `seq` is not in the journal as it was signed. The events in a
-        journal have no gaps, so somebody must have altered or removed the event."""
+        """Stop the sending and tell people, because event `seq` is missing in the journal or differs from the event
+        that was signed. The numbers of a journal's events have no gaps, so somebody must have altered or removed the
+        event."""
         self._delivery.altered(clock.monotonic_s())
         if seq != self.altered:
             self.altered = seq

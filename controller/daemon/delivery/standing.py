@@ -84,8 +84,8 @@ class PitHeard(Struct):
         """Return the state of the link to the pit, as a code such as "well" or "silent" with details for people. The
         caller has checked that the broker refuses no event.
 
-        `waits_s` is for how many seconds events have waited without progress; 0.0 if none waits. With `says_meters` the
-        pit has levels of meters to send to this table, so it should be heard all the time.
+        `waits_s` is for how many seconds events have waited without progress; 0.0 if none waits. `says_meters` is True
+        if the pit should keep sending levels of meters to this table. Then a pause in its messages is a fault.
         """
         on_connection = self.heard_s >= self.since_s
         silent_s = now_s - max(self.heard_s, self.since_s)

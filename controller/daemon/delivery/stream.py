@@ -1,8 +1,8 @@
 """Sends the table's events to the pit over an MQTT broker, and passes on the messages that come back.
 
-`guarantee.py` decides what to send and when. This module carries out these decisions with the broker and the journal,
-and has the pit's messages judged. What the table or a person has to know becomes a fact. Example: the broker refuses an
-event, and the table gets the fact `PublishRefused`.
+The module `guarantee.py` decides what to send and when. This module carries out its decisions with the broker and the
+journal, and passes the pit's messages to the code that judges them. If the table or a person has to know of something,
+the table gets a fact. Example: if the broker refuses an event, the table gets the fact `PublishRefused`.
 """
 
 from __future__ import annotations
@@ -141,8 +141,8 @@ class PitStream:
         return tuple(key.hex() for key in self._trust.offers)
 
     def latest_seq(self, own: Stamp) -> int:
-        """Return the highest number that a message of the pit can have by now. (The number of a message stands for a
-        time.) `own` is the present time by the table's clock."""
+        """Return the highest number that a message of the pit can bear by now: a day and a second ahead of the present
+        time. (The number of a message is its time in ms since 1970.) `own` is the present time by the table's clock."""
         return latest_ms(self._said.clock.now(own, clock.monotonic_s())) + MOST_LEAP_MS
 
     def fresh(self) -> bool:
@@ -207,17 +207,17 @@ class PitStream:
             self._something_happened.set()
 
     def _nothing_waits(self) -> bool:
-        """Tell whether the task that sends events is idle, with nothing left to judge or to send."""
+        """Tell whether the task that sends events is waiting, with no event to send and no message to judge."""
         return self._at_rest and not self._something_happened.is_set()
 
     # What the broker tells.
 
     def broker_connected(self) -> None:
         """Begin on a new connection to the broker: publish the table's state, and wait for the pit's last
-        acknowledgement.
+        acknowledgement, which the broker may have retained.
 
-        The broker sends what it retains before it answers the publish of the state. If that publish is answered and no
-        acknowledgement has come, the broker retains none.
+        The broker sends its retained messages before it answers the publish of the state. So if the answer comes before
+        any acknowledgement, the broker has retained none.
         """
         self._connected, self.told.why_down = True, ""
         self._came_s = clock.monotonic_s()

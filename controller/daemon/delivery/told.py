@@ -140,8 +140,8 @@ class StreamTold:
                 return found
 
     def found(self, now_s: float) -> Standing:
-        """Return the state of the link to the pit by what was heard from the pit alone, as a code with details. A
-        broker that is away or refuses events is not considered."""
+        """Return the state of the link to the pit as a code with details, judged only by the messages that came from
+        the pit. The answer does not consider whether the broker is away or refuses events."""
         waits_s = self._delivery.waits_s(now_s)
         return self._said.heard.standing(self._stale_after_s, waits_s, self._levels.expected, now_s)
 
@@ -154,8 +154,8 @@ class StreamTold:
         return {"offered": shown(self._trust.offered) or "", "pinned": shown(self._trust.pinned) or ""}
 
     def _why_not(self) -> str:
-        """Return a text that says why no events are sent and what to do, or that the connection is cut often. The text
-        is empty if all is well."""
+        """Return a text for people: why no events are sent and what to do, or that the connection is cut often. The
+        text is empty if all is well."""
         if self._sending.unread:
             return f"the stream waits, for the journal cannot be read: {self._sending.unread}"
         if self._delivery.phase is Phase.ALTERED:

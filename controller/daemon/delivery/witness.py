@@ -1,15 +1,15 @@
 """Has the pit cosign checkpoints of this table's journal, so that the pit becomes a witness of the journal. A
 checkpoint is the signed size and root hash of the journal's Merkle tree.
 
-A pit that cosigns retains a message on the table's topic `cosigned` from the start. The table shows checkpoints only to
-such a pit. A checkpoint with its proof has some 1,000 bytes, and 2,000 in a journal of many years. So the table shows
-one at each shoe's end, after every fifteen rounds, and once on each connection: no more than 200 bytes a round. Each
-checkpoint was signed while no card lay face down (`checkpointing`), and is published on the beat (one of four fixed
-moments in each second). A pit that has cosigned this journal may still refuse a checkpoint because its proof was
-spoiled on its way. Then the table shows that checkpoint once more.
+A pit that cosigns has a message retained on the table's topic `cosigned`. The table shows checkpoints only to such a
+pit. A checkpoint with its proof has some 1,000 bytes, and 2,000 in a journal of many years. To send no more than 200
+bytes a round, the table shows one checkpoint at each shoe's end, after every fifteen rounds, and once on each
+connection. Each checkpoint was signed while no card lay face down (see `checkpointing`), and is published on the beat
+(one of four fixed moments in each second). The pit may refuse a sound checkpoint because its proof was spoiled on the
+way. Then the table shows that checkpoint once more.
 
-What the pit has cosigned must be the tree of this journal. If it is another tree, the journal is an older copy, or a
-second table writes under its name, and people are told.
+The tree that the pit has cosigned must be the tree of this journal. If it is another tree, people are told, because
+this journal is an older copy, or a second table writes under its name.
 """
 
 from __future__ import annotations

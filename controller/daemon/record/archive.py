@@ -2,10 +2,10 @@
 signed with the table's key.
 
 The first line is the header, in JSON: whose rows these are, the numbers of the first and the last row, the journal's
-chain heads before and after these rows, and the SHA-256 of the rest. (A chain head is a salted hash over a row and all
-rows before it.) The rest is xz with a line of JSON for each row: `tail -n +2 FILE | xz -dc` shows the rows without this
-program. The chain heads of the rows in between are left out. A reader computes them again, and must come to the chain
-head at the end.
+chain heads before and after these rows, and the SHA-256 of the rest of the file. (A chain head is a salted hash over a
+row and all rows before it.) The rest is compressed with xz, and has a line of JSON for each row: `tail -n +2 FILE | xz
+-dc` shows the rows without this program. The archive does not hold the chain heads between its rows. A reader computes
+them, and must arrive at the header's chain head after the last row.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _XZ = [{"id": lzma.FILTER_LZMA2, "preset": 6, "dict_size": 1 << 20}]
 
 
 class Run(Struct, frozen=True):
-    """Which successive rows of a journal an archive holds: rows `first_row` to `last_row`, with messages `first_seq` to
+    """The range of successive journal rows in an archive: rows `first_row` to `last_row`, with messages `first_seq` to
     `last_seq`.
 
     If the rows have no messages, `last_seq` is `first_seq` - 1. `head_before` is the journal's chain head (a hash over
@@ -76,8 +76,8 @@ class Run(Struct, frozen=True):
 
 
 def beside(journal: Path) -> Path:
-    """Return the folder that holds a journal's archives if the table's file names no folder. It stands beside the
-    journal, as in `table.db.archive`."""
+    """Return the folder for a journal's archives that is used if the table's file names no folder. For the journal
+    `table.db` it is `table.db.archive` in the same place."""
     return journal.with_name(journal.name + ".archive")
 
 
@@ -106,8 +106,8 @@ def write_archive(folder: Path, run: Run, rows: Sequence[StoredRow], signer: Sig
 
 
 def read_archive(path: Path, run: Run) -> list[StoredRow]:
-    """Read an archive and return its rows. They must be the rows that `run` names: header, signature, chain of hashes
-    and numbers are checked.
+    """Read an archive and return its rows. The header, the signature, the chain of hashes and the numbers are checked,
+    and the rows must be those that `run` names.
 
     Raises TableError `archive_missing`, `archive_unreadable` or `archive_damaged`.
     """

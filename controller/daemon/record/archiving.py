@@ -78,8 +78,8 @@ class Archivist:
         return _BETWEEN_PORTIONS_S if went else _LOOK_EVERY_S
 
     async def _portion(self) -> bool:
-        """Archive the oldest rows that may leave the journal. If no rows may leave, shorten the journal's file. Return
-        whether there may be more to do."""
+        """Archive the oldest rows that may leave the journal. If no rows may leave, make the journal's file shorter
+        instead. Return whether there may be more to do."""
         journal, most = self._journal, self._most_bytes
         used = await self._on_journal(lambda: journal.used_bytes)
         keep = 0 if used > most else self._keep_shoes

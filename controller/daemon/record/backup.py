@@ -3,13 +3,14 @@ and its configuration.
 
 The head (the first part of the file) says whose table this is, how far its journal goes, and which files the backup
 holds. The files have no paths. Each has a name from the fixed list `NAMES`, or an archive's name, so whoever restores
-the backup knows where each file belongs. If `moved_by` is set, the table was moved and not only copied: the journal was
-set aside at its old place when the backup was made, so the table sent no event after that. Only after a move may the
-restored table go on in the same epoch (the random name of the journal). Any other backup may lack events that the table
-has sent since.
+the backup knows where each file belongs.
 
-The table's key signs the head. A passphrase seals the private keys inside. So whoever reads a backup without the
-passphrase can neither change what it says nor speak as the table.
+If the head has `moved_by`, the table was moved and not only copied: the journal was set aside at its old place when the
+backup was made, so the table sent no event after that. Only after a move may the restored table go on in the same epoch
+(the random name of the journal). Any other backup may lack events that the table has sent since.
+
+The table's key signs the head, and a passphrase seals the private keys inside. So a reader without the passphrase can
+neither change what the backup says nor sign as the table.
 """
 
 from __future__ import annotations
@@ -57,8 +58,8 @@ class Backup(Struct, frozen=True):
     says: Mapping[str, object] | None
 
     def about(self, name: str) -> str:
-        """Return the text to which the sealed secret file `name` is bound, made from table, epoch and name. With any
-        other text the secret cannot be opened."""
+        """Return the text, made from table, epoch and name, that is needed besides the passphrase to open the sealed
+        secret file `name`. So a sealed file cannot be put under another name or into another table's backup."""
         return f"{self.table}/{self.epoch}/{name}"
 
 
@@ -73,8 +74,8 @@ def is_backup(path: Path) -> bool:
 
 
 def write_backup(to: Path, backup: Backup, files: Mapping[str, Path], signer: Signer, seal: Seal) -> None:
-    """Write a backup of the files, sync it to the disk, and read it back as a check. Only the user who runs this may
-    read the backup. `files` maps each file's name in the backup to its path.
+    """Write a backup of the files, sync it to the disk, and read it back as a check. No other user may read the backup
+    file. `files` maps each file's name in the backup to its path.
 
     Raises OSError (FileExistsError if `to` exists), and TableError `backup_damaged`.
     """
@@ -107,8 +108,9 @@ def read_backup(path: Path, into: Path) -> tuple[Backup, dict[str, Path]]:
 
 
 def opened(backup: Backup, name: str, path: Path, seal: Seal | None) -> bytes:
-    """Return the secret file `name` of a backup in the clear. `path` is where its sealed form was unpacked. With `seal`
-    None, the content was never sealed. Raises TableError `passphrase_wrong`, and OSError."""
+    """Return the decrypted content of the secret file `name` of a backup. `path` is where its sealed form was unpacked.
+    With `seal` None the file was never sealed, and its content is returned as it is. Raises TableError
+    `passphrase_wrong`, and OSError."""
     with path.open("rb") as file:
         content = file.read(MOST_SEALED_BYTES)
     return content if seal is None else seal.open(content, backup.about(name))

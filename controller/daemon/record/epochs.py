@@ -1,9 +1,9 @@
-"""Notes in a file beside a table's key which journals the key has begun. By this note the table notices that its
-journal is missing.
+"""Notes in a file beside a table's key which journals were begun with the key. If the file lists a journal that is not
+at its place, the table notices that its journal is missing.
 
 Each journal has an epoch (a random name) of its own. The note has a line of JSON for each journal that was begun, the
-latest last. An empty note is written before a new key is made. So a key without a note was made by a version that wrote
-no notes, and counts as having begun its journal.
+latest last. An empty note is written before a new key is made. So a key without a note was made by an earlier version,
+which wrote no notes, and counts as having begun its journal.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from controller.daemon.record.journal import Journal, rescued
 def open_journal(
     path: Path, key_path: Path, table_id: str, archive: Path | None = None, new_by: str | None = None
 ) -> tuple[SigningKey, Journal]:
-    """Return the table's key, and the open journal that the key has begun last. A new key begins its first journal.
+    """Return the table's key and its last journal, opened. If the key is new, begin its first journal.
 
-    `archive` is the folder of the journal's archives; with None they are beside the journal. If a person wants a new
-    journal, `new_by` is the person's name, and no journal may stand at `path`.
+    `archive` is the folder of the journal's archives; with None they are beside the journal. If `new_by` is given, that
+    person wants a new journal: one is begun, and no journal may stand at `path`.
 
     Raises TableError if the key or the journal cannot be used, and `journal_lost`, `journal_of_another_epoch` or
     `journal_note_unusable`.

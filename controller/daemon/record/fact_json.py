@@ -29,13 +29,13 @@ from controller.table.facts import AwardRefused, Fact, OwnFact, ShoeFact, ShoeOp
 
 
 def _text(value: object) -> str:
-    """Return a value as text for JSON, if JSON has no such type. For example, the odds Fraction(3, 2) become "3:2"."""
+    """Return a value for which JSON has no type as text. For example, the odds Fraction(3, 2) become "3:2"."""
     return ratio_text(value) if isinstance(value, Fraction) else str(value)
 
 
 def _value(type_: Any, json_value: Any) -> Any:
-    """Turn a JSON value back into a value of the type `type_`, which JSON does not have. For example, "3:2" becomes the
-    odds Fraction(3, 2)."""
+    """Turn text from JSON back into a value of the type `type_`, for which JSON has no type. For example, "3:2" becomes
+    the odds Fraction(3, 2)."""
     if type_ is Game:
         return msgspec.convert(json_value, _GAME, dec_hook=_value, str_keys=True)
     return ratio(json_value) if type_ is Fraction else type_.parse(json_value)
@@ -113,8 +113,8 @@ def _decoder() -> msgspec.json.Decoder[Any]:
 
 
 def _of_now(data: bytes) -> Fact | None:
-    """Read a fact from JSON that this version of the program wrote. Return None if this version would have written
-    other bytes."""
+    """Read a fact from JSON that this version of the program wrote. Return None if this version cannot read the fact,
+    or would have written other bytes for it."""
     with suppress(msgspec.ValidationError):
         fact: Fact = _decoder().decode(data)
         return fact if fact_to_json(fact) == data else None

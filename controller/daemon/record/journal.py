@@ -1,10 +1,11 @@
-"""The journal of a table: every fact in the order in which the table believed it, the events that each fact made, and
-how far the pit has acknowledged the events.
+"""The journal of a table: every fact in the order in which the table accepted it, the events that each fact made, and
+the number of the last event that the pit has acknowledged.
 
-The journal is one SQLite file. A fact and its events are one row and its messages, in one transaction that is committed
-before anything acts on them. Each row is chained to the row before by a salted hash (`contract.envelope.chain_head`).
-Rows are kept for ever. The rows of old shoes go to archives (`archive.py`), and the file notes which rows each archive
-holds, and where the archive is. The outbox is the events after the last one that the pit has acknowledged.
+The journal is one SQLite file. A fact is stored as a row, and its events as the row's messages. Both are committed in
+one transaction before anything acts on them. Each row is chained to the row before by a salted hash
+(`contract.envelope.chain_head`). Rows are kept for ever. The rows of old shoes go to archives (`archive.py`), and the
+file notes which rows each archive holds, and where the archive is. The events after the last acknowledged one are the
+outbox.
 
 Every method waits for the disk. The daemon calls all methods but `write_archive` on its one commit thread.
 """
@@ -284,8 +285,9 @@ class Journal:
     def _archived(self, seq: int) -> list[Message]:
         """Return message `seq` and the later messages in the same archive; an empty list if `seq` is in no archive.
 
-        Commits wait while an archive is read. Unpacking the 240 rows of a short shoe takes 6 ms on a PC's core, once
-        for each archive. A pit that went back takes longer than that to acknowledge the events of an archive.
+        Commits wait while an archive is read. That is short: unpacking the 240 rows of a short shoe takes 6 ms on a
+        PC's core. Each archive is read once, and a pit that lost its events needs longer to acknowledge all events of
+        the archive.
         """
         with self._telling():
             first = self._db.execute("SELECT min(seq) FROM message").fetchone()[0]
@@ -415,8 +417,8 @@ class Journal:
             )
 
     def next_to_archive(self, keep_shoes: int, at_most_rows: int) -> Run | None:
-        """Return which rows may go to an archive next: the oldest ones, at most `at_most_rows`, and whole shoes if they
-        fit.
+        """Return which rows may go to an archive next: the oldest ones, at most `at_most_rows`. If at least one whole
+        shoe fits into that many rows, only whole shoes go.
 
         The last shoe stays, and so do the `keep_shoes` before it, and every shoe with an event that the pit has not
         acknowledged. Returns None if no row may go. Raises OSError if the disk fails.
@@ -500,7 +502,8 @@ class Journal:
         """Make the journal's file a little shorter if it is longer than `most_bytes` and has unused room. Return
         whether the file became shorter.
 
-        A file that was begun in the journal's first form keeps its length, and its room is used again. Raises OSError.
+        A file with the first version of the database schema keeps its length, and its room is used again. Raises
+        OSError.
         """
         pages, free, page_bytes = self._pages()
         if pages * page_bytes <= most_bytes or not free:

@@ -137,10 +137,11 @@ def read_latest(path: Path, most: int | None, *folders: Path) -> Iterator[tuple[
     """Yield the latest rows of a journal, each with the stored bytes of its fact. Chain of hashes and signatures are
     checked.
 
-    At least `most` rows are yielded if the journal has so many, because the first one is the first row of an archive or
-    of a shoe. With None all rows are yielded. If an archive is missing, its rows and all earlier rows are left out.
-    `folders` are where archives are looked for besides the path that the journal names. Nothing is written. A slow
-    caller does not hold the table up, because the journal is not open while the caller works on a row.
+    At least `most` rows are yielded if the journal has so many; with None all rows are yielded. There may be more,
+    because reading begins at the first row of an archive or of a shoe. If an archive is missing, its rows and all
+    earlier rows are left out. Archives are looked for at the paths that the journal names, then in `folders`, then
+    beside the journal. Nothing is written. A slow caller does not hold the table up, because the journal is closed
+    while the caller works on a row.
     """
     with reading(path) as db:
         wanted = 1 if most is None else max(1, last_row_of(db)[0] - most + 1)
@@ -230,8 +231,8 @@ def _last_shoe(rows: Sequence[StoredRow]) -> int:
 
 
 def _from(db: sqlite3.Connection, path: Path, row: int) -> tuple[bytes, int, int]:
-    """Return what must hold at the beginning of the row numbered `row`: the chain head (a hash over all rows before
-    it), the number `row` itself, and the number of the last message before the row."""
+    """Return the values with which a check of the rows can begin at the row numbered `row`: the chain head (a hash over
+    all rows before it), the number `row` itself, and the number of the last message before the row."""
     head, seq = head_before(db, path, row)
     return head, row, seq
 

@@ -67,7 +67,8 @@ class Message(Struct, frozen=True, dict=True):  # what it says is read once
 
     @cached_property
     def head(self) -> Head:
-        """Return those fields of this event that an event has in every version of the message format."""
+        """Return the event's type, time, chain value, shoe and round. All versions of the message format have these
+        fields."""
         return decode(self.body, type=Head)
 
     @cached_property

@@ -1,10 +1,9 @@
-"""Turns facts that earlier versions of the program wrote into the form of this version: the facts' names, and the rules
-of a shoe.
+"""Turns facts that earlier versions of the program wrote into the form of this version. The names of facts and the
+rules of a shoe have changed.
 
 In earlier versions a shoe's rules only named the spots. What a spot pays stood in `pays`, `dragon_bonus`, `royal9` and,
-at Baccarat Royal, in three keys of that game. This module turns such rules into the bets that they described, and an
-open shoe goes on under these bets. Royal 9 was the only progressive bet, so the facts of wagers, hits and awards had
-its name.
+at Baccarat Royal, in three keys of that game. This module makes a list of bets from such rules, so an open shoe goes on
+with the same bets. Royal 9 was the only progressive bet, so the facts of wagers, hits and awards had its name.
 """
 
 from __future__ import annotations

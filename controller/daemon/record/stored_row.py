@@ -34,10 +34,11 @@ class StoredRow(Struct, frozen=True):
 
 
 def stamped(stamp: Stamp, via: str, fact: bytes) -> bytes:
-    """Return the bytes of a fact that go into the chain's hash: when the fact came, from where it came (`via`), and the
-    fact itself.
+    """Return the bytes that go into the chain's hash for a fact: when the fact came, from where it came (`via`), and
+    the fact itself.
 
-    A row of the journal's first form has no time but that of the wall clock.
+    A row of the first version of the journal file has only the wall clock's time, and no `via`. The hash of such a row
+    does not change.
     """
     came = f"{stamp.at_ms} {int(stamp.synchronised)} "
     if stamp.boot_id or via:

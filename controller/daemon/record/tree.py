@@ -3,11 +3,12 @@
 A chain head is a salted hash over its row and all rows before it. So a leaf tells nothing of its row, but whoever is
 shown the row can find the leaf again. The tree is computed between rounds, and not during a commit.
 
-The journal's file keeps the hash of each whole subtree of 256 rows and more, and the tree's edge (the hashes of its
-largest whole subtrees) at the end of each archive. So no archive has to be read to make a checkpoint and the proof for
-the next one. Only a proof that begins in the middle of an archive needs the archive's rows. A journal that was begun in
-an earlier form has a tree from its first row on. If rows were in archives by then, its tree begins with the last of
-these rows, whose head covers all the rows before it.
+The journal's file stores the hash of each whole subtree of 256 rows and more. It also stores the tree's edge (the
+hashes of its largest whole subtrees) at the end of each archive. So a checkpoint, and the proof for the next one, can
+be made without reading an archive. Only a proof that begins in the middle of an archive needs the archive's rows.
+
+A journal that was begun with an earlier version of the file has a tree from its first row on. If some of its rows were
+already in archives, the tree begins with the last of these rows, whose chain head covers all the rows before it.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _KEPT_LEVEL = 8  # subtrees from this level on are kept: some 50 bytes for each 
 
 
 class Tree:
-    """The Merkle tree of an open journal, of the file's form 3 or later.
+    """The Merkle tree of an open journal, whose file has version 3 or later of the database schema.
 
     `folders` are where archives are looked for if they are not at the path that the journal names. `first_row` is the
     number of the row that is the tree's first leaf.
@@ -54,11 +55,11 @@ class Tree:
         return edge
 
     def grown_to(self, edge: Edge) -> None:
-        """Remember `edge` (the hashes of the tree's largest whole subtrees) as the point from which the tree grows the
-        next time. The caller has committed the transaction in which the tree grew to it.
+        """Remember that the tree has grown to `edge` (the hashes of its largest whole subtrees), so that the next call
+        of `grow` starts there. The caller has committed the transaction in which the tree grew.
 
-        Otherwise rows that were archived since would be missing, because the journal keeps only the hash of an
-        archive's last row.
+        Without this, `grow` might start at a row that was archived since. The journal keeps only the hash of an
+        archive's last row, so the rows before it would be missing in the tree.
         """
         self._edge = edge
 
@@ -69,8 +70,8 @@ class Tree:
         self._keep(Node(level, place, self.whole(level, place)) for level, place in wholes(0, max(size, 0)))
 
     def whole(self, level: int, place: int) -> bytes:
-        """Return the hash of the complete subtree of 2 to the power `level` leaves that is number `place` on its level,
-        counted from 0. Raises TableError if an archive that is needed is missing."""
+        """Return the hash of a complete subtree. It has 2 to the power `level` leaves, and is number `place` among the
+        subtrees of that level, counted from 0. Raises TableError if an archive that is needed is missing."""
         kept = self._db.execute("SELECT hash FROM subtree WHERE level = ? AND place = ?", (level, place)).fetchone()
         if kept is not None:
             return bytes(kept[0])
@@ -83,8 +84,8 @@ class Tree:
         return edge.root()
 
     def _kept_edge(self) -> Edge:
-        """Return the edge of the tree (the hashes of its largest whole subtrees) as far as the journal's file stores
-        its hashes."""
+        """Return the edge of the tree (the hashes of its largest whole subtrees) up to the last row for which the
+        journal's file stores the hashes."""
         (blocks,) = self._db.execute("SELECT count(*) FROM subtree WHERE level = ?", (_KEPT_LEVEL,)).fetchone()
         (archived,) = self._db.execute("SELECT coalesce(max(last_row), 0) FROM archive").fetchone()
         return edge_of(max(blocks << _KEPT_LEVEL, self.place_of(archived) + 1, 0), self.whole)

@@ -1,5 +1,5 @@
 """The checks of the Raspberry Pi itself: its power supply, its temperature, the media from which it may start, and
-other users of the pins of its GPIO header."""
+whether something else uses the pins of its GPIO header."""
 
 from __future__ import annotations
 
@@ -61,7 +61,8 @@ def heat(machine: Machine) -> Iterator[Row]:
 
 
 def media(machine: Machine) -> Iterator[Row]:
-    """Check that a memory stick that somebody plugs in is not read, and that the machine starts only from its card."""
+    """Check that the machine does not read a memory stick that somebody plugs in, and that it starts only from its own
+    memory card."""
     files = (path for folder in _MODPROBE for path in sorted(machine.at(folder).glob("*.conf")))
     told = [line.split() for path in files for line in path.read_text("utf-8", "replace").splitlines()]
     if all(["install", module, "/bin/false"] in told for module in _STORAGE):
@@ -120,7 +121,8 @@ def _console(machine: Machine, pins: PinsSection, shoe: ShoeSection) -> Iterator
 
 
 def _held(machine: Machine, pins: PinsSection) -> Iterator[Row]:
-    """Report each wired pin of the GPIO header that, by the kernel's own list, one of the kernel's drivers uses."""
+    """Report each pin of the GPIO header that is wired to a lamp or an input although, by the kernel's own list, one of
+    the kernel's drivers uses it."""
     lists = sorted(machine.at("/sys/kernel/debug/pinctrl").glob("*/pinmux-pins")) if _may_look(machine) else []
     text = "\n".join(machine.text(Path("/") / path.relative_to(machine.root)) or "" for path in lists)
     owners = {int(bcm): owner for bcm, owner in re.findall(r"pin (\d+) \(gpio\d+\): ([^(\s]\S*)", text)}

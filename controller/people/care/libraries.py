@@ -1,5 +1,5 @@
-"""Comparison of the files of the libraries that the program needs with the digests that were listed when they were
-installed."""
+"""Finds the library files that were changed since they were installed. Each file is compared with the SHA-256 that was
+listed at installation."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _OURS = "table-controller"
 def changed(prefix: Path = Path(sys.prefix)) -> list[str]:
     """Return the library files that are missing, or that differ from the files that were installed.
 
-    If the program was installed as a Debian package, a single list, SHA256SUMS, names all files, bytecode and pin
-    libraries included.
+    If the program was installed as a Debian package, its list SHA256SUMS is used. That list names every file, also the
+    compiled Python files and the libraries for the pins.
     """
     if (listed := prefix / "SHA256SUMS").exists():
         lines = (line.split("  ", 1) for line in listed.read_text("utf-8").splitlines())

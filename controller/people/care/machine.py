@@ -59,7 +59,7 @@ class Machine(Struct, frozen=True):
     most_wrong_ms: Callable[[], int | None] = most_wrong_ms
 
     def at(self, path: Path | str) -> Path:
-        """Return the place below `root` of the file that has this absolute path on the machine."""
+        """Return the path below `root` that stands for the absolute path `path` of the machine."""
         return self.root / str(path).lstrip("/")
 
     def text(self, path: Path | str) -> str | None:
@@ -85,8 +85,8 @@ class Machine(Struct, frozen=True):
 
     @property
     def board(self) -> str | None:
-        """The model's name as a Raspberry Pi reports it, for example "Raspberry Pi 4 Model B Rev 1.4". None for any
-        other machine."""
+        """Return the model's name as a Raspberry Pi reports it, for example "Raspberry Pi 4 Model B Rev 1.4". Return
+        None on any other machine."""
         model = self.text("/proc/device-tree/model") or ""
         return model if model.startswith("Raspberry Pi") else None
 

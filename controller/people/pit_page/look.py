@@ -50,14 +50,14 @@ def code_in(state: dict[str, Any], key: str) -> str | None:
 
 
 def count_in(state: dict[str, Any], key: str) -> int | None:
-    """Return the number under `key` in the state that a table published, or None if the value is missing or no such
-    number."""
+    """Return the number under `key` in the state that a table published, or None if the value is missing or is not a
+    whole number in the allowed range."""
     value = state.get(key)
     return value if is_count(value, 0, MOST_SEQ) else None
 
 
 def ms_in(state: dict[str, Any], key: str) -> int | None:
     """Return the time under `key` in the state that a table published, in ms since 1970, or None if the value is
-    missing."""
+    missing or is no time."""
     value = state.get(key)
     return moment_ms(value) if isinstance(value, str) else None

@@ -14,8 +14,8 @@ STEPS = ("pending", "verified")
 
 
 def pit_metrics(look: Look) -> str:
-    """Return the pit's metrics at the moment of `look`, in Prometheus's text format. Ages are in seconds, and 0 if
-    nothing waits."""
+    """Return the pit's metrics at the moment of `look`, in Prometheus's text format. The age of the oldest waiting hit
+    or event is in seconds, and 0 if none waits."""
     said = Exposition()
     said.add("pit_ledger_readable", "gauge", "1 while the ledger can be read.", look.ledger_error is None)
     said.add("pit_broker_connected", "gauge", "1 while the broker is connected.", look.broker_error is None)

@@ -20,8 +20,8 @@ class Sight:
         self._blind: dict[str, str] = {}  # by what cannot be seen: what was said of it
 
     def see(self, look: Look) -> None:
-        """Log on standard error what has changed since the last call: the ledger or the broker cannot be seen, or is
-        seen again."""
+        """Log on standard error what has changed since the last call: that the ledger or the broker can no longer be
+        seen, or that it can be seen again."""
         error = look.ledger_error
         self._say("ledger", None if error is None else str(error), None if error is None else error.code)
         if look.broker_error != NOT_YET:

@@ -47,13 +47,13 @@ class HeardState(Struct, frozen=True):
 
     @property
     def online(self) -> bool:
-        """Whether the table's last state says that its program is connected to the broker."""
+        """Tell whether the table's last state says that its program is connected to the broker."""
         return self.state.get("online") is True
 
 
 class Subscriber:
-    """The page's connection to the broker. The method `run` runs in a thread and fills the attributes below. All other
-    code only reads them.
+    """The connection of the pit's web page to the broker. The method `run` runs in a thread of its own and sets the
+    attributes. All other code only reads them.
 
     `why_not` says why nothing is heard; it is None while the broker is connected. `pit_heard_ms` is the time at which
     the pit last published, in ms since 1970; it is None until this program has heard the pit.
@@ -97,7 +97,7 @@ class Subscriber:
     # What paho's loop calls.
 
     def link_stands(self) -> None:
-        """Record that the broker has accepted the subscriptions, so the page hears the tables now."""
+        """Note that the broker has accepted the subscriptions, so that the page hears the tables from now on."""
         self.why_not = None
 
     def link_ended(self, why: str) -> None:

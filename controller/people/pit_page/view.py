@@ -1,5 +1,5 @@
-"""The content of the pit's page at one moment, divided into parts. A part is sent to the browser when it changes. The
-functions are pure.
+"""Makes the content of the pit's web page at one moment, divided into parts. A part is sent to the browser when it
+changes. The functions are pure.
 
 Times are in ms since 1970, by this machine's clock or by a table's clock. The script in the browser works out how long
 ago they were.

@@ -32,9 +32,9 @@ class Kiosks:
     """Notes when the page on each attached monitor (a kiosk) was last painted. Each kiosk has a name, which it gets
     when its browser is started.
 
-    The program that starts the browser asks for the page's age again and again. By asking, it makes the name known. A
-    name counts only for requests from the machine that asked, so no other machine can speak for a kiosk, or push it out
-    of the list.
+    The program that starts the browser asks for the page's age again and again, and thereby registers the kiosk's name.
+    A name is registered only for the machine from which the question came. So no other machine can speak for a kiosk,
+    or push it out of the list.
     """
 
     def __init__(self) -> None:
@@ -52,11 +52,11 @@ class Kiosks:
             self._painted_s[place][name] = time.monotonic()
 
     def age_s(self, place: bytes, name: str) -> float | None:
-        """Return how many seconds ago the kiosk page called `name` painted; None if it has not painted. From this call
-        on the name is known.
+        """Return how many seconds ago the kiosk page called `name` painted; None if it has not painted. This call also
+        registers the name for the network address `place`.
 
-        At most 20 names are known for each network address (`place`), and at most 20 addresses. If there are more, the
-        one that was asked for longest ago is forgotten.
+        At most 20 names are registered for each address, and at most 20 addresses. If there are more, the one that was
+        asked for longest ago is forgotten.
         """
         named = self._painted_s.pop(place, {})
         self._painted_s[place] = named
@@ -76,7 +76,7 @@ class Kiosks:
 
 
 class _Part:
-    """One part of a web page. Its JSON text is kept for each choice of languages, so that it is made only once."""
+    """One part of a web page. Its JSON text is made only once for each choice of languages, and is then reused."""
 
     def __init__(self, content: object) -> None:
         self.content = content
@@ -117,9 +117,9 @@ class Audience:
             news.set()
 
     async def events(self, place: bytes = b"", languages: tuple[str, ...] = SIDE_BY_SIDE) -> AsyncGenerator[str, None]:
-        """Yield the server-sent events for one browser: every part of the page, then each part that changes. In a
-        second in which nothing changes, yield an empty `beat` event. A slow browser skips contents that are out of
-        date."""
+        """Yield the server-sent events for one browser: first every part of the page, and after that each part that
+        changes. In a second in which nothing changes, yield an event named `beat`, without content. A slow browser gets
+        only the newest content of a part."""
         self._of_place[place] += 1
         sent: dict[str, _Part] = {}
         try:
@@ -149,7 +149,7 @@ async def packed(events: AsyncGenerator[str, None]) -> AsyncGenerator[bytes, Non
 
 @lru_cache(maxsize=64)
 def _piece(message: str) -> bytes:
-    """Return the message compressed, so that it can be put into any gzip stream. The result refers to nothing before
-    it, so all browsers can share it."""
+    """Return the message compressed as a piece of a gzip stream. The piece does not depend on what the stream holds
+    before it, so all browsers can get the same piece."""
     packer = zlib.compressobj(wbits=-zlib.MAX_WBITS)
     return packer.compress(message.encode()) + packer.flush(zlib.Z_FULL_FLUSH)

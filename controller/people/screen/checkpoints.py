@@ -1,9 +1,9 @@
 """Shows the journal's last checkpoint (its signed size and root hash) as a QR code on the screen, so that the
 surveillance film of the table records it. Another department keeps that film.
 
-The film is then a witness of the journal: nobody can later show another journal of so many rows. The players' page
-shows the code once a shoe is over. The page `/checkpoint` shows it at any time, for example when somebody asks about
-one round.
+The film is then a witness of the journal, because nobody can later show a different journal that fits the filmed
+checkpoint. The players' page shows the code when a shoe is over. The page `/checkpoint` shows it at any time, for
+example when somebody asks about one round.
 """
 
 from __future__ import annotations

@@ -25,8 +25,8 @@ def begun(now: datetime, begins: time) -> datetime:
 
 
 def noted(outcomes: Mapping[Where, str], messages: Iterable[Mapping[str, Any]]) -> dict[Where, str]:
-    """Return who won each round, by shoe and round: `outcomes` with these further events taken into account, which add,
-    correct or void rounds. Simulated and void rounds are left out."""
+    """Return who won each round, by shoe and round. `outcomes` are the results so far, and `messages` are later events,
+    which add, correct or void rounds. Simulated and void rounds are left out."""
     now = dict(outcomes)
     for event in map(read, messages):
         match event:
@@ -42,8 +42,8 @@ def noted(outcomes: Mapping[Where, str], messages: Iterable[Mapping[str, Any]]) 
 
 
 class Day:
-    """Counts the results of the table's present gaming day. `path` is the socket that tells the table's past events,
-    and `begins` the time at which the gaming day begins, HH:MM."""
+    """Counts the results of the table's present gaming day. `path` is the socket on which the table answers with its
+    past events, and `begins` the time of day at which the gaming day begins, HH:MM."""
 
     def __init__(self, path: Path, begins: str) -> None:
         self._path = path

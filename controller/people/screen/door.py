@@ -18,12 +18,12 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 
 class Connection(H11Protocol):
-    """One connection to the web server. If there are too many connections, the address that has the most of them loses
-    one.
+    """One connection to the web server. If there are too many connections, the client address that has the most of them
+    loses one.
 
-    Of that address, the connection that has waited longest for its request is closed. If all of them are being
-    answered, the newest is closed. So a client that sends only half a request keeps nobody out, and one address keeps
-    no other address out.
+    The server closes that address's connection which has waited longest for a complete request. If all connections of
+    the address are being answered, the newest is closed. So a client that sends only half a request keeps nobody out,
+    and one address keeps no other address out.
     """
 
     asked_within_s = 10.0
@@ -94,11 +94,11 @@ OWN_PLACES = frozenset({place_of(("127.0.0.1", 0)), place_of(("::1", 0))})
 
 
 class Known:
-    """Answers a request only if its Host header is an address in numbers or one of the server's own names. Any other
-    name is refused.
+    """Answers a request only if its Host header is a numeric address or one of the server's own names. Any other name
+    is refused.
 
-    Otherwise a foreign web page could let its own name point to this server, and read the pages here through a browser
-    of the house.
+    Otherwise the owner of a foreign web page could let the page's name point to this server, and read the pages here
+    through a browser of the house.
     """
 
     def __init__(self, app: ASGIApp, names: Collection[str]) -> None:

@@ -52,8 +52,8 @@ def _by_third_card(on: Sequence[str], does: dict[str, str]) -> str:
 
 
 def _lines(texts: Sequence[str]) -> Lines:
-    """Return the lines of a table of drawing rules. `texts` says for each total what the hand does. Successive totals
-    with the same text share a line."""
+    """Return the lines of a table of drawing rules. `texts` holds a text for each total, beginning with 0, that says
+    what the hand does. Successive totals with the same text share a line."""
     lines = []
     for text, run in groupby(enumerate(texts), lambda placed: placed[1]):
         lines.append((numbers(total for total, _ in run), text))

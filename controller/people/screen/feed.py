@@ -1,5 +1,5 @@
-"""Receives the table's feed (the lines in which the table describes its state) for the screen's server. The last lines
-are kept, and whether the table can still be heard."""
+"""Receives the table's feed (the lines in which the table describes its state) for the screen's server. This module
+keeps the last lines, and tells whether the table can still be heard."""
 
 from __future__ import annotations
 

@@ -167,8 +167,8 @@ def _moment(at: str) -> datetime:
 
 
 def _stops(events: Iterable[Sent]) -> Iterator[tuple[str, datetime, float]]:
-    """Yield each stop of the table that a person has ended, as three values: the code of its fault, when it began, and
-    how many minutes it lasted."""
+    """Yield each stop of the table that has ended, as three values: the code of its fault, when the stop began, and how
+    many minutes it lasted."""
     standing: tuple[str, datetime] | None = None
     for each in events:
         if isinstance(each.event, Fault):
@@ -180,8 +180,8 @@ def _stops(events: Iterable[Sent]) -> Iterator[tuple[str, datetime, float]]:
 
 
 def _hours(rounds: Iterable[RoundRow], stops: Iterable[tuple[str, datetime, float]]) -> list[dict[str, Any]]:
-    """Return a dict for each hour of the clock in which a round ended or a stop began, the last 24 such hours. It holds
-    the hour, the number of rounds, and how many minutes the stops lasted that began in that hour."""
+    """Return a dict for each of the last 24 hours of the clock in which a round ended or a stop began. It holds the
+    hour, how many rounds ended in it, and how many minutes the stops lasted that began in it."""
     ended = Counter(row.at[:13] for row in rounds if row.outcome != "void")
     minutes: defaultdict[str, float] = defaultdict(float)
     for _, began, lasted in stops:
@@ -191,8 +191,9 @@ def _hours(rounds: Iterable[RoundRow], stops: Iterable[tuple[str, datetime, floa
 
 
 def _seconds(rounds: Sequence[RoundRow]) -> dict[str, Any]:
-    """Return how many seconds a round takes, counted from the end of the round before. The dict holds the median, the
-    rounds in an hour, and the last 120 of these times for a plot."""
+    """Return a dict with the pace of the rounds. A round's time in seconds is counted from the end of the round before.
+    The dict holds the median time (`median`), the rounds in an hour at that time (`rounds_an_hour`), and the last 120
+    times for a plot (`last`)."""
     apart = [
         (_moment(after.at) - _moment(before.at)).total_seconds()
         for before, after in pairwise(rounds)
@@ -217,7 +218,8 @@ def _by_code(stops: Iterable[tuple[str, datetime, float]]) -> list[dict[str, Any
 
 
 def _rates(events: Iterable[Sent], rounds: Sequence[RoundRow], stops: Sequence[object]) -> dict[str, Any]:
-    """Return how many misreads, corrections and stops there are in a thousand rounds, and the number of rounds."""
+    """Return a dict with the number of rounds, and with how many misreads, corrections and stops came on average in a
+    thousand rounds."""
     misreads = corrections = 0
     for each in events:
         misreads += isinstance(each.event, Fault) and each.event.code in _MISREADS
@@ -277,8 +279,8 @@ def _shown_cents(hit: Hit) -> int | None:
 
 
 def _shoes(events: Iterable[Sent], rounds: Iterable[RoundRow]) -> list[dict[str, Any]]:
-    """Return a dict for each shoe that the events tell of, the latest shoe first: how many rounds it had, how many each
-    side won, and why it was closed."""
+    """Return a dict for each shoe whose opening is among the events, the latest shoe first: how many rounds it had, how
+    many each side won, how many cards were left, and why it was closed."""
     opened: dict[int | None, str] = {}
     closed: dict[int | None, str] = {}
     for each in events:
@@ -307,15 +309,15 @@ def _shoes(events: Iterable[Sent], rounds: Iterable[RoundRow]) -> list[dict[str,
 
 
 class FairShoe(Struct):
-    """A statistical test of the dealt cards: do the ranks come as they do from fair shoes? It is sequential, so its
-    result may be looked at after every card.
+    """A statistical test of the dealt cards: does each rank come as often as it should from fair shoes? The test is
+    sequential, so people may look at its result after every card.
 
-    In a fair shoe any unseen card is as likely as any other to come next, even if unseen cards were burned. So the
-    chance of a rank is exactly the share of its cards among all unseen cards. The test makes a guess of its own: it
-    gives more weight to ranks that came too often before. The product of guess over chance, card by card, is a bet
-    against fairness. It starts at 1, and on a fair shoe it is not expected to gain. A new window begins with each shoe.
-    By the theorem on such e-detectors, a fair table brings the product to `ONCE_IN_SHOES` less often than once in that
-    many shoes, however often anybody looks.
+    In a fair shoe each unseen card is as likely as any other to come next, even if unseen cards were burned. So the
+    chance of a rank is exactly its share of all unseen cards. The test makes a guess of its own, which gives more
+    weight to ranks that came too often before. For each card, the guess for its rank is divided by the chance of its
+    rank, and these quotients are multiplied. Their product is a bet against fairness: it starts at 1, and on a fair
+    shoe it is not expected to gain. A new window begins with each shoe. By the theorem on such e-detectors, a fair
+    table brings the product to `ONCE_IN_SHOES` less often than once in that many shoes, however often anybody looks.
     """
 
     dealt: dict[str, int] = field(default_factory=lambda: dict.fromkeys(RANKS, 0))
@@ -340,8 +342,9 @@ class FairShoe(Struct):
             left[rank] -= 1
 
     def guess(self, chances: Mapping[str, float]) -> dict[str, float]:
-        """Return, for each rank, how likely the test guesses that it comes next. The guess is above the fair chance if
-        the rank came too often before, and below it if the rank came too seldom."""
+        """Return, for each rank, the probability that the test assumes for it as the next card's rank. It is above the
+        fair chance if the rank came too often before, and below the fair chance if the rank came too seldom. `chances`
+        maps each rank to its fair chance."""
         bent = {
             rank: chance * (self.dealt[rank] + _WEIGHT) / (self.expected[rank] + _WEIGHT)
             for rank, chance in chances.items()
@@ -351,7 +354,8 @@ class FairShoe(Struct):
 
     @property
     def unfair(self) -> bool:
-        """Tell whether the test suspects the shoes, because fair shoes hardly ever deal cards like these."""
+        """Tell whether the test has found that the shoes may be unfair, because fair shoes hardly ever deal cards like
+        these."""
         return self.most >= math.log(ONCE_IN_SHOES)
 
 

@@ -1,7 +1,7 @@
-"""Prepares what the players' page shows of the round in play: hands, seats, meters, and what the table waits for. All
-is made from the table's public state.
+"""Prepares what the players' page shows of the round in play: hands, seats, meters, and what the table waits for. The
+functions use only the table's public state.
 
-Nothing is remembered from one status message of the table to the next.
+No function remembers anything from one status message of the table to the next.
 """
 
 from __future__ import annotations
@@ -122,17 +122,17 @@ def _hand(hand: PublicHand, placard: Placard, face: Public, outcome: str | None)
 
 
 def _unread_in(face: Public) -> list[str]:
-    """Return, in a list, the hand whose next card stopped the table, for example because the card could not be read.
-    The list is empty if the fault names no hand."""
+    """Return a list with the hand whose next card stopped the table, for example because the card could not be read.
+    The list is empty if the table has not stopped, or if its fault names no hand."""
     where = face.fault and face.phase in ("wagers_locked", "round_in_play") and face.fault.details.get("where")
     return [str(where)] if where else []
 
 
 def _holder(hand: str, face: Public) -> Text | None:
-    """Return a text that says who turns the hand's cards, or which seat the hand belonged to. Return None if nobody is
-    to be named.
+    """Return a text that names the seat or the dealer that turns the hand's cards or, if nobody turns them, the seat of
+    the hand. Return None if the page shows no such text.
 
-    In a finished round the seat is taken from the results, because the roles may have moved on since.
+    In a finished round the seat is taken from the results, because the roles may have moved to other seats since.
     """
     if hand in face.squeezing:
         if face.fault or face.next_hand is not None:
@@ -205,7 +205,7 @@ def _choice(choice: PublicChoice) -> Text:
 
 
 def _over(face: Public) -> list[Text]:
-    """Return, in a list, a text that says who won the finished round on the layout. At Lucky 9 each seat has its own
+    """Return a list with a text that says who won the finished round on the layout. At Lucky 9 each seat has its own
     result, so the text says only that the round is over."""
     if (outcome := _outcome(face)) is None:
         return [say("waits", "over")] if face.results and not face.simulated else []

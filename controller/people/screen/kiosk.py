@@ -1,9 +1,9 @@
 """`tablectl kiosk`: runs a browser on the attached monitor, and starts it again if it ends or paints nothing.
 
-The page itself shows that it lives: with `?kiosk=NAME` it asks for `/alive/NAME` every few seconds after a painted
-frame. This program asks the screen's server how long ago that was, and restarts a browser whose page is silent. While
-the server does not answer, the browser is left alone, because its page says that the screen is away, and comes back by
-itself.
+The page reports that it works: with `?kiosk=NAME` in its address it asks for `/alive/NAME` every few seconds after a
+painted frame. This program asks the screen's server how long ago the last report came, and restarts a browser whose
+page is silent. If the server itself does not answer, the browser is left alone. The page then says that the screen is
+away, and recovers without a restart.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ _ANSWER_S = 5.0
 
 def keep_showing(url: str, command: Sequence[str], first_s: float = FIRST_S, silent_s: float = SILENT_S) -> None:
     """Run a browser that shows the page at `url`, and start it again whenever it ends, until SIGTERM or Ctrl-C.
-    `command` is the browser's command line, to which the address is added.
+    `command` is the browser's command line without the address.
 
-    The browser is ended and started again if its page has not painted within `first_s` seconds, or later paints nothing
-    for `silent_s` seconds. Raises TableError `kiosk_browser` if the program cannot be run.
+    The browser is ended and started again if its page has not painted within `first_s` seconds of its start, or if the
+    page later paints nothing for `silent_s` seconds. Raises TableError `kiosk_browser` if the program cannot be run.
     """
     signal.signal(signal.SIGTERM, _interrupt)
     notify("READY=1")

@@ -1,5 +1,5 @@
 """Prepares the table's placard (what holds for the whole shoe) for the players' page: limits, seats and what each bet
-pays. The pay tables are made from the rows in the game's file alone."""
+pays. What each bet pays is taken only from the pay tables in the game's file."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def placard_view(placard: Placard) -> dict[str, Any]:
 
 
 def beside(bets: Sequence[PlacardBet]) -> list[tuple[Text, Text]]:
-    """Return pairs of texts for the bets that may be made only together with another bet: the bet's name, and the names
-    of the bets of which one must be made too."""
+    """Return the bets that a bettor may make only together with another bet, as pairs of texts. The first text is the
+    bet's name. The second names the bets of which the bettor must make at least one."""
     of = [(bet.spot, [bet_name(bets, each) for each in bet.needs]) for bet in bets if bet.needs]
     told = [(bet_name(bets, spot), either(others)) for spot, others in of]
     return [line for place, line in enumerate(told) if line not in told[:place]]  # a bet on either hand, once
@@ -60,7 +60,8 @@ def either_of_each(bets: Sequence[PlacardBet], groups: Sequence[Sequence[str]]) 
 
 
 def meters_of(placard: Placard) -> list[str]:
-    """Return the codes of the progressive meters that the bets award, in the order of the pay tables' rows."""
+    """Return the codes of the progressive meters that the bets award, in the order in which the pay tables name the
+    meters."""
     rows = (row for bet in placard.bets for row in bet.rows)
     return list(dict.fromkeys(row.meter for row in rows if row.meter is not None))
 
@@ -97,8 +98,8 @@ def award_name(placard: Placard, spot: str, award: str) -> Text:
 
 
 def _limits(placard: Placard) -> list[dict[str, Any]]:
-    """Return the lines of the placard that tell the limits. First come the circle bets and the side bets; bets without
-    limits of their own share a line. Then come bets with a fixed price, and special limits."""
+    """Return the lines of the placard that tell the limits, in this order: the circle bets, the side bets, the bets
+    with a fixed price, and special limits. Bets of one kind without limits of their own share a line."""
     limits = placard.limits
     told: list[tuple[Text, str]] = []
     own = [bet for bet in placard.bets if bet.minimum_cents is not None or bet.maximum_cents is not None]
@@ -150,11 +151,11 @@ def _name(section: str, key: str) -> Text:
 
 
 def boards(bets: Sequence[PlacardBet], *, at_length: bool = False) -> Iterator[dict[str, Any]]:
-    """Yield the pay tables: one for all bets with few rows, and one for each bet with many rows. Two long bets that
-    differ only in their side, such as Dragon Bonus on Player and on Banker, share a table.
+    """Yield the pay tables: one for all bets with few rows in their pay table, and one for each bet with many rows. Two
+    long bets that differ only in their side, such as Dragon Bonus on Player and on Banker, share a table.
 
-    `meters` in a table says that nothing else on the page tells what wins a meter. `at_length` is for the rules page,
-    which has much room, and not for the table's screen.
+    `at_length` asks for the long texts of the rules page; without it the texts are short, for the table's screen.
+    `meters` in a yielded table is True if only this table tells how a meter is won.
     """
     few = [bet for bet in bets if len(bet.rows) <= _SHORT]
     of_bets = {bet.spot: [*_short_lines(bet, at_length)] for bet in few}
@@ -182,8 +183,8 @@ def boards(bets: Sequence[PlacardBet], *, at_length: bool = False) -> Iterator[d
 
 
 def _tells_of_a_meter(bet: PlacardBet) -> bool:
-    """Tell whether the bet's rows are needed to say what wins a meter. They are not needed for a meter that has the
-    same name as its award."""
+    """Tell whether the bet's pay table must be shown to say what wins a meter. This is so if an award has another name
+    than its meter."""
     return any(row.meter not in (None, row.award) for row in bet.rows)
 
 
@@ -196,9 +197,9 @@ def _twin(bet: PlacardBet, bets: Sequence[PlacardBet]) -> PlacardBet | None:
 
 
 def _natural_said_once(row: PlacardRow, margins: bool) -> When:
-    """Return the condition of a pay table row, shortened for a table in which naturals have rows of their own. The rows
-    of other hands need not say that these are no naturals. If other rows have `margins`, the row for a winning natural
-    says that its margin does not count."""
+    """Return the condition of a pay table row in a shorter form, for a bet whose pay table has rows for naturals. The
+    other rows need not say that a hand is no natural. `margins` says whether some rows ask for a margin. In that case
+    the row for a winning natural says that its margin does not count."""
     told = {word: said for word, said in row.when.items() if (word, said) != ("natural", False)}
     any_margin = {"natural": "natural_by_any"} if margins and row.pays is not None else {}
     return {any_margin.get(word, word): said for word, said in told.items()}
@@ -206,8 +207,8 @@ def _natural_said_once(row: PlacardRow, margins: bool) -> When:
 
 def _short_lines(bet: PlacardBet, at_length: bool) -> Iterator[dict[str, Any]]:
     """Yield the pay table lines of a bet with few rows. Each line begins with the bet's name, and leaves out conditions
-    that the name already tells. On the table's screen the usual case comes before its exceptions. With `at_length` the
-    order is that of the rows, because the first line that fits decides."""
+    that the name already tells. On the table's screen the usual case comes before its exceptions. With `at_length` (on
+    the rules page) the lines keep the order of the pay table, because its first row that applies decides."""
     spot = bet.spot
     named = {spot.removesuffix("_pair"): {"pair": True}}  # the condition that "Player Pair" tells
 
@@ -228,8 +229,9 @@ def _short_lines(bet: PlacardBet, at_length: bool) -> Iterator[dict[str, Any]]:
 
 
 def _pushed_by_ties(bets: Iterable[PlacardBet]) -> Iterator[dict[str, Any]]:
-    """Yield one line that names all bets whose wagers a tie gives back, with their letters on the roads: `P, B: tie`.
-    If the page has no room for that line, only the rules page says so."""
+    """Yield one line that names all bets whose wagers a tie gives back. Bets that have a letter on the roads (charts of
+    results) are named by it: `P, B: tie`. The page may leave this line out if it has no room, because the rules page
+    says the same."""
     if spots := [bet.spot for bet in bets if any(map(_tie_pushes, bet.rows))]:
         names = [say("mark", spot) if knows("mark", spot) else _name("spot", spot) for spot in spots]
         tied = joined([joined(names, "list"), say("when", "winner_tie")], "colon")
@@ -256,8 +258,9 @@ def _other_side(value: Any) -> Any:
 
 
 def _row_words(row: PlacardRow, own_side: str, at_length: bool) -> Text:
-    """Return the words for the first column of a pay table row: the house's own words, an award's name, or the
-    condition. On the table's screen, the name of a known award comes before the house's words."""
+    """Return the words for the first column of a pay table row. These are the house's own words if it has written some.
+    Otherwise they are the name of the award, if the language files know it, or else the row's condition. On the table's
+    screen (without `at_length`) the name of a known award is shown instead of the house's words."""
     named = row.award is not None and knows("award", row.award)
     made = say("award", row.award or "") if named else when_words(row.when, own_side, at_length=at_length)
     own = (row.words or {}) if at_length or not named else {}
@@ -288,8 +291,8 @@ def _percent(ratio: str) -> str:
 
 
 def when_words(when: When, own_side: str = "", *, at_length: bool = False) -> Text:
-    """Return the condition of a pay table row in words. `own_side` is the side that the bet is on, which is not named.
-    With `at_length` the words say that this side wins."""
+    """Return the condition of a pay table row in words. `own_side` is the side that the bet is on. That this side wins
+    is said only with `at_length`."""
     said: list[Text] = []
     others = dict(when)
     if when.get("winner") == [own_side]:
@@ -310,8 +313,8 @@ def when_words(when: When, own_side: str = "", *, at_length: bool = False) -> Te
 
 
 def _taken_as_win(others: When) -> Text:
-    """Return words that say that the bet's own side wins, and how: with a natural, or by a margin. The conditions that
-    these words express are removed from `others`."""
+    """Return words that say that the bet's own side wins, and how: with a natural, or by a margin. `others` are the
+    conditions of the pay table row. Those that the returned words express are removed from `others`."""
     for natural in ("natural", "natural_by_any"):
         if others.pop(natural, None):
             return say("when", f"wins_{natural}")
@@ -321,8 +324,8 @@ def _taken_as_win(others: When) -> Text:
 
 
 def _hand(words: dict[str, Any]) -> list[Text]:
-    """Return a text for each condition on a hand, or on some cards. A total and a number of cards are expressed in one
-    text."""
+    """Return a text for each condition that a pay table row sets on one hand, or on some cards. A total and a number of
+    cards are put together in one text."""
     match words:
         case {"total": total, "cards": [cards], **others}:
             both = say("when", "total_on_cards", total=_among(total), cards=str(cards))

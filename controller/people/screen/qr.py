@@ -54,8 +54,8 @@ def qr_code(text: str) -> Code | None:
 
 
 def _room(version: int) -> int:
-    """Return how many bytes of text fit into a QR code of this version. Four bits are needed for the mode (bytes), and
-    one or two bytes for the length."""
+    """Return how many bytes of text fit into a QR code of this version. The kind of content takes four bits, and the
+    length of the text takes one or two bytes."""
     held = _BYTES[version - 1] - _BLOCKS[version - 1] * _CORRECTION[version - 1]
     return held - (2 if version < 10 else 3)
 
@@ -141,8 +141,9 @@ def _draw_format(dark: dict[tuple[int, int], bool], size: int) -> None:
 
 
 def _places(size: int, drawn: dict[tuple[int, int], bool]) -> list[tuple[int, int]]:
-    """Return, in order, the row and column of each module (small square) that holds a bit of data. They run in pairs of
-    columns from the right, upwards and downwards in turn. `drawn` holds the modules that are taken."""
+    """Return, in order, the row and column of each module (small square) that holds a bit of data. The order goes
+    through pairs of columns from the right, upwards and downwards in turn. `drawn` holds the modules that are already
+    used for patterns."""
     columns = [right for right in range(size - 1, 0, -2) if right > 6] + [5, 3, 1]
     places = []
     for turn, right in enumerate(columns):

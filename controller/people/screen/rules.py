@@ -1,5 +1,5 @@
-"""Makes the web page with the rules of the table's game, in every language. Its sentences say what is the same in every
-house. Its tables show what the house's own file says of drawing, limits and bets."""
+"""Makes the web page with the rules of the table's game, in every language. Its sentences tell the rules that are the
+same in every house. Its tables show the drawing rules, limits and bets in the house's own file."""
 
 from __future__ import annotations
 
@@ -72,8 +72,8 @@ def parts_of(placard: Placard | None, language: str) -> list[Part]:
 
 
 def _figures(placard: Placard, language: str) -> dict[str, str]:
-    """Return the values for the placeholders in the sentences of the rules page: the house's way of doing things, and
-    this table's amounts and bets."""
+    """Return the values for the placeholders in the sentences of the rules page, such as the amounts and bets of this
+    table and the house's way of doing things."""
     seats, limits = len(placard.seats), placard.limits
     told = {
         "naturals": numbers(placard.naturals),
@@ -96,8 +96,8 @@ def _groups(placard: Placard) -> list[list[str]]:
 
 
 def _bets_of(placard: Placard) -> dict[str, Text]:
-    """Return the names of bets for those parts of the rules page that are about certain bets, by the part's kind. For
-    example, `stake_kept` has the bets whose awards do not return the stake."""
+    """Return the bets that the rules page names in its parts about certain bets, as a dict. It maps the part's kind to
+    the names of the bets. For example, `stake_kept` has the bets whose awards do not return the stake."""
     circles = [bet for bet in placard.bets if bet.limits == "circle"]
     of: dict[str, list[PlacardBet]] = {}
     for bet in placard.bets:
@@ -111,7 +111,7 @@ def _bets_of(placard: Placard) -> dict[str, Text]:
 
 
 def _kinds(placard: Placard) -> set[str]:
-    """Return which kinds of parts the rules page needs for this table's game, such as "back_bettors" or "face_down"."""
+    """Return the kinds of parts that the rules page needs for this game, such as "back_bettors" or "face_down"."""
     rows = [row for bet in placard.bets for row in bet.rows]
     owed = any(row.commission_owed for row in rows)
     natural = "natural" if placard.naturals else "no_natural"

@@ -1,10 +1,10 @@
 """`tablectl screen`: the web server with the pages of one table, for the monitor at the table and for everybody who may
 look at it.
 
-The server reads what the table tells everybody on this machine, and answers GET only. The server opens no journal. A
-browser can tell the server only one thing: that its page lives. A supervisor may run a second server, `--supervisor`,
-under the supervisor's own account. The table answers that server on the control socket, so that server can show
-finished rounds with the shoe's frames, to whoever has its key.
+The server reads only what the table tells every user of this machine, and opens no journal. It answers GET requests
+only. The one thing that a browser can tell it is that a page still works. A supervisor may run a second server, with
+`--supervisor`, under the supervisor's own account. The table answers that server on the control socket. So that server
+can show finished rounds with the bytes that the shoe sent, to whoever has its key.
 """
 
 from __future__ import annotations
@@ -161,8 +161,8 @@ class Screen:
             self.page = PageStanding(status.face.table, code, self._ages.of("page", code))
 
     def _show(self, part: str, view: Callable[[*_Sources], object], *sources: *_Sources) -> None:
-        """Show a part of the players' page. `view` makes the part from the `sources`, but only if one of these is not
-        the same object as the last time."""
+        """Show a part of the players' page. The function `view` makes the part from the `sources`. The part is made
+        anew only if one of the sources is another object than at the last call."""
         if not _same(self._made_of.get(part), sources):
             self._made_of[part] = sources
             self.players.show(part, view(*sources))

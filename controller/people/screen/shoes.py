@@ -11,8 +11,8 @@ from controller.rules.roads.marks import Roads, rounds_of
 
 
 def shown_rounds(rounds: Rounds, before: Rounds | None, status: Status | None) -> Rounds:
-    """Return the rounds to show on the players' page. The rounds that were shown `before`, of the last shoe, stay until
-    the new shoe's first card."""
+    """Return the rounds to show on the players' page. `before` are the rounds that were shown so far. After a new shoe
+    was opened, the rounds of the last shoe are shown until the new shoe's first card comes."""
     waits_for_first = status is not None and status.face.phase == "first_card_due"
     return before if waits_for_first and before is not None and not rounds.hands else rounds
 

@@ -61,8 +61,8 @@ def page_standing(paints: bool | None, browsers: int) -> PageCode:
 
 
 def technician_view(placard: Placard, status: Status, ages: Ages, page: PageCode = "page_on_monitor") -> dict[str, Any]:
-    """Return the present state of the table for the technician's page. It is one part of the page, because it changes
-    every second anyway. `page` is a code that says where the players' page is seen."""
+    """Return what the technician's page shows of the table's present state, as a single part of the page, because all
+    of it changes every second. `page` is a code that says where the players' page is seen."""
     face, shoe, pit, journal = status.face, status.shoe, status.pit, status.journal
     return {
         "title": f"{placard.name}: {placard.game}",
@@ -140,7 +140,7 @@ def rounds_csv(rows: Iterable[RoundRow]) -> str:
 
 
 def _waiting(pit: PitLink, ages: Ages) -> str:
-    """Return a text that says how many events wait for the pit's acknowledgement, and for how many seconds at least the
+    """Return a text that says how many events wait for the pit's acknowledgement, and for at least how many seconds the
     first of them has waited."""
     waits_s = ages.of("acknowledgement", (pit.acked_seq, pit.unacknowledged > 0))
     many = f"{pit.unacknowledged} ({pit.most_unacknowledged} may wait)"

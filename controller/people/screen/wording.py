@@ -24,8 +24,9 @@ def words(language: str) -> dict[str, Any]:
 
 
 def say(section: str, key: str, **filled: str | int | Text) -> Text:
-    """Return the text for `key` in every language, with its placeholders filled in. If the language files have no such
-    text, because the house made the name up, return the key in readable form, such as "Lucky 6"."""
+    """Return the text for `key` in every language, with its placeholders filled in from `filled`. The language files
+    may have no such text, because the house made the name up. Then return the key in readable form, such as "Lucky 6".
+    """
     said = {}
     for language in LANGUAGES:
         text = words(language)[section].get(key)
@@ -91,7 +92,7 @@ def same(text: str) -> Text:
 
 
 def joined(texts: list[Text], between: str | Text) -> Text:
-    """Join the texts, in each language by itself. `between` is what is put between them: a text, or the key of a
+    """Join the texts, separately in each language. `between` is what is put between them: a text, or the key of a
     separator in the section `[join]` of the language files."""
     link = say("join", between) if isinstance(between, str) else between
     return {language: link[language].join(text[language] for text in texts) for language in LANGUAGES}
