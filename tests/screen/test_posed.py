@@ -207,13 +207,14 @@ def test_every_look_of_a_house_fits_in_three_scripts(chromium: Browser, house: s
     loaded = load(TABLES / f"{house}.toml")
     with served(face_of(loaded.file.screen)) as url:
         page = Page(chromium, url)
-        for state in dict.fromkeys(moment(loaded.rules, state) for state in STATES):
-            shown = posed(loaded.rules, state, 7)
-            for languages, size in product(SCRIPTS, (look for look in LOOKS if look != "4k")):
+        states = dict.fromkeys(moment(loaded.rules, state) for state in STATES)
+        poses = {state: posed(loaded.rules, state, 7) for state in states}
+        for languages, state in product(SCRIPTS, poses):
+            page.load()
+            page.speak(*languages)
+            page.pose(poses[state])
+            for size in (look for look in LOOKS if look != "4k"):
                 page.browser.size(size)
-                page.load()
-                page.speak(*languages)
-                page.pose(shown)
                 assert page.browser.unfit() == [], (state, size, languages)
         chromium.leave()
 

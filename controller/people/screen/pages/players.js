@@ -321,7 +321,8 @@ function fit() {
     return sizes.map((size) => ({ size, ...spread(boards, size) })).filter((each) => each.sheets);
   };
   const worth = ({ size, wraps, sheets: made }) => size - WRAP * wraps - made.length;
-  const wasWide = document.body.classList.contains("wide-pays");
+  const look = () => [document.body.classList.contains("wide-pays"), $("pays").className].join();
+  const before = look();
   let fitting = []; // "roomy": Khmer's lines stand further apart; "brief": without what the rules page says too
   for (const kind of ["roomy", "", "brief"]) for (const wide of [false, true]) {
     if (!fitting.length) fitting = whole(READABLE, wide, kind);
@@ -335,7 +336,7 @@ function fit() {
   page.dataset.turn = turn;
   sheets = best.sheets;
   turnSheet();
-  if (known.shoe && document.body.classList.contains("wide-pays") !== wasWide) drawShoe(); // its roads have another width
+  if (known.shoe && look() !== before) drawShoe(); // its roads have another width or height
 }
 
 function needed(boards) {
