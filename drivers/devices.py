@@ -76,8 +76,8 @@ class ShoeListener(Protocol):
         """Take note that something comes from the shoe while its line counts as down. Nobody knows what was missed
         before.
 
-        This is called before the report itself is passed on. Only at the next beat (the loop's regular work) is the
-        line called up with `shoe_link`, so that the moment of that call reveals nothing about the report.
+        This is called before the report itself is passed on. `shoe_link` reports the line as up only at the next beat
+        (the loop's regular work), so that the moment of that call reveals nothing about the report.
         """
 
     def shoe_noise(self, reason: str, count: int) -> None:
@@ -101,8 +101,8 @@ class Shoe(Protocol):
     def kept_unread_ms(self) -> int:
         """How long the program can stand still, in milliseconds, without missing anything of the shoe.
 
-        The kernel's buffer keeps what the shoe sends in that time. But nobody looks meanwhile whether the shoe is
-        there, which makes the value smaller.
+        The kernel's buffer keeps the bytes that the shoe sends in that time. The value may be smaller than the buffer
+        allows, because nobody checks during a standstill whether the shoe is still there.
         """
 
     @property
@@ -142,8 +142,8 @@ class BrokerListener(Protocol):
         """Take note that the connection to the broker has ended or could not be made, and why."""
 
     def broker_id_taken(self) -> None:
-        """Take note of a sign that another client uses this table's client id, or publishes on this table's own
-        topic."""
+        """Take note of a sign that another client uses this table's MQTT client id, or publishes on the topic that only
+        this table may use."""
 
     def broker_message(self, topic: str, payload: bytes, retained: bool) -> None:
         """Take a message on a subscribed topic.

@@ -1,5 +1,5 @@
-"""What the pins of the Raspberry Pi's GPIO header do before this program runs: their level at power-up, and what else
-uses them.
+"""Tells how the pins of the Raspberry Pi's GPIO header behave before this program runs: their level at power-up, and
+the devices that use them.
 
 The sources are the BCM2835's data sheet (the pulls at reset) and the Raspberry Pi's documentation of its header and
 overlays. A lamp or an input should not be wired to a pin that something else drives, or that lights the lamp while the
@@ -115,7 +115,7 @@ def conflicts(lamps: Mapping[str, LampWiring], inputs: Mapping[str, InputWiring]
 
 
 def overlaid(lamps: Mapping[str, LampWiring], inputs: Mapping[str, InputWiring], config_txt: Path) -> Iterator[str]:
-    """Yield a warning for each lamp or input on a pin that the file `config_txt` of this Pi gives to something else.
+    """Yield a warning for each lamp or input whose pin the file `config_txt` of this Pi assigns to something else.
     Yield nothing if the file cannot be read."""
     try:
         lines = [line.replace(" ", "") for line in config_txt.read_text("utf-8", "replace").splitlines()]

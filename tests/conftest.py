@@ -34,8 +34,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Return the number of test workers: three for each core. Many tests wait for simulated wires, and the core can run
-    other tests meanwhile. With still more workers, their start would cost the cores some seconds."""
+    """Return the number of test workers: three for each core, because many tests wait for simulated hardware, and the
+    core can run other tests meanwhile. With still more workers, their start would cost the cores some seconds."""
     return 3 * (os.cpu_count() or 1)
 
 
@@ -86,8 +86,8 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection() -> Generator[None, object, object]:
     """Collect the tests with the garbage collector switched off, because the collected tests stay in memory for the
-    whole run. Afterwards let the garbage collector run seldom. A run after each 700 objects would take a hundredth of
-    the time."""
+    whole run. Afterwards let the garbage collector run seldom. With Python's usual setting it would use a hundredth of
+    the run's time."""
     gc.disable()
     try:
         return (yield)
@@ -121,8 +121,8 @@ def _for_workers(items: list[pytest.Item], workers: int) -> list[pytest.Item]:
     A stretch begins with tests that take many seconds, because such a test at the end would keep one worker busy after
     the others. A stretch ends with tests that take milliseconds, so that all workers end together. The other tests
     stand in the middle, with their files in a mixed order that is always the same. So a test that computes runs while
-    others wait for wires. The long tests of a file go to one worker. The long tests marked `long("browser")` go to one
-    worker too, even from several files, because they share a browser.
+    others wait for simulated hardware. The long tests of a file go to one worker. The long tests marked
+    `long("browser")` go to one worker too, even from several files, because they share a browser.
     """
     long, mixed, quick = [list[pytest.Item]() for _ in range(3)]
     for item in sorted(items, key=lambda item: crc32(_beside(item).encode())):

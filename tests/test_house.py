@@ -295,9 +295,9 @@ ITS_OWN = {"controller.people.par.splits": "lucky9"} | {
 
 
 def test_no_module_asks_which_game_or_which_brand_of_shoe_it_is() -> None:
-    """No module tests the type of a game or the module of a brand, or compares the name of a kind of game or of a
-    brand. Two exceptions remain: the reader of older versions' journals needs both, and each simulated device belongs
-    to one game and one brand."""
+    """No module imports the class of one kind of game or the driver of one brand of shoe, or contains the name of such
+    a kind or brand as a text. The exceptions are the modules of games, shoes and simulated devices, the par sheet of
+    each game, and the reader of older versions' journals."""
     elsewhere = {}
     for module in MODULES:
         if _within(

@@ -87,7 +87,8 @@ class Program(NamedTuple):
 
 
 def named(words: Sequence[str], commands: Iterable[Command]) -> Command | None:
-    """Return the command whose name begins the command line `words`, or None if there is no such command."""
+    """Return the command whose name (one or two words) is at the start of the command line `words`, or None if there is
+    no such command."""
     return next((each for each in commands if [*words[: len(each.name.split())]] == each.name.split()), None)
 
 

@@ -46,8 +46,8 @@ def digest(program: str, configuration: str) -> str:
 
 def check_approved(program: str, approved: Collection[str], named_in: str) -> None:
     """Raise TableError `program_not_approved` if the digest `program` is not among the approved ones. An empty
-    `approved` allows every program. `named_in` names the configuration key, and its file, that lists the approved
-    digests."""
+    `approved` allows every program. `named_in` tells people where the approved digests are listed, such as "[program]
+    approved in the table's file"."""
     if approved and program not in approved:
         do = (
             f"Install the approved program again. Or have this program approved, and add its digest to {named_in}; keep"

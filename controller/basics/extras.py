@@ -1,5 +1,5 @@
-"""The optional dependencies of the Python package, in groups called extras. A table runs without them; its demo and its
-test bench do not."""
+"""The optional dependencies of the Python package, in groups called extras. A table runs without any extra. The demo
+and the test bench need extras."""
 
 from __future__ import annotations
 

@@ -102,8 +102,8 @@ def _completion(parser: ArgumentParser, shell: str) -> str:
 
 
 def _fish(parser: ArgumentParser) -> Iterator[str]:
-    """Yield the lines of a completion script for the shell fish, which shtab cannot make: the name of each command, and
-    the options that may follow that name."""
+    """Yield the lines of a completion script for the shell fish: the name of each command, and the options that may
+    follow that name. For other shells the library shtab makes the script, but it cannot make one for fish."""
     program, own = parser.prog, parsers(parser)
     seconds: dict[str, list[str]] = {}
     for name in own:

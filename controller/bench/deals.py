@@ -82,7 +82,8 @@ class Deal(Struct, frozen=True):
 
     def wire(self, driver: str, wrap: int = 0) -> bytes:
         """Return all bytes that a shoe of the brand `driver` sends in this deal, for a test of a program that decodes
-        them. The cable is never pulled in this deal's bytes."""
+        them. The shoe numbers its reports with one digit; `wrap` (0 or 1) is the digit after 9. The cable is never
+        pulled in this deal's bytes."""
         line = _Written()
         shoe = maker(driver)(line, wrap=wrap)
         for step in self.steps:

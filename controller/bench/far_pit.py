@@ -1,5 +1,5 @@
-"""A pit for tests, at the far end of the table's connection. It subscribes to the table's messages, checks each of them
-against the contract, and acknowledges events.
+"""A pit for tests. It subscribes to the table's messages, checks each of them against the contract, and acknowledges
+events.
 
 This pit is written from the contract alone (topics, schemas, signatures), so that it can contradict the table.
 """

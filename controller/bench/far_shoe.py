@@ -1,5 +1,5 @@
-"""The simulated shoe, of any brand, at the far end of the table's serial line. A test works it by methods: one for each
-thing that a dealer does with a shoe."""
+"""A simulated shoe of any brand, for tests, on the serial line to the table. It has one method for each thing that a
+dealer does with a shoe."""
 
 from __future__ import annotations
 
@@ -159,7 +159,8 @@ class FarBeeTek(FarEnd, SimulatedBeeTek):
 
 
 def far_shoe(driver: str, line: FarLine, wrap: int) -> Any:
-    """Return a simulated shoe on `line`, of the brand that `[shoe] driver` names in a table file."""
+    """Return a simulated shoe on `line`, of the brand that `[shoe] driver` names in a table file. The shoe numbers its
+    reports with one digit; `wrap` (0 or 1) is the digit after 9."""
     made_by: Any = maker(driver)
     known = (far for far in (FarShoe, FarBeeTek) if issubclass(far, made_by))
     shoe = next(known, type("FarShoe", (FarEnd, made_by), {}))(line, wrap=wrap)

@@ -113,8 +113,8 @@ class Front(Protocol):
 
 
 class Pins:
-    """The hands and eyes of a person at a table. Its methods press buttons, cover sensors and read lamps, which have
-    the names of the table file. A thread watches the lamps until `close`.
+    """The methods by which a test acts as a person at a table: they press buttons, cover sensors and read lamps, which
+    have the names of the table file. A thread watches the lamps until `close`.
 
     A real header has too few pins to connect every input and lamp of a table by a jumper wire. `unjumpered` has the
     names without a wire: a test that uses one of them is skipped. A test that uses a name that the table does not have

@@ -1,5 +1,5 @@
-"""The hardware-in-the-loop bench as a pytest plugin: fixtures for the real table daemon, and for the shoe, the header
-and the pit at the far ends of its wires.
+"""The hardware-in-the-loop bench as a pytest plugin: fixtures for the real table daemon, and for the shoe, the pins and
+the pit to which the daemon is connected.
 
 If the package is installed with its extra `bench`, every pytest run has these fixtures. The name of each begins with
 `bench_`, and each uses only fixtures of such names. `short_names` has them without that prefix, for tests that have no

@@ -54,7 +54,7 @@ def shoe_line(bench_shoe_line: FarLine) -> FarLine:
 
 @pytest.fixture
 def shoe(bench_shoe: FarShoe | FarBeeTek) -> FarShoe | FarBeeTek:
-    """The simulated shoe at the far end of the serial line."""
+    """The simulated shoe, connected to the table's daemon by the serial line."""
     return bench_shoe
 
 

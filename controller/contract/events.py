@@ -136,8 +136,9 @@ class WagersLocked(Event, frozen=True):
     """Betting ended: nobody may bet on this round any more. `progressive` has every progressive bet of the game.
 
     The wagers in `wagers` count in the round, and those in `refused` do not. Both are empty at a table without bet
-    recognition, which does not know the single wagers. `in_play` are the seats that play at Lucky 9, in order. `told`
-    is the pit's last message about its meters. It is None if no progressive wager counts, and in older journals.
+    recognition, because such a table does not know the single wagers. `in_play` are the seats that play at Lucky 9, in
+    order. `told` is the pit's last message about its meters. It is None if no progressive wager counts, and in older
+    journals.
     """
 
     TYPE = "wagers_locked"
@@ -426,8 +427,8 @@ class HandOfVoid(Struct, frozen=True):
 
 
 class Void(Event, frozen=True):
-    """A round ended without a result. All wagers go back, and what the wagers in `progressive` had added to the meters
-    is subtracted again.
+    """A round ended without a result. All wagers go back. Whatever the wagers in `progressive` had added to the meters
+    is subtracted from the meters.
 
     `settlement` returns each wager; it is None if the table knew no wagers. `witness` is the second person, if two had
     to agree. `hands` are the hands as people saw them. `held` are the cards that were in no hand yet, because they

@@ -26,7 +26,7 @@ _SIZE = 32
 
 
 class SigningKey:
-    """An Ed25519 signing key of a table or a pit. `public` is the public key, 32 bytes, by which others know its
+    """An Ed25519 signing key of a table or a pit. `public` is the public key, 32 bytes, with which others check its
     signatures."""
 
     def __init__(self, private: bytes) -> None:

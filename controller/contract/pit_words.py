@@ -98,8 +98,8 @@ class CosignedWord(Word, frozen=True):
     covers `size` rows of the journal. If `size` is 0, the pit has cosigned no checkpoint yet.
 
     `cosignature` is the pit's signature line in the checkpoint's note, in Base64. It is empty if `size` is 0. `refused`
-    is a code of REFUSED_CHECKPOINTS: why the pit has not cosigned the checkpoint that the table showed last. It is None
-    if the pit refuses nothing.
+    is one of the codes in REFUSED_CHECKPOINTS. It says why the pit has not cosigned the checkpoint that the table
+    showed last, and is None if the pit refused no checkpoint.
     """
 
     table: TableId

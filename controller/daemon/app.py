@@ -153,8 +153,8 @@ def _close(journal: Journal) -> None:
 
 
 def _mark(control: Path) -> Mark:
-    """Return the `Mark`, an object that writes to a file until when the shoe was heard. The next start of the daemon
-    reads that file.
+    """Return the `Mark`. This object records in a file the moment until which the shoe was heard. The next start of the
+    daemon reads that file.
 
     The file lies beside the control socket, in a folder that is kept in memory. So the file is gone when the machine
     boots.

@@ -10,9 +10,9 @@ from collections.abc import Callable
 class Beats:
     """A timer that calls the function `beat` again and again. The first call comes `sample_s` seconds after the start.
 
-    Each call of `beat` returns two values: how many seconds later the next call is due, and the flag that is the
-    argument of that next call. A timer makes the calls, because a task that sleeps between the calls would cost twice
-    as much.
+    Each call of `beat` returns two values: the seconds until the next call, and a flag. The flag is passed to the next
+    call as its argument. A timer makes the calls, because a task that sleeps between the calls would cost twice as
+    much.
     """
 
     def __init__(self, beat: Callable[[bool], tuple[float, bool]], sample_s: float) -> None:
@@ -32,9 +32,9 @@ class Beats:
         """Call `beat` in `in_s` seconds, for example because a lamp must change soon. If a call is due at about that
         time anyway, keep that call.
 
-        With `in_s` of 0 the call comes in the event loop's next turn, because the loop must look at the shoe's line
-        between two calls. After the timer has ended, do nothing, because other tasks may still ask for a call while the
-        program ends.
+        With `in_s` of 0 the call does not come at once, but in the event loop's next turn, because the loop must look
+        at the shoe's line first. After the timer has ended, do nothing, because other tasks may still ask for a call
+        while the program ends.
         """
         is_far = self._next.when() - asyncio.get_running_loop().time() > in_s + self._sample_s
         if is_far and not self._next.cancelled():

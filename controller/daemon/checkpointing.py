@@ -29,7 +29,7 @@ class Checkpointing:
 
     `on_journal` runs a function in the journal's thread. `hidden` tells whether a round has a card that nobody has
     seen. `tell` is called with each new checkpoint and with a flag. The flag is True if a shoe has ended since the
-    checkpoint before. `last` is the latest checkpoint.
+    previous checkpoint. `last` is the latest checkpoint.
     """
 
     def __init__(

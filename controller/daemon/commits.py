@@ -29,9 +29,9 @@ _T = TypeVar("_T")
 class Commits:
     """The journal's thread, and the handling of a disk that fails.
 
-    While rows wait to be written, `error` is the reason for that; otherwise `error` is None. `waits` is called when
-    rows begin to wait. `alive` is called to ping the watchdog. `tell` is called after a failure is over, with a fact
-    that records the failure in the journal.
+    While rows wait to be written, `error` says why they wait; otherwise `error` is None. `waits` is called when rows
+    begin to wait. `alive` is called to ping the watchdog. `tell` is called when the disk works again. Its argument is a
+    fact that records the failure in the journal.
     """
 
     def __init__(
@@ -58,9 +58,9 @@ class Commits:
         second.
 
         If the journal's file is gone, write the file again. While rows wait, they are kept in memory, and people are
-        told at once that rows wait. This is also done for rows about face-down cards. So the moment at which a disk
-        begins to fail can reveal that the shoe's result came. To keep such a result only in memory until the cards are
-        turned up would be worse, because a power cut would lose it.
+        told at once that rows wait. People are told even if the rows are about face-down cards, although the moment of
+        the message can then reveal that the shoe's result came. The other way would be to keep such rows in memory
+        until the cards are turned up. That would be worse, because a power cut would lose the rows.
         """
         failed: OSError | None = None
         gone: JournalGoneError | None = None

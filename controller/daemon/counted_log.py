@@ -95,7 +95,7 @@ class CountedLog(logging.StreamHandler[TextIO]):
 
 
 def _counted(last: logging.LogRecord, more: int) -> logging.LogRecord:
-    """Return the log record that stands for `more` equal lines: the last of them, with their number added to its
+    """Return one log record in place of `more` equal lines: the last of these lines, with their number added to its
     text."""
     text = last.getMessage() if more == 1 else f"{last.getMessage()} (the last of {more} such lines)"
     return logging.makeLogRecord(last.__dict__ | {"msg": text, "args": None})

@@ -1,11 +1,11 @@
-"""The evidence of one round: a file with which a stranger can check the round without this program (with
+"""Makes the evidence of one round: a file with which a stranger can check the round without this program (with
 `tools/verify.py`).
 
 The file shows the journal's rows about the round, and proves that each is in the Merkle tree of a checkpoint that the
-table has signed. Every other row stays closed: the file has at most a salted hash of it. These rows stay closed too: a
-row of the round that reveals a card which nobody saw, a row that is about another round as well, and the row that
-opened the shoe if it reveals an earlier card. Without that opening row the file does not hold the game's rules, and
-`tools/verify.py` says so.
+table has signed. Every other row stays closed: the file has at most a salted hash of it. Three kinds of rows about the
+round stay closed too: a row that reveals a card which nobody saw, a row that is about another round as well, and the
+row that opened the shoe if it reveals an earlier card. Without that opening row the file does not hold the game's
+rules, and `tools/verify.py` says so.
 """
 
 from __future__ import annotations

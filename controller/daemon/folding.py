@@ -124,8 +124,8 @@ class Folding:
 def _decide(table: Table, asked: Asked, ambient: Ambient) -> Fact | Refuse:
     """Return the fact that the request becomes, or a refusal.
 
-    A supervisor's act is refused if it would clear another fault than the one that the supervisor was shown, or would
-    do something else than its preview said.
+    A supervisor's act is refused in two cases: if the act would clear a different fault from the one that the
+    supervisor was shown, or if the act would do something different from its preview.
     """
     return (
         not_answered(table, asked.request, asked.fault)

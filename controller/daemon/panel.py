@@ -19,8 +19,8 @@ _TEST_MS = {LampsTested: 5_000, HitTested: 5_000, InputsTested: 60_000}
 
 
 class Hands(Protocol):
-    """An object that is told when somebody uses a table's buttons and key. Moments are seconds of the monotonic
-    clock."""
+    """The interface of an object that is told when somebody uses a table's buttons and key. Moments are seconds of the
+    monotonic clock."""
 
     def pressed(self, name: str, at_s: float) -> None:
         """Take note that an input closed: a button is pressed or begins to be held, or the key was turned."""
@@ -127,7 +127,8 @@ class Panel:
         return None if self.test is None else TESTS[type(self.test)]
 
     def render(self) -> None:
-        """Switch each lamp that is not as it should be at this moment. End a test whose time is over."""
+        """Switch each lamp that does not show at this moment what it should show. End a test of the lamps or inputs
+        whose time is over."""
         now_ms = clock.monotonic_ms()
         if now_ms >= self._test_ends_ms:
             self.test = None

@@ -74,14 +74,15 @@ class Presses:
             self._second_person.let_go(name)
 
     def sampled(self, at_s: float) -> None:
-        """If a second person has now held the right button for long enough, confirm the act that waits."""
+        """Take note that all inputs were read at `at_s`. If a second person has now held the right button for long
+        enough, confirm the act that waits."""
         confirmed = self._second_person.held(self._moment(), at_s)
         if isinstance(confirmed, Confirmed):
             self._ask(Asked(confirmed.request, confirmed.fault, confirmed.shown, None), confirmed.via)
 
     def _press(self, name: str) -> None:
         """Make the request that a press of this button means. The meaning follows from the lamps that people could see
-        at that moment. The lamps may lag behind the table's state."""
+        at that moment, because the lamps may lag behind the table's state."""
         fault = self._fault_seen()
         request = pressed(name, self._settled().get(KEY, False), replace(self._table(), fault=fault))
         if request is not None:
@@ -106,7 +107,8 @@ class Presses:
     # The second person.
 
     def propose(self, request: ByTwo, via: str, asked: Asked) -> None:
-        """Keep the request until a second person confirms it. `via` is the way on which it came."""
+        """Keep the request until a second person confirms it. `via` says from where the request came, such as an
+        account."""
         self._second_person.propose(request, via, asked.fault, asked.shown, self._moment(), clock.monotonic_s())
 
     def confirm(self, proposal: int, by: str, via: str) -> Confirmed | Refuse:

@@ -194,7 +194,8 @@ def _frame(fact: Fact) -> str | None:
 
 
 def _read_again(row: Row, frame: bytes) -> str:
-    """Decode the shoe's frame with today's program, and say in words whether the result is still the row's fact.
+    """Decode the shoe's frame with the present version of the program. Return a text that says whether the result is
+    still the row's fact.
 
     The row names the brand of shoe that sent the frame. If an old row names no brand, every brand is tried.
     """

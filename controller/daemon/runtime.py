@@ -213,8 +213,8 @@ class Runtime:
     async def ask(
         self, request: Request, via: str = "socket", fault: str | None = None, shown: str | None = None
     ) -> Answer:
-        """Put a request to the table. Return the answer after the request was committed or refused. `via` is the way on
-        which the request came, such as a button's name or an account.
+        """Put a request to the table. Return the answer after the request was committed or refused. `via` says from
+        where the request came, such as a button's name or an account.
 
         `fault` is the id of the fault that the person who asks was shown. A request that clears a fault clears only
         that fault. `shown` names a preview from `foresee`: the request does exactly what the preview said, or is

@@ -45,9 +45,9 @@ HOLD_S = 2.0
 class Proposal(Struct, frozen=True):
     """A request that waits for a second person, from `since_s` until `until_s`.
 
-    `via` is the way on which the request came. `fault` is the id of the fault that the request answers. `shown` names
-    the preview that the person saw before asking (`foreseen.py`). `moment` is the table's shoe, round and phase when
-    the request came. As soon as one of the three changes, the request is no longer valid.
+    `via` says from where the request came, such as an account. `fault` is the id of the fault that the person was
+    shown. `shown` names the preview that the person saw before asking (`foreseen.py`). `moment` is the table's shoe,
+    round and phase when the request came. As soon as one of the three changes, the request is no longer valid.
     """
 
     id: int
@@ -79,7 +79,7 @@ class _Hold(Struct, frozen=True):
 class Confirmed(Struct, frozen=True):
     """A request that a first person has made and a second person has confirmed.
 
-    `via` names where each of the two did so: at an account, or with the key at the table.
+    `via` names the places where the two people did this: an account, or the key at the table.
     """
 
     request: ByTwo

@@ -150,8 +150,8 @@ class ShoeHeard:
         return self._beat_ms is not None and now_ms - self._beat_ms > _LATE_MS
 
     def beat(self, now_ms: int, slept_ms: int, proven_ms: int | None = None) -> None:
-        """Move the moment until which the shoe was certainly heard. The main loop calls this at each beat. Write the
-        moment to the mark once a second.
+        """Move forward the moment until which the shoe was certainly heard, and write that moment to the mark's file
+        once a second. The main loop calls this at each beat.
 
         The new moment is `proven_ms`, until which the shoe's answers prove that it was heard. If the table does not ask
         the shoe, `proven_ms` is None, and the new moment is the beat before this one.

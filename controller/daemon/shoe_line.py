@@ -33,7 +33,7 @@ _SHOE_OPEN = ("first_card_due", "burning", "wagers_open", "paused", "wagers_lock
 
 class Put(Protocol):
     """A function that puts an item into the main loop's inbox. The item is a fact, or a function to be called when its
-    turn comes. `via` is the way on which a fact came, such as "shoe beetek"."""
+    turn comes. `via` says from where a fact came, such as "shoe beetek"."""
 
     def __call__(self, item: Fact | Callable[[], None], via: str = "controller") -> None: ...
 
@@ -171,7 +171,8 @@ class ShoeLine:
 
     def beat_begins(self, after_standstill: bool) -> None:
         """Begin a beat (the main loop's regular work): move the moment until which the shoe was certainly heard. If the
-        program stood still before, first put the time without the shoe into the inbox."""
+        program stood still before this beat, first put a fact into the inbox that says for how long the shoe was not
+        heard."""
         now_ms, slept_ms = clock.since_boot_ms(), clock.slept_ms()
         if after_standstill:
             self.note_unheard(now_ms)

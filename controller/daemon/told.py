@@ -1,4 +1,5 @@
-"""What a running table reports about itself: its status for people, its state for the pit, and what its lamps show."""
+"""Makes the reports of a running table about itself: its status for people, its state for the pit, and the values that
+its lamps show."""
 
 from __future__ import annotations
 
@@ -111,8 +112,8 @@ class Told:
         )
 
     def live(self) -> Live:
-        """Return what the lamps show besides the table's public view, such as working connections, covered sensors and
-        refused wagers."""
+        """Return the values that the lamps show in addition to the table's public view, such as working connections,
+        covered sensors and refused wagers."""
         pit_fresh, pit_up = self.pit_stands()
         return Live(
             sensed_seats=self.sensed_seats(),
@@ -126,8 +127,8 @@ class Told:
         )
 
     def pit_stands(self) -> tuple[bool, bool]:
-        """Return two flags that the lamps show. The first is True if the pit was heard lately. The second is True if
-        nothing is wrong between table and pit."""
+        """Return two flags that the lamps show. The first is True if bets on progressives may be taken now. The second
+        is True if nothing is wrong between table and pit."""
         return self._stream.fresh(), self._stream.told.standing().code in GOOD
 
     def sensed_seats(self) -> frozenset[int]:

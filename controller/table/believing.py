@@ -93,9 +93,10 @@ def _latest(fault: StandingFault, held: Waiting) -> ShoeFact | OwnFact | None:
 
 
 def _answers_for(fact: ShoeUnplugged | ShoeUnheard, latest: ShoeFact | OwnFact | None) -> bool:
-    """Tell whether a person who looks at the felt once deals with both facts: the waiting fact `latest` and the new
-    `fact`, which says that the shoe was not heard for a time. This is so if both are `ShoeUnplugged`. It is also so if
-    `latest` is `ShoeUnheard`, because the person then counts the cards, and the count covers a lost line too."""
+    """Return True if a person needs to look at the felt only once for two facts: `latest`, which already waits, and the
+    new `fact`, which says that the shoe was not heard for a time. The result is True if both are `ShoeUnplugged`. It is
+    True too if `latest` is `ShoeUnheard`, because the person then counts the cards, and that count covers a lost line.
+    """
     return isinstance(latest, ShoeUnheard) or (isinstance(latest, ShoeUnplugged) and isinstance(fact, ShoeUnplugged))
 
 
@@ -320,8 +321,8 @@ def _unheard(table: Table, fact: ShoeUnheard) -> dict[str, str | int]:
 
 
 def release_kept_results(table: Table) -> Stepped:
-    """Let the results of rounds that the shoe reported early take effect. A result was early if the cards of its round
-    were still kept for later. If they are still kept now, the result goes on waiting."""
+    """Let the waiting results of rounds take effect. The shoe reported such a result while the cards of its round were
+    still kept for later. A result whose cards are still kept now goes on waiting."""
     return release(replace(table, kept_results=()), table.kept_results)
 
 

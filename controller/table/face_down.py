@@ -80,10 +80,8 @@ def hides_cards(table: Table) -> bool:
 
 
 def _not_hidden(table: Table) -> int:
-    """Return the number of cards that a fault can hold at most without any of them having to be hidden.
-
-    These are cards of the burn, which is never turned up, and cards that a round takes face up.
-    """
+    """Return how many cards a fault may hold before one of them must be hidden from people. Cards of the burn need not
+    be hidden, because they are never turned up. Cards that a round takes face up need not be hidden either."""
     play = table.rules.play
     match table.phase:
         case Burning(left=left):

@@ -86,8 +86,8 @@ class CardDrawn(Journalled, frozen=True):
     """A card left the shoe. `card` is None if the shoe could not read it.
 
     `target` and `index` (1 for a hand's first card) say where the shoe itself puts the card; None if the shoe does not
-    say. The card came `after_ms` milliseconds after the card or the lock before it, by a monotonic clock. `after_ms` is
-    None if that time is not known, for example after a restart.
+    say. `after_ms` is the time in ms, by a monotonic clock, since the last card or the lock of the wagers. It is None
+    if that time is not known, for example after a restart.
     """
 
     card: Card | None
@@ -205,9 +205,9 @@ class ShoeOpened(Journalled, frozen=True):
     """A new shoe was announced. The rules in this fact hold for all facts of the shoe.
 
     `by` is "dealer", "first_card" (the shoe's own report), or a supervisor's name. `config_digest` is the digest of the
-    whole configuration; `version` is the program's. The other fields are what the table keeps from the last shoe, so a
-    replay can begin at this fact. `carried` are reports of the new shoe that came early. `last_report` is the last
-    shoe's; None if the new shoe has already reported a card. It has no frame if it has no number.
+    whole configuration; `version` is the program's. The other fields are kept from the last shoe, so that a replay can
+    begin here. `carried` are reports of the new shoe that came early. `last_report` is the last shoe's last report,
+    without its frame if it has no number; None if the new shoe has already reported a card.
     """
 
     shoe: int
@@ -250,7 +250,7 @@ class ChipsNoted(Journalled, frozen=True):
 
 
 class ToldMeters(Struct, frozen=True, forbid_unknown_fields=True):
-    """The pit's signed message that gave the meters shown at the lock. The message was then `ago_ms` old."""
+    """The pit's signed message with the meters that were shown when wagers were locked, then `ago_ms` old."""
 
     seq: int
     at: str
@@ -330,7 +330,7 @@ class WinHeard(Journalled, frozen=True):
 
 
 class DisputedAward(Struct, frozen=True, forbid_unknown_fields=True):
-    """A step of an award that the table refused for its amount. The table believes it once two people accept it."""
+    """A step of an award whose amount the table refused. The table believes the step once two people accept it."""
 
     step: AwardStepped
     accepted: bool = False
@@ -390,7 +390,7 @@ class WagerWordForged(Journalled, frozen=True):
 
 
 class WagerWordUnfit(Journalled, frozen=True):
-    """A signed message of bet recognition is unusable. `why`: "unreadable", "other_table", "leaps" (too high)."""
+    """A signed message of bet recognition is unusable. `why`: "unreadable", "other_table", "leaps" (in the future)."""
 
     why: str
 
@@ -424,14 +424,14 @@ class JournalForked(Journalled, frozen=True):
 
 
 class OutboxFilling(Journalled, frozen=True):
-    """Four fifths of the `most` events that may wait for the pit's acknowledgement are waiting for it now."""
+    """Many events wait for the pit's acknowledgement: four fifths of `most`, the largest allowed number."""
 
     waiting: int
     most: int
 
 
 class OutboxFull(Journalled, frozen=True):
-    """As many events as may wait for the pit's acknowledgement (`most`) are waiting. Recorded between rounds only."""
+    """The largest allowed number of events (`most`) waits for the pit's acknowledgement. Noted between rounds only."""
 
     waiting: int
     most: int

@@ -111,8 +111,9 @@ def _expected_target(table: Table) -> tuple[Target, int | None]:
 
 
 def _begun_by_kept(table: Table) -> tuple[Card, ...]:
-    """Return those kept cards that begin a round without finishing it. Kept cards that make up whole rounds before are
-    left out. Example: the first four of six kept cards finish a round, so the last two are returned."""
+    """Return the kept cards (cards that left the shoe before their round) that begin a round without finishing it. Kept
+    cards that make up whole rounds are left out. Example: the first four of six kept cards finish a round, so the last
+    two are returned."""
     dealt: tuple[Card, ...] = ()
     for known in table.kept:
         dealt = (*dealt, known.card)

@@ -233,9 +233,9 @@ def _measured(fact: MeasureAnswered) -> dict[str, str | int]:
 
 
 def _changes(table: Table, now: ProgramMeasured) -> tuple[Event, ...]:
-    """Return the alarms about the program and the configuration that the table now runs. There is one alarm if the
-    program, and one if the configuration, differs from what ran on this journal before. There is another alarm if the
-    house has not approved the program; it is raised once for each such program."""
+    """Return the alarms about the program and the configuration that the table now runs. One alarm says that the
+    program differs from the one that ran on this journal before. A second alarm says the same of the configuration. A
+    third alarm says that the house has not approved the program; it is raised once for each such program."""
     before, made = table.measured, []
     if before is not None and (before.version, before.program) != (now.version, now.program):
         versions = {"version_before": before.version, "version": now.version}

@@ -56,8 +56,9 @@ def vietnamese(number: int) -> str:
 
 
 def _after(rest: int, group: int) -> str:
-    """Write in Vietnamese the part `rest` of a number that follows a group such as the thousands. A missing hundreds
-    digit of `rest` is written out as "không trăm": the 5 of 1005 is "không trăm lẻ năm"."""
+    """Write in Vietnamese the lower part of a number. For 1005, `group` is 1000, which is already written, and `rest`
+    is 5. A missing hundreds digit of `rest` is written out as "không trăm" (zero hundred): this 5 is "không trăm lẻ
+    năm"."""
     for each, name in _GROUPS_VI:
         if each < group and rest >= each:
             return _joined(f"{_below_a_thousand(rest // each, leading=False)} {name}", _after(rest % each, each))
@@ -121,8 +122,8 @@ _HUNDREDS_ES = (
 
 
 def spanish(number: int, feminine: bool = False) -> str:
-    """Write a whole number in Spanish words, in the form before a noun: "veintiún mil doscientos". If `feminine` is
-    True, the noun is feminine: "doscientas una"."""
+    """Write a whole number in Spanish words, in the form that stands before a noun: "veintiún mil doscientos".
+    `feminine` is True if the noun is feminine: "doscientas una"."""
     if number >= 10**12:
         ones, rest = divmod(number, 10**12)
         first = f"{_below_a_million(ones)} {'billón' if ones == 1 else 'billones'}"
@@ -212,8 +213,8 @@ def _vietnamese(units: int, minor: int, currency: Currency) -> str:
 
 
 def _chinese(units: int, minor: int, currency: Currency, script: str) -> str:
-    """Write an amount in Chinese as on a cheque, where a tenth of the unit is 角 and a hundredth is 分. The text ends
-    in a way that leaves no room for more digits."""
+    """Write an amount in Chinese as on a cheque. A tenth of the unit is 角, and a hundredth is 分. The amount's last
+    character is 分, 正 or 整 (the last two mean "exactly"), so that nobody can add digits."""
     tenths, hundredths = divmod(minor, 10)
     said = f"{_MONEY_ZH[currency.code][script]}{chinese(units, script)}元"
     if minor:

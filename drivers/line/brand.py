@@ -29,10 +29,10 @@ class Asking(Struct, frozen=True):
     changes nothing.
 
     `usual` is the command that is sent if a table's file names none. `frame` turns a command into bytes. `form` is a
-    regular expression that every command matches, and `such_as` an example. A command that begins with a key of `acts`
-    is never sent, because it does what that entry says. `unlocks` is a command that opens a locked shoe and changes
-    nothing else. The shoe answers within `answers_within_ms`. In so short a time no person can deal so many cards that
-    the report numbers repeat.
+    regular expression that every command matches, and `such_as` an example. `acts` maps the beginnings of commands that
+    change something to what they do. The table never sends such a command. `unlocks` is a command that opens a locked
+    shoe and changes nothing else. The shoe answers within `answers_within_ms`. In so short a time no person can deal so
+    many cards that the report numbers repeat.
     """
 
     usual: str

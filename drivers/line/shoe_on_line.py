@@ -90,8 +90,9 @@ class ShoeOnLine:
     def kept_unread_ms(self) -> int:
         """How long the program can stand still, in milliseconds, without missing anything of the shoe.
 
-        The kernel's buffer limits this time. Meanwhile a plug can also be pulled and put back unseen. So the time is at
-        most the longest wait for the shoe's answer, and at most a second if the table looks at the plug.
+        The kernel's buffer limits this time. A plug that is pulled and put back during a standstill goes unseen, which
+        limits the time further. So the time is at most the longest wait for the shoe's answer, and at most a second if
+        the table looks at the plug.
         """
         kept_ms = _KEPT_UNREAD_BYTES * _BITS_A_BYTE * 1000 // self._baud
         if self._answers_within_ms is not None:
@@ -202,8 +203,8 @@ class ShoeOnLine:
         return self._answers_within_ms is not None
 
     def _ask(self, now_ms: int) -> None:
-        """Ask the shoe whether it is there, unless the last question was asked less than 450 ms ago. It does not matter
-        whether that question was answered."""
+        """Ask the shoe whether it is there, unless the table asked less than 450 ms ago. Ask even if the last question
+        was not answered."""
         assert self._port is not None, "a port is open"
         if self._asked_ms is not None and now_ms - self._asked_ms < _ASKED_EVERY_MS:
             return

@@ -41,8 +41,8 @@ class Tap:
         self._listens = False
 
     def tell(self, way: Way, data: bytes = b"") -> None:
-        """Send a copy of what passed on the shoe's wire to the listening program, if one listens. This neither waits
-        nor raises."""
+        """Send a copy of the bytes that passed on the shoe's wire to the listening program, if one listens. This
+        neither waits nor raises. `way` says who sent the bytes, or that the port was opened or vanished."""
         self._number += 1
         if not os.path.exists(self._path):  # noqa: PTH110  # a Path takes five times as long, three times a card
             self._note(False)

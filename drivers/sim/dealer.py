@@ -32,8 +32,8 @@ class _Shoe(Struct):
 
 
 class Dealer:
-    """The simulated dealer, who deals shoe after shoe by the rules of the game's sheet, whatever the shoe or the
-    controller reports, and writes the simulation's record.
+    """The simulated dealer, who deals shoe after shoe by the game's rule sheet and writes the simulation's record. The
+    dealer keeps to the rule sheet whatever the shoe or the controller reports.
 
     `error_rate` is the probability that the dealer draws a card in error after a finished round. The house's
     `procedure` says whether that card is burned or begins a simulated round (a round without wagers).
@@ -198,9 +198,10 @@ class _Felt:
         return card
 
     def choice(self, seat: int, options: Sequence[str], points: int) -> str:
-        """Let the player of the seat, whose hand has this many points, choose among the options. Returns the choice."""
+        """Let the player of `seat` choose one of the options, and return the choice. The player's hand has `points`
+        points."""
         return self._cues.choice(seat, options, points)
 
     def reveal(self, *hands: str) -> None:
-        """Have the cards turned up that lie face down in these hands ("player", "banker" or "dealer")."""
+        """Have the face-down cards of these hands ("player", "banker" or "dealer") turned up."""
         self._cues.reveal(hands)

@@ -21,12 +21,12 @@ class Felt(Protocol):
         `KS`."""
 
     def choice(self, seat: int, options: Sequence[str], points: int) -> str:
-        """Let the player of the seat, whose hand has this many points, choose among the options. Returns the option
+        """Let the player of `seat` choose one of the options. The player's hand has `points` points. Returns the option
         that the dealer called."""
 
     def reveal(self, *hands: str) -> None:
-        """Turn up the cards that lie face down in these hands ("player", "banker" or "dealer"), and press the table's
-        button `reveal`."""
+        """Turn up the face-down cards of these hands ("player", "banker" or "dealer"), and press the table's button
+        `reveal`."""
 
 
 class Dealt(Struct, frozen=True):

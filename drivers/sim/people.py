@@ -102,11 +102,11 @@ class Cues(Protocol):
         """Report the cut card to the table before the next card is drawn, because the shoe does not report it."""
 
     def choice(self, seat: int, options: Sequence[str], points: int) -> str:
-        """Let the player of the seat, whose hand has this many points, choose among the options. Returns the option
+        """Let the player of `seat` choose one of the options. The player's hand has `points` points. Returns the option
         that the dealer called."""
 
     def reveal(self, hands: Sequence[str]) -> None:
-        """Have the cards turned up that lie face down in these hands ("player", "banker" or "dealer")."""
+        """Have the face-down cards of these hands ("player", "banker" or "dealer") turned up."""
 
     def round_over(self, dealt: Dealt) -> None:
         """Do what the dealer does after a complete round, such as pay the wagers."""
@@ -288,8 +288,9 @@ class TableCues:
         return self._crowd.wager(covered, coming, lambda wagers: self._pause(_WAGERS_S / wagers))
 
     def lock_wagers(self) -> None:
-        """Press the button `deal` until wagers are locked. The lamp draw_player, lit alone, shows this. If players'
-        wagers are sent to the table, the table's screen shows it."""
+        """Press the button `deal` until the table shows that wagers are locked. The sign is that the lamp draw_player
+        is lit and draw_banker is not. At a table to which the players' wagers are sent, the sign is on the table's
+        screen."""
         self._press_until("deal", self._locked, "the lamp draw_player alone, for locked wagers")
 
     def choice(self, seat: int, options: Sequence[str], points: int) -> str:

@@ -374,8 +374,8 @@ class StoryCues:
         return chosen
 
     def reveal(self, hands: Sequence[str]) -> None:
-        """Have the cards turned up that lie face down in these hands. In the demonstration, a caption explains the
-        first time."""
+        """Have the face-down cards of these hands turned up. In the demonstration, a caption explains this the first
+        time that it happens."""
         self._say_once("    Cards lie face down. The table tells nobody which, until reveal is pressed.")
         self._cues.reveal(hands)
 

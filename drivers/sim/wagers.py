@@ -134,8 +134,8 @@ class Bettors:
                 turn.codes[wager] = Refusal(wager, "stakes_differ")
 
     def _over_needed(self, turns: Collection[_Turn]) -> None:
-        """Mark each wager as refused that is too large compared with the wagers that its bet needs. For example, a side
-        bet may be limited to the amount of the same bettor's main wager."""
+        """Mark a wager as refused if it is too large compared with the other wagers that its bet needs. For example, a
+        side bet may be limited to the amount of the same bettor's main wager."""
         for turn in turns:
             good = [each for each in turn.wagers if each not in turn.codes]
             for wager in (each for each in good if self._is_over(each, good)):

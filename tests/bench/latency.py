@@ -132,7 +132,8 @@ class Lamps:
 
 
 class BareTable:
-    """The bare table, with which the real table is compared. It is played round by round."""
+    """A minimal program in place of the table, whose times show how fast any table could be on this machine. The real
+    table's times are compared with them."""
 
     def __init__(self, ends: ExitStack, house: House, syncs: Syncs) -> None:
         arguments = (str(house.folder), str(house.port))

@@ -407,7 +407,8 @@ def _broker(
     ca: BenchCa, folder: Path, valid: timedelta, refuses: bytes = b"", newest: ssl.TLSVersion = ssl.TLSVersion.TLSv1_3
 ) -> Iterator[int]:
     """Act as a broker that accepts one TLS connection on this machine, and yield the port. `valid` is how long its
-    certificate is valid. Client certificates in the revocation list `refuses` are refused."""
+    certificate is valid. `newest` is the newest TLS version that it speaks. Client certificates in the revocation list
+    `refuses` are refused."""
     for ending, pem in zip(("crt", "key"), ca.issue("127.0.0.1", valid), strict=True):
         (folder / f"broker.{ending}").write_bytes(pem)
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)

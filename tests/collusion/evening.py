@@ -364,8 +364,8 @@ class Evening:
     # The second person: an account, or the key with a button.
 
     def _turn_key(self, *, honest: bool) -> None:
-        """Turn the supervisor's key, or turn it back. An honest person turns the key for some other purpose, and never
-        while the lamp shows that an act waits for a second person."""
+        """Turn the supervisor's key, or turn it back if it is turned. An honest person turns the key for some other
+        purpose, and never while the lamp shows that an act waits for a second person."""
         waiting = self._second.waiting(self._moment(), self._now_s)
         if honest and not self._key_turned and waiting and self._now_s >= waiting.since_s + SEEN_AFTER_S:
             return
@@ -373,7 +373,7 @@ class Evening:
         self._second.key_turned(self._key_turned, self._now_s)
 
     def _hold(self, button: str) -> None:
-        """Press a button and hold it for some seconds, no matter who has turned the key."""
+        """Press a button and hold it for some seconds, whether or not the supervisor's key is turned."""
         if not self._second.pressed(button, self._moment(), self._now_s):
             request = pressed(button, self._key_turned, self._table.table)
             if request is not None:
@@ -390,8 +390,8 @@ class Evening:
             self._do(self._second.confirm(waiting.id, name, via, self._moment(), self._now_s))
 
     def _look(self) -> None:
-        """Let the honest second person read the act that waits for a second person. If the act names a true card, that
-        person will confirm it later."""
+        """Let the honest second person read which act waits for a confirmation. If that act names a true card, the
+        person will confirm the act later."""
         waiting = self._second.waiting(self._moment(), self._now_s)
         is_true = waiting is not None and isinstance(waiting.request, NameCard) and self._is_true(waiting.request)
         self._looked_at = waiting.id if waiting is not None and is_true else None

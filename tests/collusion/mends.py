@@ -1,5 +1,5 @@
 """The rules ("mends") of the table and the pit that keep cheats from a gain. For each rule there is a function that
-switches it off, and a note of which people gain without it.
+switches it off, and a note of which people can gain when it is off.
 
 A rule is switched off in memory, at the one place in the program that implements it. The simulated cheats must then
 find the gain again.

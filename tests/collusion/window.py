@@ -67,8 +67,8 @@ class Window:
     # What happens by itself.
 
     def hear(self) -> None:
-        """Bring the table's events to the pit, and the pit's award steps to the table, until neither has anything new
-        to send."""
+        """Pass the table's events to the pit and the pit's award steps to the table, again and again, until neither of
+        the two has anything new to send."""
         while True:
             self._receive()
             step = self._ledger.next_steps([_TABLE]).get(_TABLE)

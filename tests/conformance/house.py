@@ -1,5 +1,5 @@
-"""Runs the pit for a conformance test: any program that is a pit, on a broker of the test's own. The program is started
-again whenever it ends."""
+"""Runs the pit for a conformance test, on a broker that only this test uses. The pit may be any program that implements
+a pit, and it is started again whenever it ends."""
 
 from __future__ import annotations
 

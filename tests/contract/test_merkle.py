@@ -68,7 +68,8 @@ def _root(leaves: list[bytes]) -> bytes:
 
 def _subproof(m: int, leaves: list[bytes], known: bool) -> list[bytes]:
     """Compute the proof that a Merkle tree over these leaves begins with the tree of its first `m` leaves, exactly as
-    RFC 6962 defines it (SUBPROOF)."""
+    RFC 6962 defines it (SUBPROOF). If `known` is True, the reader of the proof already has the root hash of those `m`
+    leaves."""
     if m == len(leaves):
         return [] if known else [_root(leaves)]
     k = max(2**power for power in range(10) if 2**power < len(leaves))

@@ -408,8 +408,9 @@ async def running(
     stand-ins.
 
     With `connected`, the broker is connected. With `pinned`, the table trusts the pit's key. With `adopted`, the pit
-    knows a new journal, and says that it has none of its events yet. With `recognised`, the table trusts bet
-    recognition's key. With `measured`, a new journal already has the digests of the program and the configuration.
+    tells a table whose journal is new that it knows the journal and has none of its events yet. With `recognised`, the
+    table trusts bet recognition's key. With `measured`, a new journal already has the digests of the program and the
+    configuration.
 
     `ledger` holds the events that the pit has already. `sections` replace sections of the table's file. At the end,
     check that every message of the table keeps the contract between table and pit.

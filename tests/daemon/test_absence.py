@@ -359,7 +359,8 @@ def test_the_watch_asks_for_a_beat_where_bytes_may_be_lost(
 
 def two_lives(daemon: MakeDaemon, second: Callable[[Daemon], Awaitable[None]], later_ms: int, **kind: str) -> None:
     """Run the daemon twice. The first run locks wagers and begins a round. The second run starts `later_ms`
-    milliseconds later, while the function `second` acts on it."""
+    milliseconds later, while the function `second` acts on it. `kind` holds the arguments with which the second daemon
+    is made."""
 
     async def first(daemon: Daemon) -> None:
         await daemon.do(NewShoe())

@@ -65,7 +65,8 @@ def path(whole: Path, tmp_path: Path) -> Path:
 
 
 def archived(path: Path, keep_shoes: int = 0, at_most_rows: int = 30, folder: Path | None = None) -> list[Path]:
-    """Archive all rows of a closed journal that may be archived, but keep the last `keep_shoes` shoes. Return the
+    """Archive all rows of a closed journal that may be archived, but keep the last `keep_shoes` shoes. An archive gets
+    at most about `at_most_rows` rows and is written to `folder`, or to the usual folder if that is None. Return the
     archives."""
     with closing(Journal(path, TABLE, KEY, KEY.public, folder)) as journal:
         return archive_all(journal, keep_shoes, at_most_rows)
@@ -538,8 +539,8 @@ def test_a_kill_before_any_step_loses_and_doubles_nothing(
 
 
 def _grown(path: Path, most_bytes: int, made: Sequence[Entry]) -> tuple[int, int]:
-    """Write the entries of twelve shoes to a journal. After each shoe the pit acknowledges all events, and old shoes
-    are archived.
+    """Write the entries `made`, which make up twelve shoes, to a journal. After each shoe the pit acknowledges all
+    events, old shoes are archived, and the journal's file is shrunk towards `most_bytes`.
 
     Return the largest size of the journal's file in bytes, and the number of rows at the end.
     """
@@ -591,7 +592,8 @@ def test_a_run_says_what_its_header_says() -> None:
 
 
 def _real_shoes(shoes: int, rounds: int) -> list[Entry]:
-    """Return the journal entries of `shoes` shoes with `hands` rounds each, as at a real table with two Royal 9 wagers.
+    """Return the journal entries of `shoes` shoes with `rounds` rounds each, as at a real table with two Royal 9
+    wagers.
 
     As in a real journal, each entry has the shoe's frame, a time and a source. The shoe also reports the results of
     rounds.

@@ -28,7 +28,8 @@ from tests.support.waiting import PATIENCE_S, eventually
 
 @pytest.fixture(autouse=True)
 def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the table look for rows to archive all the time, and allow a very small size limit for the journal."""
+    """Make the table look for rows to archive every hundredth of a second, and allow a very small size limit for the
+    journal."""
     for name in ("_LOOK_EVERY_S", "_BETWEEN_PORTIONS_S", "_RETRY_S"):
         monkeypatch.setattr(archiving_module, name, 0.01)
     monkeypatch.setattr(config_module, "check_range", lambda *_: ())

@@ -1,7 +1,7 @@
 """Checks a table's backup, and a table that is restored from it on another machine.
 
-The restored table goes on where the old one was, or in a new epoch (a journal with a new random name). It never goes on
-with an old copy of its journal.
+The restored table either continues where the old table stopped, or begins a new epoch (a journal with a new random
+name). It never continues from an outdated copy of its journal.
 """
 
 from __future__ import annotations
@@ -642,8 +642,9 @@ def test_a_backup_is_verified_without_restoring_it(tmp_path: Path, capsys: pytes
 
 
 def _before_a_restore(tmp_path: Path, capsys: pytest.CaptureFixture[str], *move: str) -> tuple[Path, Path]:
-    """Make a backup, and then a machine with an older state of the same table: its journal is shorter, and its key's
-    note file differs. Return the table's folder and the backup."""
+    """Make a backup of a table. Then put an older state of the table in its place: the journal is shorter, and the file
+    with the key's notes has other content. `move` holds more words for the command `tablectl backup`. Return the
+    table's folder and the backup."""
     table, kept = _table(tmp_path / "table", shoes=3), tmp_path / "kept"
     shutil.copytree(tmp_path / "table", tmp_path / "older")
     journal = opened(table)

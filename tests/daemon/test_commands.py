@@ -1,5 +1,5 @@
-"""Checks what is made from the list of `tablectl` commands: the help, the manual page and the completion. Checks too
-which file a command reads."""
+"""Checks the help, the manual page and the shell completion of `tablectl`, which are made from one list of commands.
+Also checks which configuration file a command reads."""
 
 from __future__ import annotations
 

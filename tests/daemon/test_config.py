@@ -57,7 +57,8 @@ def written(folder: Path, table: Values, game: Values) -> Path:
 
 
 def changed(folder: Path, in_table: Change | None = None, in_game: Change | None = None) -> Path:
-    """Write the example table's file and its game's file with these changes. Return the path of the table's file."""
+    """Write the example table's file and its game's file. The functions `in_table` and `in_game` change the values of
+    these files before. Return the path of the table's file."""
     table, game = copy.deepcopy(EXAMPLE), copy.deepcopy(GAME)
     if in_table is not None:
         in_table(table)
@@ -1012,7 +1013,8 @@ def test_no_seat_wagers_beside_a_hand_that_it_is_not_dealt(
 ) -> None:
     """If a seat could place a bet without the wager on its own hand, the configuration is refused.
 
-    At one house a seat without cards had such a wager, and the table stopped at the settlement.
+    Otherwise a seat that is dealt no cards could have such a wager. In an earlier version this happened at one house,
+    and the table stopped when the round was settled.
     """
     game = read(CONFIG / "games" / "lucky9.toml")
     for spot, spots in needs.items():
@@ -1039,7 +1041,7 @@ def test_a_bet_that_lies_on_every_hand_is_decided_by_none_of_them_alone(tmp_path
 def test_exactly_one_bet_lies_on_a_seats_own_hand(spots: list[str], count: str, tmp_path: Path) -> None:
     """A Lucky 9 game must have exactly one bet on a seat's own hand. None or two are a mistake.
 
-    An earlier message said that there is none even if there were two.
+    In an earlier version the error message for two such bets said that there was none.
     """
     game = read(CONFIG / "games" / "lucky9.toml")
     for bet in game["bets"]:

@@ -1,5 +1,5 @@
-"""Checks the limited number of connections to the control socket: who must wait, who is cut, and that an act always
-finds a place."""
+"""Checks the limit on the number of connections to the control socket: which caller must wait, and whose connection the
+daemon ends. An act that a person requests always gets a connection."""
 
 from __future__ import annotations
 

@@ -367,7 +367,7 @@ async def test_watch_tells_at_once_and_what_is_new(tmp_path: Path) -> None:
 
 
 async def test_a_commit_that_changes_nothing_to_see_is_not_pushed(tmp_path: Path) -> None:
-    """If a commit changes nothing that people may see, connections that watch the table are sent nothing.
+    """If a commit changes nothing that people may see, the table sends nothing to the connections that watch it.
 
     In the test four cards lie face down, and the shoe sends reports that change nothing visible. Nobody may learn even
     that a report was committed.

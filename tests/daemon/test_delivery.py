@@ -29,7 +29,8 @@ AT = "2026-01-01T00:00:00.000Z"
 
 
 def said(epoch: str, seq: int, chain: str, at: str = AT) -> AckWord:
-    """Return an acknowledgement of event `seq` by the pit, sent at the time `at`."""
+    """Return an acknowledgement of event `seq` by the pit, sent at the time `at`. It names `chain` as the chain hash of
+    that event."""
     return AckWord("royal9-01", epoch, seq, chain, at)
 
 
@@ -39,7 +40,8 @@ def word(seq: int, at: str = AT) -> AckWord:
 
 
 def streaming(acked: int = 0, head: int = 0, now_s: float = 0.0) -> Delivery:
-    """Return the state of a delivery whose connection has just come up, at a broker that retains no message."""
+    """Return the delivery of a table whose connection has just come up at the time `now_s`, at a broker that retains no
+    message. The journal's last event has the number `head`, and the pit has acknowledged the events up to `acked`."""
     delivery = Delivery(EPOCH, acked, head, STALE_S)
     delivery.connected()
     delivery.nothing_retained(now_s)
@@ -507,11 +509,11 @@ def test_a_word_that_is_older_than_one_believed_is_somebody_elses_repeat() -> No
 
 
 def test_an_older_word_that_fits_lets_a_new_connection_begin_and_changes_nothing_else() -> None:
-    """On a new connection, an acknowledgement whose time is too old lets the table begin to send, if it names an event
-    of the journal. It changes nothing else.
+    """An acknowledgement whose time is too old has only one effect on a new connection: if it names an event of the
+    journal, the table may begin to send.
 
-    The pit's clock was set back. No event is unacknowledged, so the pit cannot prove by a new acknowledgement that its
-    message is new.
+    In the test the pit's clock was set back. No event is unacknowledged, so the pit cannot prove by a new
+    acknowledgement that its message is new.
     """
     delivery = streaming(head=5)
     delivery.due(0.0)
@@ -765,7 +767,8 @@ class Network:
             self.deliver(0)
 
     def repeat(self, place: int) -> None:
-        """Let the broker deliver an event to the pit a second time, now or much later."""
+        """Add a second copy of the oldest event under way to the events on their way to the pit. `place` chooses the
+        copy's position among them."""
         if self.to_pit:
             self.to_pit.insert(place % len(self.to_pit), self.to_pit[0])
 
@@ -773,7 +776,8 @@ class Network:
         del self.to_pit[: count % 7]
 
     def hear_pit(self, place: int) -> None:
-        """Bring one message of the pit that is under way to the table, not always the oldest."""
+        """Bring one of the pit's messages under way to the table. `place` chooses which one, so it is not always the
+        oldest."""
         if self.to_table and self.delivery.phase is not Phase.OFFLINE:
             self.table_hears(self.to_table.pop(place % len(self.to_table)))
 
@@ -781,7 +785,8 @@ class Network:
         del self.to_table[: count % 5]
 
     def forget(self, count: int) -> None:
-        """Restore the pit from an older copy of its ledger. The pit may or may not say so."""
+        """Take the last `count` events out of the pit's ledger, as if it was restored from an older copy. If `count` is
+        odd, the pit then sends an acknowledgement that shows the loss."""
         del self.pit.ledger[max(0, len(self.pit.ledger) - count) :]
         if count % 2:
             self.pit_says(word(len(self.pit.ledger)))

@@ -160,8 +160,8 @@ def test_a_hit_a_correction_and_a_void_are_told(royal9: Path) -> None:
 
 @pytest.mark.parametrize("which", ["1/1", "1/2", "1/3", "2/1"])
 def test_it_shows_this_round_and_no_other(which: str, royal9: Path) -> None:
-    """The evidence file of a round holds no card of another round. Its texts, the shoe's frames and the events are
-    searched."""
+    """The evidence file of a round holds no card of another round. The test searches the file's texts, the shoe's
+    frames and the events."""
     of = {"1/1": "KS 2D 9S 3D 4D", "1/2": "8H 5C", "1/3": "2H 4C 3C AH 6S JH", "2/1": "2S 3S 4H 4S"}
     held = json.loads(evidence(royal9, which))
     rules = "{}"
@@ -199,10 +199,11 @@ def test_a_card_that_nobody_saw_stays_closed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("which", ["1/1", "2/1"])
 def test_a_round_of_a_beetek_is_judged_by_the_rules_in_each_of_its_shoes(which: str, tmp_path: Path) -> None:
-    """The verifier judges a BeeTek round by the rules in its shoe's first row, in each of two shoes.
+    """The verifier judges a round of a BeeTek shoe by the rules in the first journal row of that shoe. The test tries a
+    round of each of two shoes.
 
-    In an earlier version the first row of the second shoe revealed a card: the last report of the shoe before, which
-    has no number in a BeeTek's line.
+    In an earlier version the first row of the second shoe could not be shown. It contained the last report of the shoe
+    before, and so revealed a card.
     """
     held = evidence(beetek(tmp_path), which)
     told = "\n".join(VERIFY.judge(held))

@@ -109,10 +109,8 @@ def test_what_fields_a_bet_has_is_asked_once(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_fact_inside_of_another_has_no_name() -> None:
-    """A fact that is stored inside another fact is written without the name of its class.
-
-    Its place tells which class it is, and commit 0f50807 wrote no name for it.
-    """
+    """A fact that is stored inside another fact is written without the name of its class, because its place there shows
+    the class. The journals of commit 0f50807 have no such name either."""
     opened = json.loads(fact_to_json(OPENED))
     assert [fact["fact"] for fact in opened["carried"]] == ["CardDrawn", "StepFailed"]
     assert "fact" not in opened["measured"] | opened["disputed"][0]["step"]

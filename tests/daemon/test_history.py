@@ -53,7 +53,8 @@ class Recorded(TableUnderTest):
         return Report(seq, frame(str(seq), said).hex())
 
     def card(self, target: Target, index: int, card: str, frame_tells: str | None = None) -> CardDrawn:
-        """Return the fact that an Angel Eye shoe drew a card. A card `??` is one that the shoe could not read.
+        """Return the fact that an Angel Eye shoe drew a card for the place `index` of `target`, such as Player's hand.
+        A card `??` is one that the shoe could not read.
 
         If `frame_tells` is given, the frame in the fact names the card `frame_tells` instead, so that frame and fact
         disagree.
@@ -161,7 +162,8 @@ def test_a_journal_without_a_round_lists_none(tmp_path: Path, capsys: pytest.Cap
 def test_a_round_is_told_from_its_lock_to_its_outcome(three_rounds: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The record of a round shows everything from the lock of the wagers to the outcome, with the shoe's frames.
 
-    The frames were worked out by hand: 32^44^81^BD^03 = 49, which is 34 39 in characters.
+    A person computed the checksums of the expected frames. For example, the XOR of the bytes 32 44 81 BD 03
+    (hexadecimal) is 49, which the frame holds as the ASCII codes 34 39 of the characters "49".
     """
     locked, *steps = said(capsys, "replay", three_rounds, "1/1")
     wagers = "WagersLocked(by dealer, progressive (spot royal9, seats (1)), levels ("

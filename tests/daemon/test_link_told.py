@@ -1,5 +1,5 @@
-"""Checks the alarms about the connection to the pit. Its loss and its return are each reported once, and a short cut
-never.
+"""Checks the alarms about the connection to the pit. If the connection is lost and later comes back, the table reports
+each of the two once. It never reports an interruption that is short.
 
 After a restart the table still knows what it has reported.
 """

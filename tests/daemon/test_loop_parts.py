@@ -1,5 +1,5 @@
-"""Checks the parts of the daemon's main loop one by one: the timer, commits, applying requests to the table, the panel
-of buttons and lamps, presses, the shoe's line."""
+"""Checks the parts of the daemon's main loop one by one: the timer, commits, the handling of requests, the panel of
+buttons and lamps, button presses, and the shoe's line."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ async def test_beats_go_on_with_what_each_said_and_one_that_raises_ends_them() -
 
 @asynccontextmanager
 async def beating_each_hour() -> AsyncIterator[tuple[Beats, list[bool]]]:
-    """Yield a running timer, whose next call of its function is an hour away, and a list. The list holds the argument
-    `again` of each call so far."""
+    """Yield a running timer and a list. The timer has called its function once, and will call it the next time in an
+    hour, unless the test asks for an earlier call. The list holds the argument `again` of each call so far."""
     heard: list[bool] = []
 
     def beat(again: bool) -> tuple[float, bool]:

@@ -1,6 +1,6 @@
-"""Checks the sockets that tell a running table's past. Anybody on the machine may read its past events.
+"""Checks the two sockets that report a running table's past. On the first, anybody on the machine may read past events.
 
-Only the group of the control socket may read a finished round's frames.
+On the second, the control socket, only the members of its group may read the shoe's frames of a finished round.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from tests.support.waiting import PATIENCE_S
 
 
 async def told_after(control: Path, asked: bytes) -> list[dict[str, Any]]:
-    """Send the line `asked` to the socket for past events, and return all events that it answers."""
+    """Send the line `asked` to the socket for past events that belongs to the control socket `control`. Return all
+    events in the answer."""
     reader, writer = await asyncio.open_unix_connection(past_of(control))
     writer.write(asked)
     async with asyncio.timeout(PATIENCE_S):

@@ -51,8 +51,8 @@ def status(table: TableUnderTest, *, shoe_up: bool = True, meters_fresh: bool = 
 
 
 def painted(table: TableUnderTest, words: str = "en", **links: bool) -> list[str]:
-    """Return the lines of the picture of this table, as a terminal shows them. The frame around them and empty lines
-    are left out."""
+    """Return the lines of the picture of this table, as a terminal shows them, in the language `words`. `links` says
+    which connections work. The frame around the lines and empty lines are left out."""
     screen = StringIO()
     picture = Picture("Royal 9, table 1", table.rules, language(words))
     picture.status = status(table, **links)

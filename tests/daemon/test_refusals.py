@@ -1,5 +1,5 @@
-"""Checks which refused acts a table records: each one of a person, with the reason, but only a limited number in a
-day."""
+"""Checks which refused acts a table records in its journal. Each refused act of a person is recorded with the reason,
+up to a limited number in a day."""
 
 from __future__ import annotations
 

@@ -422,7 +422,8 @@ async def test_bad_bytes_are_told_only_once_all_copies_of_their_report_have_come
 
 @pytest.fixture
 def all_copies_have_come(monkeypatch: pytest.MonkeyPatch) -> Callable[[World], Awaitable[None]]:
-    """A function that waits until bad bytes are old enough to be shown to people. The test makes that age short."""
+    """A function that waits until the table may show people that bad bytes (bytes that are no valid report) came from
+    the shoe. The test shortens this waiting time to a tenth of a second."""
     copies_come_within_s = 0.1
     monkeypatch.setattr(shoe_line, "_COPIES_COME_WITHIN_S", copies_come_within_s)
 

@@ -131,7 +131,7 @@ def test_a_button_asks_for(button: str, key_turned: bool, table: Table, asked: R
 
 
 def test_no_press_means_two_things() -> None:
-    """No two acts are asked for by the same press of a button, because only the first of them would ever be done."""
+    """No single press of a button asks for two acts, because only the first of the two would ever be done."""
     meant = Counter((press.button, press.key_turned, press.when) for press in PRESSES)
     assert {press: times for press, times in meant.items() if times > 1} == {}
 

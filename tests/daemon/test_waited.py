@@ -84,7 +84,8 @@ def test_what_is_done_within_the_second_says_nothing(monkeypatch: pytest.MonkeyP
 def test_each_long_work_tells_a_terminal_and_no_pipe(
     program: Callable[[list[str]], int], words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each command that takes long says so at a terminal, and says nothing into a pipe.
+    """Each command that takes long prints a message about the waiting at a terminal, and prints no such message into a
+    pipe.
 
     Most of these commands end with an error in this test, which does not matter here.
     """

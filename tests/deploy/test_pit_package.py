@@ -34,8 +34,8 @@ def _without_its_pit(program: Path) -> None:
 
 
 def _running(pit: Table) -> tuple[str, str, str]:
-    """Return which version of the program three processes run: the pit, the pit's page (for whose start nobody waits),
-    and a table."""
+    """Return which version of the program each of three processes runs: the pit, the pit's page and a table. A text is
+    empty if its process does not run."""
     return pit.runs("table-pit"), pit.runs("table-pit-page"), pit.runs()
 
 

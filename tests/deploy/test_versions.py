@@ -84,9 +84,9 @@ class Machine:
         return version
 
     def switch(self, shoe: list[bool] | None = None, unfit: str | None = None) -> bool:
-        """Switch to the requested version of the program, and return whether that version runs. `shoe` holds the
-        answers to the question whether a shoe is open, in the order in which the question is asked. `unfit` is the
-        reason why the version cannot run, or None."""
+        """Switch to the version of the program that was asked for last, and return whether that version runs. `shoe`
+        holds the answers to the question whether a shoe is open, in the order in which the question is asked. `unfit`
+        is the reason why the version cannot run, or None."""
         opens = iter(shoe or [])
         return self.versions.switch(lambda: next(opens, False), lambda _version: unfit)
 
@@ -136,7 +136,8 @@ def test_a_shoe_is_open_in_every_phase_but_before_and_after_one(phase: str, monk
 
 
 def _stopped(monkeypatch: pytest.MonkeyPatch, folder: Path, facts: Sequence[Fact]) -> Path:
-    """Make a table that does not run, whose journal holds these facts. Returns the journal's path."""
+    """Make a table that is not running, with these facts in its journal, and make it the machine's default table.
+    Return the journal's path."""
     table = stopped_table(folder, facts)
     monkeypatch.setattr(versions, "default_table", lambda _: table)
     monkeypatch.setattr(versions, "_ACCOUNT", None)

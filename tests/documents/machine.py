@@ -4,8 +4,9 @@ machine.
 The table's program, the pit, the broker, `tablectl` and `pitctl` are the real ones. Whatever the test cannot use for
 real is pretended. The folders `/etc`, `/var`, `/run`, `/srv`, `/media` and `/root` lie below a folder of the machine's
 own. Every account is the account that runs the test. `apt` and `usermod` only write down what they were asked for,
-`nano` types a passphrase, and `systemctl` starts and stops the table. The pit is one for practice, so a person tells
-`pitctl` by name who decides. If a page says proposal 7, the test types the number of the last proposal that waits.
+`nano` types a passphrase, and `systemctl` starts and stops the table. The pit runs with `--practice`, so a `pitctl`
+command names the person who decides (`--as Kim`). If a page says proposal 7, the test types the number of the last
+proposal that waits.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Draws `docs/table.svg`: what `tablectl watch` shows of a Royal 9 hit. A round is played for the picture."""
+"""Draws `docs/table.svg`, a picture of what `tablectl watch` shows when a round has a Royal 9 hit. The round is played
+for the picture."""
 
 from __future__ import annotations
 

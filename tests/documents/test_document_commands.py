@@ -311,8 +311,8 @@ class _Scratch:
 
 
 class _PracticeTable:
-    """A running `tablectl practice`, with the part of the person at its prompt. The person waits for each answer that
-    the page promises."""
+    """A running `tablectl practice`, at whose prompt the test types as a person would. Before the next line is typed,
+    the test waits for the answer that the page promises."""
 
     def __init__(self, command: list[str], folder: Path, env: dict[str, str]) -> None:
         self._started = command, folder, env

@@ -51,8 +51,8 @@ def test_a_page_that_is_of_two_folders_has_no_relative_link() -> None:
 
 
 def test_no_page_is_a_copy_of_another() -> None:
-    """No page is a copy of another. An editor once replaced a link by a file, and the two pages about tests soon
-    differed."""
+    """No page is a copy of another page. A text editor once replaced a symbolic link between two pages by a copy of the
+    file. Later only one of the two was changed."""
     beginnings = [page.read_text("utf-8").split("\n\n")[:2] for page in DOCUMENTS]
     assert [each for each in beginnings if beginnings.count(each) > 1] == []
 

@@ -16,8 +16,8 @@ from tests.support.waiting import eventually_now
 
 
 def test_a_house_makes_its_ca_and_puts_its_files_in_place() -> None:
-    """The documents' commands that need neither a running table nor a running pit work: they make a house's
-    certificates and put its files in place."""
+    """Some of the documents' commands need neither a running table nor a running pit: those that make a house's
+    certificates, and those that put its files in place. All of these commands work."""
     with machine() as at:
         (at.root / "config").symlink_to(ROOT / "config")
         _certificates(at)
@@ -153,8 +153,8 @@ def _the_pits_record(at: Machine) -> None:
 
 
 def _two_houses(at: Machine) -> None:
-    """Make the logs of two houses, north and south, for the head office. The log of south is a copy of the log of
-    north, split into two files, so that the two houses have everything alike."""
+    """Make the logs of two houses, north and south, for the head office. The two logs hold the same lines, and the log
+    of south is split into two files."""
     lines = (at.root / "north.log").read_text("utf-8").splitlines(keepends=True)
     (at.root / "south-1.log").write_text("".join(lines[:3]), "utf-8")
     (at.root / "south-2.log").write_text("".join(lines[3:]), "utf-8")

@@ -37,8 +37,8 @@ def test_the_schema_of_reports_is_that_of_their_types(at: Path) -> None:
 
 
 def test_whatever_prints_json_has_a_schema() -> None:
-    """Every command with `--json` has a JSON Schema for what it prints, so that no new command can be forgotten. The
-    pit's events are the exception, because tables signed them."""
+    """Every command with the option `--json` has a JSON Schema for what it prints, so a new command without a schema
+    fails this test. The command that prints the pit's events is the exception, because tables signed the events."""
     by_name = parsers(pit_parser())
     of_pit = {command.name for command in COMMANDS if "--json" in by_name[command.name].format_help()}
     assert of_pit == {report.command.partition(" --")[0] for report in PIT_REPORTS} | {"events"}

@@ -417,8 +417,8 @@ def test_an_answer_inside_a_frame_is_damage() -> None:
 
 
 def test_a_command_is_as_the_wires_description_shows_it() -> None:
-    """A command to the shoe has the bytes of the example in the wire's description: a lock, whose check covers the STX
-    too."""
+    """The command that locks the shoe has the same bytes as the example on the page that describes the wire. Its check
+    characters cover the STX too."""
     assert command("LK02") == bytes.fromhex("02 4F 50 4C 4B 30 32 03") + b"1B"
 
 

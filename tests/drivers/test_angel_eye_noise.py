@@ -193,8 +193,9 @@ def test_how_a_cards_report_was_damaged_says_nothing_of_the_card(place: int) -> 
 
 
 def _told(card: int, place: int, damage: int) -> tuple[tuple[str, int], ...]:
-    """Decode a card's report of which one of the three copies is damaged, and another report after it. Return what
-    people are then shown about bad bytes: pairs of a reason and a count of bytes."""
+    """Decode a card's report of which the last of three copies is damaged, and then another report. `place` is the
+    damaged byte, and `damage` holds the bits that change in it. Return what people are shown about bad bytes: pairs of
+    a reason and a count of bytes."""
     copy = wire(1, b"D" + bytes([0x81, card]))
     damaged = bytearray(copy)
     damaged[place] ^= damage

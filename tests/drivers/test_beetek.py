@@ -168,8 +168,8 @@ def test_a_run_of_noise_is_one() -> None:
 
 @each("card", DECK if samples.at_length else DECK[::7])
 def test_no_changed_byte_is_ever_believed(card: Card) -> None:
-    """A line with one changed byte is never accepted: the check is a sum, which shows the change, and a line with a
-    wrong end is no line."""
+    """A line with one changed byte is never accepted. A change of the text or its check shows in the check, which is a
+    sum. A change of the line's end leaves no line."""
     good = line(b"0D%d%X" % ("HDCS".index(card.suit.value), card.rank))
     assert believed([good]) == [str(card)]
     for place in range(len(good)):

@@ -196,11 +196,11 @@ def test_a_house_may_give_a_slow_shoe_more_time(line: MakeLine) -> None:
 
 
 def test_a_report_alone_proves_nothing_and_changes_no_moment(line: MakeLine) -> None:
-    """If a shoe stops answering the table's questions, the table always takes its line for down after the same time.
-    Reports that the shoe still sends do not change this time.
+    """If a shoe stops answering the table's questions, the table always counts the shoe's line as down after the same
+    time. Reports that the shoe still sends do not change this time.
 
-    One of these reports is the round's result, which shows that the round is complete. People must not learn from the
-    line when it came.
+    One of these reports is the round's result, which shows that the round is complete. People must not learn the moment
+    of that report from the line.
     """
     downs = []
     for reports in (0, 1, 5):

@@ -99,8 +99,9 @@ def _is_dealt_and_ended(tableau: Tableau, player: int, banker: int) -> None:
 
 
 def banker_acts(tableau: Tableau, dealt: list[Card], player: int, banker: int, letter: str) -> None:
-    """Check that Banker draws or stands after these cards, as `letter`, a cell of the sheet's grid, says. Check that
-    the round ends after any third card of Banker."""
+    """Check that Banker draws or stands after the cards `dealt`. `letter` is the cell of the rule sheet's grid that
+    says which of the two is right. `player` and `banker` are the totals. If Banker draws, check for each third card
+    that it ends the round."""
     if letter == "S":
         ends(tableau, dealt, player % 10, banker, natural=False)
         return

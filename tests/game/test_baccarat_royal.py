@@ -130,8 +130,9 @@ def test_every_round_follows_the_drawing_tables(game_name: str, banker: int, pla
 
 
 def bank_acts(game: BaccaratRoyal, plays: list[Play], player: int, banker: int, letter: str) -> None:
-    """Check what happens after these cards and calls. First Banker's two cards are turned up. Then Banker draws, stands
-    or chooses freely, as `letter`, a cell of the sheet's grid, says."""
+    """Check the next steps after these cards and calls. First Banker's two cards are turned up. Then Banker draws,
+    stands or chooses freely. `letter` is the cell of the rule sheet's grid that says which of the three is right.
+    `player` and `banker` are the totals."""
     assert step(plays, game) == Reveal(("banker",))
     plays = [*plays, REVEAL]
     if letter == "c":

@@ -41,7 +41,8 @@ class Ending:
 
 def every_hand(tableau: Tableau, dealt: tuple[Card, ...] = (), ways: int = 1) -> Iterator[tuple[TwoHands, int]]:
     """Yield each possible round, with one card for each point value. With each round comes a count: how many ordered
-    deals of six cards from the shoe begin with this round."""
+    deals of six cards from the shoe begin with this round. The function calls itself with the cards `dealt` so far, and
+    the number `ways` of card orders that give them."""
     step = next_step(tableau, dealt)
     if isinstance(step, TwoHands):
         yield step, ways * perm(CARDS - len(dealt), 6 - len(dealt))

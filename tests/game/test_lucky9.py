@@ -461,8 +461,8 @@ def test_hands_may_lie_just_where_some_play_leads_to_them(
 def ways_to(
     game: Lucky9, hands: Hands, dealer: tuple[Card, ...], played: list[Play], left: Counter[Card]
 ) -> Iterator[SeatHands]:
-    """Yield every round of seat 3 that ends with these hands. The rounds are found by trying every possible card and
-    call in turn."""
+    """Yield every round of seat 3 that begins with the cards and calls `played`, and ends with these hands of the seat
+    and the dealer. The rounds are found by trying every call and every card in `left` in turn."""
     step = game.next_step(Seating((3,)), played)
     *theirs, dealers = (hand.cards for hand in game.laid(Seating((3,)), played))
     if isinstance(step, SeatHands):

@@ -179,9 +179,11 @@ def test_a_row_that_decides_rounds_nowhere_is_a_mistake_at_every_spot(tmp_path: 
 
 @pytest.mark.parametrize("ranks", ["A3K", pytest.param("A23456789TJQK", marks=pytest.mark.proof)])
 def test_rows_that_look_at_many_ranks_are_counted(ranks: str, tmp_path: Path) -> None:
-    """The command `check` finishes on a bet whose pay table has many rows, each of which counts the cards of a
-    different rank. An earlier version took more than 120 seconds for 65 such rows. No round has five or six cards of
-    rank 3, 4, 8 or 9, because a hand with two of them stands or ends the round."""
+    """The command `check` finishes within a short time on a bet whose pay table has many rows, each of which counts the
+    cards of a different rank. An earlier version took more than 120 seconds for 65 such rows.
+
+    No round has five or six cards of rank 3, 4, 8 or 9, because a hand with two of them stands or ends the round.
+    """
     asked = [(rank, times) for times in (6, 5, 4) for rank in ranks]
     rows = [
         {"when": {"all_cards": {"has": {"of": rank, "times": times}}}, "pays": f"{times}:1"} for rank, times in asked

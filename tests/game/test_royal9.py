@@ -38,7 +38,8 @@ def suited(hand: str) -> bool:
 
 
 def king_first(hand: str) -> str:
-    """Return the hand with its King first, in the order in which a seat prints the two cards: "KS 9H"."""
+    """Return the hand's two cards with the King first, for example "KS 9H". Seats print their King and nine in this
+    order. A hand without a King comes with its two cards exchanged."""
     return hand if hand[0] == "K" else f"{hand[3:]} {hand[:2]}"
 
 

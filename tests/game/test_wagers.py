@@ -52,8 +52,8 @@ def at_once(rules: Rules, placed: str, wager: str, actives: tuple[int, ...] = ()
 
 
 def at_lock(rules: Rules, placed: str, actives: tuple[int, ...] = ()) -> dict[str, str]:
-    """Return the wagers that are refused when betting ends, each with the code of the reason. Check that all other
-    wagers count in the round."""
+    """Return those of the wagers `placed` that are refused when betting ends, each with the code of the reason. Check
+    that all other wagers count in the round. `actives` are the active seats, if the game has any."""
     playing, refused = stand(*rules, SEATS, some(placed), actives)
     assert {*playing} | {each.wager for each in refused} == {*some(placed)}
     assert len(playing) + len(refused) == len(some(placed))

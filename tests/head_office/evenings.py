@@ -123,8 +123,8 @@ class Evening:
             self._ledger.close()
 
     def _play(self) -> None:
-        """Play a round of one table, with its wagers and its hits. The second table may close its betting before the
-        round or in the middle of it."""
+        """Play a round of one table, with its wagers and its hits. The house's second table sometimes closes its own
+        betting before or during this round."""
         table, other = self._random.sample(self._tables, 2)
         seats = self._lock(table)
         if self._random.random() < 0.5:
@@ -151,8 +151,8 @@ class Evening:
         return seats
 
     def _word(self) -> bytes | None:
-        """Return one of the pit's last signed messages about the meters, for a table to name when it closes its
-        betting, or None. In a ledger of an earlier version, always return None."""
+        """Return one of the pit's last signed messages about the meters, or None. A table names this message when it
+        closes its betting. In a ledger of an earlier version, always return None."""
         if not self._limits:
             return None
         self._words.append(MetersWord(len(self._words) + 1, now_text(), self._ledger.levels()).payload(PIT))
@@ -179,7 +179,7 @@ class Evening:
                     self._ledger._books.take_off("true", (), last + 1)
 
     def _correct(self) -> None:
-        """Let two people correct the meters after one of the voids that left something on them."""
+        """Let two people correct the meters after one of the voids that left money on them."""
         with suppress(TableError), self._ledger.closing_meters() as closings:
             if left := closings.corrections.waiting():
                 closings.corrections.correct(self._random.choice(left).void, "Ann", "Bob", "F-19", "a card fell")

@@ -225,8 +225,8 @@ def test_how_a_fact_came_is_in_the_chain(change: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "lucky9"])
 def test_the_bets_of_its_shoe_are_those_of_the_game_file(name: str) -> None:
     """The bets stored in an old journal equal the bets of today's game file, row by row of their pay tables. Two things
-    are not compared: the texts for players, and how margins are grouped, because Kansas Star's sheet puts two margins
-    in a row."""
+    are not compared. One is the texts for players. The other is how winning margins (by how many points a hand wins)
+    are grouped, because Kansas Star's sheet puts two margins in one row of the pay table."""
     rules = next(row.fact.rules for row in read_rows(original(name)) if isinstance(row.fact, ShoeOpened))
     game = name.partition("-")[0]
     written = tuple(
@@ -263,9 +263,9 @@ def test_the_rows_that_are_made_of_lucky_9s_outcomes_decide_as_those_of_the_game
 
 
 def _by_spot(bets: Sequence[Bet]) -> dict[str, Bet]:
-    """Return a dict that maps a spot to its bet, in a form that can be compared. Each margin gets a row of its own in
-    the pay table, and these rows are sorted. Their order has no effect, because no two margins hold in the same round.
-    """
+    """Return a dict that maps a spot to its bet, in a form that can be compared. Each winning margin (by how many
+    points a hand wins) gets a row of its own in the pay table, and these rows are sorted. Their order has no effect,
+    because no two margins hold in the same round."""
     return {bet.spot: replace(bet, rows=tuple(_each_margin(bet.rows))) for bet in bets}
 
 

@@ -86,7 +86,8 @@ def _commit() -> str:
 
 
 def _packages(sums: Path) -> tuple[tuple[str, str], ...]:
-    """Return the packages that `make package` has made on this machine, as pairs of file name and SHA-256."""
+    """Return the packages that `make package` has made on this machine, as pairs of file name and SHA-256. They are
+    read from the file of checksums `sums`. Without that file, return no packages."""
     if not sums.is_file():
         return ()
     return tuple((name, digest) for digest, name in (line.split() for line in sums.read_text("utf-8").splitlines()))

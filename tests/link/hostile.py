@@ -70,8 +70,8 @@ class Line:
         self._line.sendall(data)
 
     def greets(self, properties: bytes = b"") -> bytes:
-        """Accept the client's connection and its subscriptions, as a proper broker does. Returns the body of the
-        client's CONNECT packet."""
+        """Accept the client's connection and its subscriptions, as a proper broker does. `properties` are the MQTT
+        properties of the broker's answer to the connection. Returns the body of the client's CONNECT packet."""
         _, connect = self.hears()
         self.says(packet(0x20, b"\0\0" + length(len(properties)) + properties))
         of_own_acks = True  # by which the pit begins

@@ -67,8 +67,8 @@ def running_house(folder: Path) -> Iterator[House]:
 
 
 def broker_of(house: House, revoking: bool = False) -> Broker:
-    """Return a broker that uses these files and that the test has yet to start. The broker begins without any stored
-    messages."""
+    """Return a broker with the files of this house, which the test has yet to start. The broker begins without any
+    stored messages. With `revoking`, it refuses the certificates on its list of revoked ones."""
     return Broker(house.folder, house.config(revoking), (SHIPPED / "acl").read_text("utf-8"), house.port)
 
 

@@ -244,13 +244,14 @@ def _with(state: State, number: int, pit: Pit) -> State:
 
 
 def _taken_back(state: State, number: int) -> State:
-    """Return the state after a pit's transaction has ended. Whatever the transaction had not committed is undone."""
+    """Return the state after the open transaction of the pit `number` has ended. Whatever the transaction had not
+    committed is undone."""
     return state._replace(written=None, locked_by=None) if state.locked_by == number else state
 
 
 def _ended(state: State, number: int) -> State:
-    """Return the state after a pit's session at the database server has ended, and its transaction and locks
-    with it."""
+    """Return the state after the database session of the pit `number` has ended. Its transaction and its locks end with
+    the session."""
     kept = frozenset(lock for lock in state.locks if lock[1] != number)
     return _taken_back(state, number)._replace(locks=kept)
 
@@ -380,8 +381,8 @@ class World:
         return connection.asked
 
     def _answered(self, state: State, number: int, answer: object) -> State:
-        """Give a pit's program this answer, let the program run to its next statement, and return the state
-        after that."""
+        """Give the program of the pit `number` this answer, let the program run to its next statement, and return the
+        state after that."""
         pit = state.pits[number]
         pit = pit._replace(answers=(*pit.answers, answer), token=pit.token or _token(state, number))
         acknowledged: list[int] = []
@@ -399,8 +400,9 @@ class World:
                 raise BrokenError(UNCOMMITTED)
 
     def _program(self, connection: _Connection, token: str, acknowledged: list[int]) -> None:
-        """Run a pit's program on this connection: become the leader, write the missing events, and end. The numbers of
-        events that the pit acknowledges are added to `acknowledged`. Raises TableError if the product's class does."""
+        """Run a pit's program on this connection, with the session token `token`: become the leader, write the missing
+        events, and end. The numbers of events that the pit acknowledges are added to `acknowledged`. Raises TableError
+        if the product's class does."""
         self._of.secrets = SimpleNamespace(token_hex=lambda _: token)
         self._of.time = SimpleNamespace(monotonic=lambda: 0.0, sleep=_look_again)
         database = self._database(connection)

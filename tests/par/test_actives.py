@@ -68,8 +68,8 @@ def played(six: Sequence[Card], play: Play, game: BaccaratRoyal = GAME) -> TwoHa
 
 
 def up(play: Play) -> tuple[int, int]:
-    """Deal a few cards in every order, and let `play` make every choice. Return what Player and Banker gain in total,
-    in half stakes."""
+    """Deal a few cards in every order, and let `play` make every choice. Return the total gains of Player and Banker,
+    counted in halves of a stake."""
     each = [STAKE[played(six, play).outcome] for six in permutations(FEW, 6)]
     return sum(player for player, _ in each), sum(banker for _, banker in each)
 

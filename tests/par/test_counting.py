@@ -67,8 +67,8 @@ def words(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[dict[str, Any]
 
 
 def counted_one_by_one(cards: Sequence[str], raws: Sequence[Mapping[str, Any]]) -> list[Counter[int | None]]:
-    """Deal these cards in every order. Return for each bet how many deals each row of its pay table decides at seat 1.
-    The key is the index of the row, or None for deals that no row decides."""
+    """Deal these cards in every order. `raws` holds the bets as TOML values. For each bet, return how many deals each
+    row of its pay table decides at seat 1. The key is the index of the row, or None for deals that no row decides."""
     bets = convert(raws, list[SimulatedBet])
     found: list[Counter[int | None]] = [Counter() for _ in bets]
     for (player, banker), ways in Counter(map(dealt, permutations(cards, 6))).items():
@@ -118,8 +118,9 @@ def test_suits_that_are_only_compared_from_a_few_cards_of_each(
 
 @pytest.mark.proof
 def test_a_spade_stands_for_every_suit_only_where_the_shoe_has_as_many_of_each(tmp_path: Path) -> None:
-    """The program counts spades in place of every suit only if the shoe has equally many cards of each suit. The other
-    way, which counts each suit, gives the same result. It is itself checked against every order of a few cards."""
+    """The program counts spades in place of every suit only if the shoe has equally many cards of each suit. Otherwise
+    it counts each suit. Both ways give the same result, and counting each suit is checked against every order of a few
+    cards."""
     raws = [{"spot": "suits", "rows": [_when(when) for when in COMPARE_SUITS[1:2]]}]
     (compared,) = loaded(tmp_path, raws)
     for shoe in (fresh(2), {**fresh(2), Card.parse("9H"): 1}):
@@ -200,8 +201,8 @@ MORE_MIXED_SHOES = (
     "text", [*MIXED_SHOES, *(pytest.param(more, marks=pytest.mark.proof) for more in MORE_MIXED_SHOES)]
 )
 def test_rows_that_look_at_hands_in_several_ways_at_once(text: str, tmp_path: Path) -> None:
-    """Rows of a pay table that combine several conditions on the hands are counted right. Some of these shoes have
-    equally many cards of all suits that no row names, and some have not."""
+    """Rows of a pay table that combine several conditions on the hands are counted correctly. The test counts them in
+    several small shoes, with and without equally many cards of the suits that no row names."""
     raws = [{"spot": f"b{n}", "rows": [*map(_when, rows)]} for n, rows in enumerate(MIXED if at_length else MIXED[::2])]
     cards = text.split()
     one_by_one = counted_one_by_one(cards, raws)

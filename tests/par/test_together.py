@@ -158,7 +158,8 @@ def test_the_most_that_a_seat_and_the_bettor_behind_it_win(name: str) -> None:
 
 def layouts(bets: Sequence[Bet], amounts: dict[str, int], *, back: bool) -> Iterator[tuple[Wager, ...]]:
     """Yield every set of wagers that one bettor can make, in steps of a hundred cents. `amounts` maps a bet's spot to
-    its highest wager. In each group of bets, such as Player and Banker, the bettor wagers on at most one."""
+    its highest wager. With `back`, the bettor is the back bettor behind the seat. In each group of bets, such as Player
+    and Banker, the bettor wagers on at most one."""
     for cents in product(
         *([0, each.price_cents] if each.price_cents else range(0, amounts[each.spot] + 1, 100) for each in bets)
     ):

@@ -85,7 +85,8 @@ class Board:
 
     @property
     def modules(self) -> Path:
-        """Return the folder with the kernel's modules, which is laid over the files of a Debian on the memory card."""
+        """Return the folder with the kernel's modules. On the memory card, its files are added to those of a clean
+        Debian."""
         return self.folder / "modules"
 
 

@@ -220,8 +220,8 @@ class Serial:
 
 
 class Pi:
-    """A running emulated Raspberry Pi with this memory card. `pins` is the section of the table's file. The shoe is on
-    the header's port or, with `on_usb`, on a USB adapter."""
+    """A running emulated Raspberry Pi with this memory card. `pins` is the section about pins from the table's file.
+    The shoe is on the header's port or, with `on_usb`, on a USB adapter."""
 
     def __init__(
         self, board: Board, card: Path, pins: Mapping[str, Any], kernel_words: str = "", on_usb: bool = False

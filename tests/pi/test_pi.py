@@ -148,7 +148,7 @@ class _AtPi(Bench):
 
 
 class Floor:
-    """The casino around the table in an emulated Pi: its broker over TLS, and its pit."""
+    """The broker and the pit of the casino to which the table in the emulated Pi belongs. The broker uses TLS."""
 
     def __init__(self, folder: Path) -> None:
         self.tls = folder / "tls"

@@ -80,7 +80,9 @@ class TableEvening:
         return self.say("hit", spot=spot, seat=seat, tier=tier, doubts=[*doubts], **won_as)
 
     def award(self, hit: bytes, step: str, cents: int, by: str = "pit") -> bytes:
-        """Make the event by which the table reports a step of the award that belongs to the event `hit`."""
+        """Make the event by which the table reports a step of an award. The event `hit` is the award's hit. `step` is,
+        for example, "paid", `cents` is the award's amount, and `by` is the name of the person who took the step, or
+        "pit"."""
         told = json.loads(hit)
         return self.say(
             "award", award=f"{self.table}.1", hit=told["id"], seat=told["seat"], step=step, cents=cents, by=by

@@ -78,8 +78,8 @@ def robbed(at: Place) -> Ledger:
 
 
 def thieves_evening() -> TableEvening:
-    """Return a thief's stream of events with three rounds: two hits that share a level, a hit of a fixed amount, and
-    wagers that are not settled."""
+    """Return a thief's stream of events with three rounds. In the first, two hits share the level of one meter. In the
+    second, a hit wins a fixed amount. The wagers of the third are voided."""
     table = TableEvening("t-0")
     table.lock(1, 2)
     table.finish((1, "banker_personal"), (2, "banker_personal"))

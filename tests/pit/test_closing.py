@@ -39,8 +39,9 @@ def close(ledger: Ledger, meter: str = "big", into: str | None = "small") -> int
 
 
 def held(ledger: Ledger) -> Fraction:
-    """Return the exact cents on all accounts of the books except `wagers` and `house`. The result is what players gave
-    to meters and reserves, plus the seeds (the amounts with which meters began)."""
+    """Return the exact cents on all accounts of the pit's bookkeeping except the accounts `wagers` and `house`. The
+    result is the money that players gave to meters and reserves, plus the seeds (the amounts with which meters began).
+    """
     rows = ledger._db.execute("SELECT cents, remainder FROM fund WHERE account NOT IN ('wagers', 'house')")
     return sum((cents + Fraction(remainder) for cents, remainder in rows.fetchall()), Fraction(0))
 
@@ -162,8 +163,8 @@ def test_a_pit_that_dies_between_moving_and_closing_has_done_neither(
 
 
 def test_a_stream_that_was_set_aside_before_a_closing_is_counted_before_it(ledger: Ledger) -> None:
-    """The pit's account still balances if people set a table's stream of events aside and then close a meter, and no
-    event is committed between the two decisions."""
+    """The pit's bookkeeping still balances if people take back a table's adoption, so that its events count no more,
+    and then close a meter. In the test no event is committed between these two decisions."""
     played(ledger)
     ledger.unadopt("t-0", EPOCH, "Ann", "the wrong key", "Bob")
     close(ledger)

@@ -201,7 +201,8 @@ def test_spoiled_proofs_leave_room_for_two_histories(ledger: Ledger, path: Path,
 
 def spoiled(size: int, old: int) -> bytes:
     """Return a checkpoint of an honest table from which somebody removed the proof on its way to the pit. `size` is the
-    number of journal rows that the checkpoint names."""
+    number of journal rows that the checkpoint names. The removed proof showed that these rows extend the first `old`
+    rows."""
     return canonical(json.loads(LOG.shown(size, old)) | {"proof": []})
 
 

@@ -21,7 +21,8 @@ pytestmark = needs_postgresql
 
 
 def evening(at: Place) -> None:
-    """Write a ledger that has awards of each kind, changed terms, and a table's stream that people set aside."""
+    """Write a ledger that has awards of each kind, changed terms of a meter, and a table whose adoption people took
+    back, so that its events count no more."""
     with closing(opened(at)) as ledger:
         one, other = TableEvening("t-0"), TableEvening("t-1")
         give(ledger, one, one.lock(1, 2), one.finish((1, "x")), one.hit(1, "x", "big"), one.lock(3), one.finish())

@@ -37,7 +37,8 @@ def decide(house: House, act: str, *options: str, award: str = AWARD) -> int:
 
 
 def refused(house: House, told: Told, act: str = "verify", award: str = AWARD) -> str:
-    """Ask the pit for this decision on the award, and return the code with which the pit refuses."""
+    """Ask the pit to do `act` with the award, and return the code with which the pit refuses. `told` captures what the
+    command prints."""
     told.readouterr()
     assert decide(house, act, award=award) == 1
     return told.readouterr().err.partition(":")[0]

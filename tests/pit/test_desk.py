@@ -76,7 +76,8 @@ class Pit:
         return ask_desk(who, self.control, IN[who], do=do, **about)
 
     def code(self, who: int, do: str, **about: object) -> str:
-        """Send the request `do` from the user account `who`, and return the error code of the desk's refusal."""
+        """Send the request `do` from the user account `who`, with the fields `about`. Return the error code of the
+        desk's refusal."""
         answer = self.ask(who, do, **about)
         assert not answer["ok"], answer
         return str(answer["code"])
@@ -240,8 +241,8 @@ with socket.socket(socket.AF_UNIX) as channel:
 
 
 def _logged_in(login: int, uid: int, group: int, control: Path, **request: object) -> dict[str, Any]:
-    """Send a request to the desk from a person who logged in as the user account `login` and then became the user
-    account `uid`. Return the desk's answer."""
+    """Send a request to the desk from a person who logged in as the user account `login`, and then became the user
+    account `uid` with the group `group`. Return the desk's answer."""
     words = [str(control), str(login), str(uid), str(group), json.dumps(request)]
     done = subprocess.run(
         [sys.executable, "-c", _BECOME, *words], cwd=ROOT, capture_output=True, text=True, check=False

@@ -105,15 +105,15 @@ class OwnMeter:
         return won
 
     def void(self, wagers: int) -> int:
-        """Void this number of wagers. What these wagers added stays on the meter, and the house bears the cost. Return
-        that cost in whole cents."""
+        """Void this number of wagers. The money that these wagers added stays on the meter, and the house bears the
+        cost. Return that cost in whole cents."""
         self.feed(wagers)
         self.voided += wagers
         return -self._house(-wagers)
 
     def correct(self) -> int:
-        """Take off the meter what voided wagers had added and left on it. Return how many whole cents the house gets
-        back."""
+        """Subtract from the meter the money that voided wagers had added to it. Return how many whole cents the house
+        gets back."""
         wagers, self.voided = self.voided, 0
         self.feed(-wagers)
         return self._house(wagers)
@@ -170,7 +170,8 @@ class SimulatedHouse:
         return names
 
     def _correct(self, day: str) -> None:
-        """Let two people correct the meters after every void that left something on them."""
+        """Let two people correct the meters after every void that left money on them. Add the corrected amounts to the
+        house's figures of the gaming day `day`."""
         with self._ledger.closing_meters() as closings:
             for left in closings.corrections.waiting():
                 closings.corrections.correct(left.void, "Ann", "Cas", "F-19", "a card fell")

@@ -32,7 +32,8 @@ INSERT INTO entry VALUES (99, 'overflow:big', -50), (99, 'house', 50)"""
 
 
 def stands(ledger: Ledger) -> tuple[int, int, int]:
-    """Return the level, the overflow and the reserve of the meter, in cents. Check that the pit's account balances."""
+    """Return the level, the overflow and the reserve of the meter, in cents. Check that the pit's bookkeeping balances
+    (the accounts agree with each other)."""
     (meter,) = ledger.account().meters
     balanced(ledger)
     assert ledger.levels() == {"big": meter.level_cents}, "the players' screens show the level alone"

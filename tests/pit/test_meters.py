@@ -1,4 +1,5 @@
-"""Checks the meters, the awards and the pit's account against a model that is written from the text of the contract."""
+"""Checks the meters, the awards and the pit's bookkeeping against a model that is written from the text of the
+contract."""
 
 from __future__ import annotations
 
@@ -97,7 +98,7 @@ def amounts(ledger: Ledger) -> list[tuple[str, int]]:
 
 def waiting(ledger: Ledger, table: str = "t-0") -> list[tuple[str, str, int, str]]:
     """Return the steps of awards that the pit has published and the table has not confirmed yet, in the order of their
-    numbers."""
+    numbers. Each is four values: the award's id, the step, the cents, and the person who took the step."""
     steps = unheard_steps(ledger, table)
     assert [step.seq for step in steps] == sorted({step.seq for step in steps})
     return [(step.award, step.step, step.cents, step.by) for step in steps]
@@ -110,7 +111,7 @@ def code_of(call: Callable[[], object]) -> str:
 
 
 def correct(ledger: Ledger) -> None:
-    """Correct the meters after each void, by taking off what the voided wagers left on them."""
+    """Correct the meters after each void: subtract the money that the voided wagers had added to them."""
     with ledger.closing_meters() as closings:
         for left in closings.corrections.waiting():
             closings.corrections.correct(left.void, "Ann", "Bob", "F-19", "a card fell")
@@ -404,8 +405,8 @@ def test_hits_of_two_tables_take_the_level_in_the_order_committed(ledger: Ledger
 
 
 def test_what_has_been_won_is_not_taken_off_the_meter_again_by_a_void(ledger: Ledger) -> None:
-    """A wager adds money to a meter, the meter is won, and then the wager is voided. The meter does not fall, because
-    the money has been won. The house bears what the wager added. The wager was made at another table than the win."""
+    """If a wager is voided after its meter was won, the meter does not fall, because the money that the wager added has
+    been won. The house bears that money. In the test the wager was made at another table than the win."""
     first, second = TableEvening("t-0"), TableEvening("t-1")
     give(ledger, second, second.lock(1))
     give(ledger, first, first.lock(1), first.finish((1, "banker_personal")), first.hit(1, "banker_personal", "big"))
@@ -451,8 +452,8 @@ def test_the_reseed_stays_while_one_hit_of_the_level_stands(ledger: Ledger) -> N
 
 
 def shared(ledger: Ledger, *seats: int) -> TableEvening:
-    """Return a table at which these seats hit the meter in the same round, and so share its level: the seed of 1,000
-    and what the seats' wagers added."""
+    """Return a table at which these seats hit the meter "big" in the same round, and so share its level. The level is
+    the seed of 1,000 cents and what the seats' wagers added."""
     table = TableEvening("t-0")
     give(ledger, table, table.lock(*seats), table.finish(*((seat, "banker_personal") for seat in seats)))
     give(ledger, table, *(table.hit(seat, "banker_personal", "big") for seat in seats))
@@ -764,8 +765,9 @@ class ModelMeter:
     """A model of one meter, written from the text of the contract. `on_it` maps each wager to two amounts in cents:
     what the wager has on the meter, and what it has in the reserve.
 
-    `locks` holds the rounds that won the meter and count. Each has its own `on_it`, what of the wagers that win took,
-    and `borne`, what of that amount people have corrected since.
+    `locks` holds a dict for each round that won the meter. In the dict, `on_it` maps each wager to the amounts that the
+    win took from the wager's money. `borne` lists those of these amounts whose wagers were voided and then corrected by
+    people.
     """
 
     terms: Terms
@@ -789,7 +791,8 @@ class Model:
             meter.on_it[wager] = put
 
     def correct(self, wager: _Wager) -> None:
-        """Take off the meters what this voided wager left on them. The void itself did not change the meters."""
+        """Subtract from the meters the money that this voided wager had added and that has not been won. The void
+        itself did not change the meters."""
         for meter in self.meters.values():
             put = meter.on_it.pop(wager, (Fraction(0), Fraction(0)))  # won since: it stays won
             meter.level, meter.reserve = meter.level - put[0], meter.reserve - put[1]
@@ -1015,7 +1018,8 @@ def test_when_every_hit_is_rejected_everything_is_as_if_there_had_been_none(data
 
 
 def funds(ledger: Ledger) -> dict[str, Fraction]:
-    """Return the exact cents that each account of the books holds. The account `wagers` is left out."""
+    """Return the exact cents on each account of the pit's bookkeeping, by the account's name. The account `wagers` and
+    empty accounts are left out."""
     rows = ledger._db.execute("SELECT account, cents, remainder FROM fund WHERE account != 'wagers'").fetchall()
     return {account: total for account, cents, rest in rows if (total := cents + Fraction(rest))}
 

@@ -62,7 +62,7 @@ class Seat(TableEvening):
 
 
 def two(ledger: Ledger) -> tuple[Seat, Seat]:
-    """Return two tables. Each has opened a shoe and has wagered on the meters once."""
+    """Return two tables. Each has opened a shoe and played one round with wagers that feed the meters."""
     early, late = Seat("t-0"), Seat("t-1")
     give(ledger, early, early.say("shoe_opened", round=None), early.lock(1, 4), early.finish())
     give(ledger, late, late.say("shoe_opened", round=None), late.lock_on((SPOT, (1,), 3, METERS)), late.finish())
@@ -273,8 +273,9 @@ def test_a_table_cannot_claim_a_lock_before_its_own_last_one(ledger: Ledger) -> 
 
 
 def test_a_dealer_who_holds_the_cable_gains_nothing_by_the_age_of_the_word(ledger: Ledger) -> None:
-    """A table without connection shows an older message of the pit than another table does. The pit adds the age of the
-    message to the message's time, so the betting of the first table still counts as closed later."""
+    """A dealer gains nothing by pulling the network cable, so that the table shows an older message of the pit than
+    another table does. The pit adds the age of the message to the message's time, so the betting of the first table
+    still counts as closed later."""
     early, late = two(ledger)
     give(ledger, late, late.locked(ledger, 1_000, ago_ms=100), *late.won())
     give(ledger, early, early.locked(ledger, 8_000, ago_ms=8_000), *early.won())

@@ -46,7 +46,8 @@ def ledger(path: Path) -> Iterator[Ledger]:
 
 
 def printed(path: Path, told: Told, *table: str) -> list[str]:
-    """Return the lines that `pitctl alarms` prints."""
+    """Return the lines that `pitctl alarms` prints. `told` captures the output. If `table` is given, only the alarms of
+    that table are printed."""
     told.readouterr()
     assert main(["alarms", "--ledger", str(path), *table]) == 0
     out, err = told.readouterr()

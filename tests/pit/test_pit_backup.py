@@ -210,7 +210,8 @@ def _deep(copy: Path, ledger: bytes) -> None:
 
 
 def _folder(copy: Path, ledger: bytes, head: bytes) -> None:
-    """Replace the backup by one in an old form: the program of commit 0f50807 wrote a backup as a folder of files."""
+    """Replace the backup by one in the form that the program of commit 0f50807 wrote: a folder with the ledger's file,
+    the description `head` of the backup, and a file of checksums."""
     copy.unlink()
     copy.mkdir()
     sums = ""
@@ -331,8 +332,11 @@ def test_a_damaged_ledger_is_no_backup_and_gives_way_to_one(
 def test_a_ledger_of_an_earlier_form_is_backed_up_as_it_is_and_gives_way_on_a_persons_word_alone(
     form_6: Path, kept: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A person who updates the pit can back up the old ledger unchanged, before the new version of the program updates
-    the ledger's schema."""
+    """The backup of a ledger in an old form of the schema leaves the ledger unchanged, and can be restored. So a person
+    who updates the pit can make a backup before the new program updates the schema.
+
+    The ledger is not replaced by an older backup unless a person says so.
+    """
     before, copy = form_6.read_bytes(), tmp_path / "of form 6"
     shutil.copy(kept[0].with_name("ledger.key"), form_6.with_name(f"{form_6.name}.key"))
     assert _main("backup", "--ledger", str(form_6), str(copy)) == 0

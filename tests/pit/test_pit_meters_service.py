@@ -164,9 +164,9 @@ def test_steps_are_said_again_to_a_table_that_comes_back_until_its_stream_tells_
 
 
 def test_a_step_waits_until_the_tables_stream_has_told_of_the_one_before(house: House) -> None:
-    """The pit publishes an award's second step only after the table has confirmed the first. A table rejects a step
-    that is older than the one it has. If only the second step arrived at first, the first step would therefore be lost.
-    """
+    """The pit publishes an award's second step only after the table has confirmed the first step. A table refuses a
+    step that is older than the last step it has taken. So if the pit published both steps and the second one arrived
+    first, the table would refuse the first step, and that step would be lost."""
     far, settings = started(house)
     listener = house.far(f"pit/v1/{TABLE}/+")
     house.pit("--adopt-new", "--settings", settings)

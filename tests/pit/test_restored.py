@@ -511,8 +511,8 @@ def test_whenever_a_copy_is_restored_nothing_is_paid_twice_and_everything_gets_t
 
 
 def _try(ledger: Ledger, award: str, step: Any, by: str) -> None:
-    """Decide this step of the award, or recall the award's steps if `step` is None. Ignore a refusal that can be
-    expected in random play."""
+    """Let the person `by` decide this step of the award, or recall the award's steps if `step` is None. Ignore a
+    refusal that can be expected in random play."""
     try:
         if step is None:
             ledger.recall(award, by)

@@ -43,7 +43,7 @@ def locked(table: TableEvening, said: bytes | None, *seats: int) -> bytes:
 
 
 def rival(ledger: Ledger) -> None:
-    """Let another table win the meter "big". The meter begins again at a level from 1,000 to 1,332."""
+    """Let another table win the meter "big". The meter begins again at a level from 1,000 to 1,332 cents."""
     other = TableEvening("t-1")
     give(ledger, other, locked(other, None), other.finish((1, "top")), other.hit(1, "top", "big"))
 
@@ -55,7 +55,7 @@ def booked(ledger: Ledger) -> int:
 
 
 def grown(ledger: Ledger) -> TableEvening:
-    """Return a table whose wagers have raised the meter "big" to 1,333."""
+    """Return a table whose wagers have raised the meter "big" to 1,333 cents."""
     table = TableEvening("t-0")
     give(ledger, table, table.lock(1, 4), table.finish())
     assert ledger.levels()["big"] == 1_333

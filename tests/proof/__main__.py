@@ -22,7 +22,8 @@ MACHINE = f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}, P
 
 
 def main() -> int:
-    """Run the rooms of the proof (folders of tests) that are due. Returns 1 if a room does not pass."""
+    """Run the rooms of the proof (folders of tests) that are not proved for the present code. Returns 1 if a room does
+    not pass."""
     parser = argparse.ArgumentParser(prog="make proof", description=__doc__)
     parser.add_argument("part", nargs="?", choices=[*PARTS], help="run this part alone; if it stands, once more")
     parser.add_argument("--page", action="store_true", help="run nothing: say in the page what stands now")

@@ -63,8 +63,9 @@ def by_lookback(letters: str, k: int) -> str:
 
 
 def drawn(run_of: list[str]) -> list[tuple[int, int]]:
-    """Return the column and row of each mark of a road by the rule as it is written. The function draws the road mark
-    by mark, and looks in that drawing for free places."""
+    """Return the column and row of each mark of a road by the rule as it is written. `run_of` has a letter for each
+    mark; equal letters in a row form a run. The function draws the road mark by mark, and looks in that drawing for
+    free places."""
     picture: dict[tuple[int, int], int] = {}
     places: list[tuple[int, int]] = []
     heads: list[int] = []

@@ -37,8 +37,8 @@ _NOWHERE = Path("/nowhere")
 
 @contextmanager
 def served(face: Face = SHIPPED, said: FeedLine | None = None) -> Iterator[str]:
-    """Run a screen's web server in this process, in the house's look (`face`), and yield its address. The server hears
-    no table. With `said`, it behaves as if a table had sent this line of its feed."""
+    """Run a screen's web server in this process, in the house's look (`face`), and yield its address. The server is
+    connected to no table. With `said`, it behaves as if a table had sent this line of its feed."""
     screen = Screen(Sockets(_NOWHERE, _NOWHERE, _NOWHERE))
     if said is not None:
         screen.feed.said, screen.feed.live = said, True
@@ -90,7 +90,7 @@ def _day(shoe: Rounds) -> dict[str, int]:
 
 
 class Page:
-    """The players' page in a browser. A test can tell it made-up states of a table."""
+    """The players' page in a browser. A test can make it show made-up states of a table."""
 
     def __init__(self, browser: Browser, url: str) -> None:
         self.browser, self._url = browser, url
@@ -98,7 +98,8 @@ class Page:
         self.load()
 
     def load(self, path: str = "", there: str = "typeof known === 'object' && known.link") -> None:
-        """Load the page at this path of the server anew. Wait until the JavaScript expression `there` is true in it."""
+        """Load this path of the server into the browser. Wait until the JavaScript expression `there` is true in the
+        page."""
         self._languages = SIDE_BY_SIDE
         self.browser.run(f"location.href = '{self._url}{path}'")
         self.browser.until(f"{there} && document.fonts.status === 'loaded'")
@@ -111,7 +112,7 @@ class Page:
             self._languages = languages
 
     def pose(self, told: dict[str, Any]) -> None:
-        """Send these contents to the page, by the page's parts, so that the page shows them."""
+        """Make the page show these contents. `told` maps each part of the page to its contents."""
         self.browser.run(self._telling(told))
 
     def unfit_in(self, poses: Iterable[dict[str, Any]], expression: str) -> list[tuple[list[str], Any]]:

@@ -63,7 +63,7 @@ class Showing:
         return screen
 
     def supervisors_url(self) -> str:
-        """Start a second web server as a supervisor does, and return the address that it prints."""
+        """Start a second web server with the option `--supervisor`, and return the address that it prints."""
         port = str(programs.free_port())
         self._started("own", *_SCREEN, str(self.table), "--supervisor", "--listen", f"127.0.0.1:{port}")
         log = self.folder / "own.log"

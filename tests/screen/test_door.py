@@ -66,7 +66,7 @@ class Far:
         return reader
 
     def last(self) -> Callable[[bytes], None]:
-        """Return a function that sends more bytes. They go over the connection that is the newest now."""
+        """Return a function that sends bytes over the connection that was opened last before this call."""
         return self._writers[-1].write
 
     async def stream(self, of: str = _ONE) -> asyncio.StreamReader:

@@ -95,7 +95,8 @@ _LONGEST_WAITS = ("shoe_ended", "wagers_open_last")
 
 
 def _waiting_for(waits: str) -> dict[str, Any]:
-    """Return the contents of the page for a table that waits for `waits` after a simulated round that Player won."""
+    """Return the contents of the players' page after a simulated round that Player won. The page says that the table
+    waits for `waits` (the code of a sentence)."""
     told = parts(TableUnderTest(ROYAL9).open_shoe("2H 3H 4H").lock().draw("9H 2C 9H 2D"))
     won = say("waits", "won", hand=say("label", "player"))
     told["hand"]["waits"] = joined([won, say("waits", waits)], "stop")
@@ -203,7 +204,7 @@ def test_no_ink_is_cut_nor_under_other_ink(
 @pytest.mark.proof
 @pytest.mark.parametrize("house", HOUSES)
 def test_every_look_of_a_house_fits_in_three_scripts(chromium: Browser, house: str) -> None:
-    """The page fits in every state of a table, at four sizes and in three scripts, with the house's own face."""
+    """The page in the house's own look fits in every state of a table, at four sizes and in three scripts."""
     loaded = load(TABLES / f"{house}.toml")
     with served(face_of(loaded.file.screen)) as url:
         page = Page(chromium, url)
@@ -279,8 +280,8 @@ _EMPTY = """(() => { const bottom = (each) => each.getBoundingClientRect().botto
 
 
 def test_an_upright_house_without_meters_gives_the_hands_what_its_pay_table_leaves(page: Page) -> None:
-    """On an upright monitor in a house without meters, the hands fill all the room below the pay table. An earlier
-    version left an empty band below the pay table, and the totals were small."""
+    """On an upright monitor in a house without meters, the two hands fill all the room below the pay table. In an
+    earlier version a band below the pay table stayed empty, and the hands' totals were small."""
     page.browser.size("portrait")
     for house in ("pairs", "even_draw", "sugarhouse"):
         page.load()

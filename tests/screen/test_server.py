@@ -54,7 +54,7 @@ _FILES = sorted((Path(server.__file__).with_name("pages")).iterdir())
 
 
 def a_screen(key: str | None = None) -> ASGIApp:
-    """Return the web application of a screen that hears no table."""
+    """Return the web application of a screen that is connected to no table."""
     return web.Headed(application(Screen(Sockets(_NOWHERE, _NOWHERE, _NOWHERE)), _NOWHERE, key))
 
 
@@ -168,8 +168,8 @@ def test_a_screen_that_has_lost_the_table_says_nothing_of_its_page_and_shows_no_
 
 
 def test_an_answer_that_no_screen_gives_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The command `tablectl status` does not show an answer that no screen's server would give. So a program that
-    listens in the server's place can write nothing into the status."""
+    """The command `tablectl status` does not show an answer that a screen's server would never give. So another program
+    that listens on the server's port cannot write anything into the status."""
     silent = "players' page: no screen at 127.0.0.1:8080 tells of it: systemctl status table-screen, or --screen HOST:"
     right = {"table": "t-0", "code": "page_dark", "for_s": 7}
     for changed in ({"code": "\x1b[31m"}, {"table": "t-1\n"}, {"table": "t-1\x1b[2J"}, {"table": "FAULT x: do this"}):

@@ -1,5 +1,5 @@
-"""Checks how the players' page shows a card that could not be read and therefore stopped the table. It stands in the
-hand to which it belongs, if everybody may know that."""
+"""Checks how the players' page shows a card that could not be read and therefore stopped the table. The page shows the
+card in the hand to which the card belongs, if that place gives no secret away."""
 
 from __future__ import annotations
 

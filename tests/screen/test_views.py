@@ -254,8 +254,8 @@ _TABLES = ("player", "banker", "banker_stood", "banker_drew")
 
 
 def read_otherwise(rules: TableRules, picture: Picture, language: str) -> list[str]:
-    """Return every situation of a round in which two readers differ: a person who follows the rules page, and the
-    drawing rules `picture`."""
+    """Return every situation of a round in which a person who follows the rules page would not do what the drawing
+    rules `picture` say. A row of naturals that the rules page lacks is returned too."""
     said = words(language)
     titles = (said["help"]["part"][f"draws_{each}"]["title"] for each in _TABLES)
     lines, draws = drawn(rules, language), (said["draws"]["draw"], said["draws"]["draw_on"])
@@ -279,8 +279,8 @@ def read_otherwise(rules: TableRules, picture: Picture, language: str) -> list[s
     ("seed", "language"), [*product((None, *range(8)), LANGUAGES[:1]), *product((None, 0), LANGUAGES[1:])]
 )
 def test_whoever_reads_the_rules_page_draws_as_the_file_says(seed: int | None, language: str) -> None:
-    """A person who follows the rules page draws as the game's file says. For a house with its own drawing rules, an
-    earlier version of the page told the usual rules."""
+    """A person who follows the rules page draws exactly when the game's file says so. An earlier version of the page
+    gave the usual drawing rules, even for a house that has its own."""
     picture = USUAL if seed is None else at_random(seed)
     assert read_otherwise(with_picture(picture), picture, language) == []
 
@@ -341,8 +341,9 @@ def test_a_row_is_told_in_the_houses_own_words() -> None:
 
 
 def test_a_table_of_short_bets_tells_the_rule_before_its_exception() -> None:
-    """On the table's screen, what a bet usually pays stands before the exception: `Banker, 1:1` stands before `Banker:
-    total 6, 1:2`. On the rules page the exception stands first, because the first line that fits decides there."""
+    """On the table's screen, what a bet usually pays comes before the exception: `Banker, 1:1` comes before `Banker:
+    total 6, 1:2`. On the rules page the exception comes first, because the first line that applies to a round decides
+    on that page."""
     sign = placard_of(load(TABLES / "punto_2000.toml").rules)
     short, long = (
         [(line["when"]["en"], line["pays"]["en"]) for line in next(boards(sign.bets, at_length=at_length))["lines"]]
@@ -355,11 +356,11 @@ def test_a_table_of_short_bets_tells_the_rule_before_its_exception() -> None:
 
 def test_a_bettor_reads_what_a_tie_gives_back_what_is_owed_and_what_counts() -> None:
     """The page says that a tie pushes, which commission is owed later, and which cards count for a bet. It also says
-    how much must be wagered on a lone Tie.
+    how much must be wagered on Tie if nothing else is wagered.
 
-    People who did not know the project found these faults in an earlier version: nothing said that a tie pushes; a
-    commission that is owed read as one that is taken off the pay; the side bets' minimum seemed to hold for a lone Tie;
-    and Lucky 9 Bonus seemed a bet on one's own cards.
+    People who did not know the project found these faults in an earlier version. Nothing said that a tie pushes. A
+    commission that is owed read as one that is taken off the pay. The side bets' minimum seemed to hold for a wager on
+    Tie alone. Lucky 9 Bonus seemed a bet on one's own cards.
     """
     sugarhouse, kansas, royal, nine = (
         placard_view(placard_of(load(TABLES / f"{name}.toml").rules))
@@ -548,10 +549,10 @@ def test_rows_in_words() -> None:
 
 
 def _seats_seen(rules: TableRules) -> bool:
-    """Return True if the page shows anything at a seat while one stranger plays there.
+    """Return True if the page can show anything at a seat.
 
-    The page may show a wager, if the table can learn of one; the king and the nine printed at the seat (K9); or, from
-    the end of betting to the end of the round, a hand.
+    That may be a wager, if the table can learn of wagers; the king and the nine printed at the seat (K9); or, from the
+    end of betting to the end of the round, a hand.
     """
     table = TableUnderTest(rules, wagers={*rules.sensors}).open_shoe("2H 3H 4H")
     if rules.play.roles_play:

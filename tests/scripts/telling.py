@@ -1,5 +1,5 @@
-"""Turns what a script (a table played from text) brings about into lines for a dealer to read: the essential fields of
-each event, and what went wrong."""
+"""Writes the outcomes of a script (a table played from text) as lines for a dealer to read: the essential fields of
+each event, and each refusal or fault."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from tests.support.contract import check_event
 
 
 def line(outcome: bytes | Complaint) -> str:
-    """Return the line of text for one outcome of a script (a table played from text). An outcome is the bytes of an
-    event, which must keep the contract, or a refusal or fault."""
+    """Return the line of text for one outcome of a script (a table played from text). An outcome is either the bytes of
+    an event, which are checked against the contract, or a complaint (a refusal or a fault)."""
     if isinstance(outcome, Complaint):
         assert outcome.what
         assert outcome.do

@@ -1,8 +1,8 @@
 """Plays the golden scripts: rounds that a dealer would recognise, each with the events that the table must send.
 
-A `.script` file is a script as `tablectl deal` reads it. A line that begins with `#>` is an expected outcome of the
-lines above it, back to the expected outcome before (`telling.py` has the form). A first line `# house: decks=1 …`
-changes the example table's rules. With `table=lucky9` in that line, the rules of that shipped table are changed.
+A `.script` file has the form that `tablectl deal` reads. The lines that begin with `#>` are the expected outcomes of
+the lines directly above them (`telling.py` has the form). A first line `# house: decks=1 …` changes the example table's
+rules. With `table=lucky9` in that first line, the rules of the shipped table lucky9 are changed instead.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Checks `tablectl setup` with simulated wires: a person tests each wire, and the setup writes file and report."""
+"""Checks `tablectl setup` with simulated wires: a person tests each wire, and the setup writes the table's file and a
+report."""
 
 from __future__ import annotations
 
@@ -277,7 +278,8 @@ def test_a_file_that_was_not_replaced_is_shown_again_when_the_setup_goes_on(tmp_
 
 
 def _fleet(folder: Path, more: str, game: str = "royal9") -> int:
-    """Run a setup that takes its answers from a file, with nobody at a terminal. Return its exit code."""
+    """Run a setup that takes its answers from a file, with nobody at a terminal. The file has the usual answers for a
+    table of the game `game`, and the lines `more`. Return the setup's exit code."""
     shoe = tomllib.loads((ROOT / "config" / "tables" / f"{game}.toml").read_text("utf-8"))["shoe"]["driver"]
     answers = folder / "fleet"
     answers.write_text(
@@ -358,7 +360,8 @@ def test_a_broker_that_is_not_there_is_told(tmp_path: Path, capsys: pytest.Captu
 
 
 class _Started(Machine):
-    """A stand-in for the machine, without systemd. It starts the table as a process, which `stack` ends."""
+    """A stand-in for the machine, without systemd. It starts the table as a process, which ends when the exit stack
+    `stack` is closed."""
 
     def __init__(self, folder: Path, stack: ExitStack) -> None:
         super().__init__(folder / "units")

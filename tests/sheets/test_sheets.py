@@ -3,9 +3,10 @@ example. The examples are written so that a dealer can read them.
 
 Each `.txt` file beside this module is one sheet. Its first line names the table, and then examples follow, separated by
 blank lines. Each example begins with a line `# …`, a sentence of the sheet in our own words. Then comes a script in the
-form that `tablectl deal` takes. After `=>`, on the same line or on a line of its own, stands what the table must
-answer. The table must answer nothing else. Each example is dealt from a new shoe whose burn (AS 2D) is over, unless the
-example announces a shoe itself. A line `table: …` selects another table, and `game: …` another game file.
+form that `tablectl deal` takes. The sign `=>` is followed by all that the table must answer, and the table may answer
+nothing more. The sign is on the same line or on a line of its own. Each example is dealt from a new shoe whose burn (AS
+2D) is over, unless the example announces a shoe itself. A line `table: …` selects another table, and `game: …` another
+game file.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ PACE = replace(ROYAL9, fastest_card_ms=150, longest_lock_s=60)
 
 def timed(cards: str, *after_ms: int | None) -> list[Fact]:
     """Return the facts that these cards were drawn. Each number in `after_ms` is the time in ms between the previous
-    card and this card. The first number counts from the lock of the wagers."""
+    card and this card. The first number counts from the lock of the wagers. A single number holds for every card."""
     times = after_ms if len(after_ms) > 1 else after_ms * len(cards.split())
     return [CardDrawn(Card.parse(card), after_ms=ms) for card, ms in zip(cards.split(), times, strict=True)]
 
@@ -67,8 +67,8 @@ def test_a_round_faster_than_hands_stops_the_table_and_its_hit_is_in_doubt(last_
 
 
 def test_where_nobody_knows_a_time_the_round_is_in_no_doubt() -> None:
-    """A round gets no doubt about its speed if the time of one of its cards is unknown. After a restart, or if the
-    program stood still while the kernel kept the bytes, several cards arrive together."""
+    """A round gets no doubt about its speed if the time of one of its cards is unknown. Example: after a restart, or if
+    the program stood still while the kernel kept the bytes, several cards arrive together."""
     for times in ((4000, 1, None, 1), (None, 1, 1, None), (None,) * 4):
         table = at().lock(1).believe(*timed(WINS, *times))
         assert (table.fault, hits(table)) == (None, [[]])

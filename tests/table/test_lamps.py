@@ -44,8 +44,8 @@ STOPPED_BURNING = TableUnderTest().do(NewShoe()).draw("3H").believe(ERROR)
 
 
 def _royal(dealt: str, *calls: Call) -> TableUnderTest:
-    """Return a Baccarat Royal table in the middle of a round. Seat 2 is Player and seat 5 is Banker, whose hand gets
-    the first two cards. Seat 6 is occupied too."""
+    """Return a Baccarat Royal table in the middle of a round, after the cards `dealt` and these calls. Seat 2 is Player
+    and seat 5 is Banker, whose hand gets the first two cards. Seat 6 is occupied too."""
     table = TableUnderTest(BACCARAT_ROYAL)
     table.do(TakeSeats((2, 5, 6), "dealer"), ChooseActives(Actives(player=2, banker=5), "Smith"))
     table.open_shoe().lock().draw(dealt)
@@ -53,7 +53,8 @@ def _royal(dealt: str, *calls: Call) -> TableUnderTest:
 
 
 def _lucky9(dealt: str, *calls: Call) -> TableUnderTest:
-    """Return a Lucky 9 table in the middle of a round in which seats 2 and 6 play."""
+    """Return a Lucky 9 table in the middle of a round in which seats 2 and 6 play, after the cards `dealt` and these
+    calls."""
     table = TableUnderTest(LUCKY9).open_shoe()
     table.do(*(PlaceWager(Wager(seat, "hand", 500), "dealer") for seat in (2, 6)))
     table.lock().draw(dealt)

@@ -17,8 +17,8 @@ _DRAWS = 8_400
 
 @pytest.mark.parametrize("seats", range(2, 15))
 def test_of_all_lots_each_pair_of_seats_has_exactly_as_many(seats: int) -> None:
-    """A lot is a number that stands for a pair of seats. Each ordered pair of n seats has the same number of lots,
-    because the number of all lots is a multiple of n(n-1), and each n(n-1) successive lots contain every pair once."""
+    """A lot is a number that stands for a pair of seats. Each ordered pair of n seats has the same number of lots. The
+    number of all lots is a multiple of n(n-1), and any n(n-1) successive lots contain every pair once."""
     pairs = seats * (seats - 1)
     assert LOTS % pairs == 0
     occupied = range(1, seats + 1)
@@ -42,8 +42,8 @@ _ONE_IN_A_BILLION = 122.0
 
 
 def test_a_large_sample_of_the_operating_systems_chance_prefers_no_pair() -> None:
-    """A large sample of lots from the operating system's random numbers prefers no pair of seats. The table draws its
-    lots in the same way: `random.SystemRandom().randrange(LOTS)`."""
+    """Lots drawn with the operating system's random numbers choose every pair of seats about equally often, in a large
+    sample. The table draws its lots in the same way: `random.SystemRandom().randrange(LOTS)`."""
     assert _chi_square(lambda: random.SystemRandom().randrange(LOTS)) < _ONE_IN_A_BILLION
 
 

@@ -361,8 +361,8 @@ def test_cards_that_run_out_inside_a_round_return_every_wager(plays: str, hands:
 def correction(
     hands: str, dealer: str, by: str = "Smith", witness: str = "Jones", number: int = 1
 ) -> CorrectSeatsRound:
-    """Return a request to correct a round. Each hand is written after the number of its seat: `correction("3 8S KS, 3
-    8D QS", "2C 9C TC")`."""
+    """Return a request to correct round `number`, made by `by` and confirmed by `witness`. In `hands`, each hand is
+    written after the number of its seat: `correction("3 8S KS, 3 8D QS", "2C 9C TC")`."""
     by_seat: dict[int, tuple[tuple[Card, ...], ...]] = {}
     for text in hands.split(","):
         seat, *words = text.split()
@@ -533,8 +533,8 @@ def test_money_is_conserved_and_every_card_is_accounted_for(
 
 
 def _assert_offer(table: TableUnderTest, name: str, wished: str, refused: str | None) -> None:
-    """Check that the table allowed the call `wished` only if it is legal: no hit on a nine or after a split, and no
-    split of two cards that are not a pair."""
+    """Check a call that a seat asked for. If the table allowed the call `wished` (`refused` is None), it must be legal:
+    no hit on a nine or after a split, and no split of two cards that are not a pair."""
     if refused is None and wished == "split":
         assert table.fault is None
     if refused is None and wished == "hit":

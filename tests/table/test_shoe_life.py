@@ -16,7 +16,8 @@ OTHERS = [str(card) for card in DECK if str(card) not in ["AS", "2D"]]
 
 
 def with_left(cards: int, tolerance: int) -> TableUnderTest:
-    """Return a table with one deck and `cards` cards left. The other cards went out of play in a void round."""
+    """Return a table with one deck and `cards` cards left. The cut card may come up to `tolerance` cards from its place
+    without an alarm. All cards that are not left went out of play in a void round."""
     table = TableUnderTest(house(decks=1, cut_card_tolerance=tolerance)).open_shoe("AS 2D").lock()
     table.believe(ShoeErrorRaised(ShoeError.CANNOT_READ)).draw(" ".join(OTHERS[cards:])).void()
     assert (table.face.phase, table.face.cards_left) == ("wagers_open", cards)

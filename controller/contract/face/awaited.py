@@ -7,8 +7,8 @@ from controller.contract.face.table import Public
 
 
 def awaited(face: Public) -> str:
-    """Return the code of what the table waits for, such as "card". The code is a key in the sections `waiting` and
-    `waits` of the language files. The section `waits` has the texts for players.
+    """Return the code of what the table waits for, such as "card". The language files have texts for each code: in the
+    section `waiting` for the table's status, and in the section `waits` for the players' screen.
 
     While the table stands still because of a fault, it waits for a supervisor. In this case, the code still says what
     the table would wait for without the fault.

@@ -20,8 +20,9 @@ class Rounds(msgspec.Struct, frozen=True):
 
 
 class Wiring(msgspec.Struct, frozen=True):
-    """The BCM number and the pin on the GPIO header, for each lamp and input of the table. The pin is None if the
-    number has no pin on the header."""
+    """The pins to which the table's lamps and inputs are wired. Each lamp and input has a pair: its GPIO number in
+    Broadcom's (BCM) counting, and the pin on the 40-pin header. The second value is None if the GPIO is on no pin of
+    the header."""
 
     digest: str
     """SHA-256 of the configuration."""

@@ -42,8 +42,8 @@ class Limits(msgspec.Struct, frozen=True):
 
 
 class BankerDraws(msgspec.Struct, frozen=True):
-    """What Banker does ("draw", "stand" or "choose") on one total of Banker's first two cards: if Player stood, and
-    after each value of Player's third card."""
+    """What Banker does ("draw", "stand" or "choose") when Banker's first two cards have a certain total. There is one
+    answer for the case that Player stood, and one for each value of Player's third card."""
 
     player_stood: str
     on_third_card: tuple[str, ...]

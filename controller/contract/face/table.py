@@ -204,8 +204,8 @@ class Public(msgspec.Struct, frozen=True):
 
 
 class PublicRound(msgspec.Struct, frozen=True):
-    """A finished round of the shoe that is being dealt, as corrected if it was corrected. `outcome`, `natural` and the
-    pairs have a meaning only in games of two hands."""
+    """A finished round of the shoe that is being dealt, with all later corrections. `outcome`, `natural` and the pairs
+    have a meaning only in games of two hands."""
 
     number: int
     simulated: bool

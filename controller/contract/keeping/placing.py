@@ -93,9 +93,9 @@ class Placing:
                 self._undo.callback(there.rename, here)
 
     def set_aside(self, aside: Callable[[], Path | None], file: Path) -> Path | None:
-        """Rename the SQLite database `file`, and the files beside it, by a call of the function `aside`. `aside`
-        returns the new path, or None if it renamed nothing. Return what `aside` returned. If the `with` block ends with
-        an error, the old names are restored."""
+        """Call the function `aside`, which renames the SQLite database `file` and the files beside it. `aside` returns
+        the new path, or None if it renamed nothing. Return what `aside` returned. If the `with` block ends with an
+        error, the old names are restored."""
         to = aside()
         if to is not None:
             for ending in _SQLITE:

@@ -79,7 +79,8 @@ class Connection(Struct, eq=False):
 
     @property
     def via(self) -> str:
-        """The caller's user, in the form in which the journal's rows name the source of a request."""
+        """The caller's user as a text, such as "socket ann(1000)". The journal's rows name the source of a request in
+        this form."""
         return f"{SOCKET}{_user_name(self.uid)}({self.uid})"
 
     async def line(self, reader: asyncio.StreamReader) -> bytes:
@@ -149,8 +150,8 @@ class Connections:
 class Peer(Struct, frozen=True):
     """The process at the other end of a Unix socket, as the kernel noted it when the connection was made.
 
-    A process can hand its open socket to a process of another user. The kernel then still names the first user, as if
-    that user had given away a password.
+    A process can hand its open socket to a process of another user. The kernel then still names the user of the first
+    process. That user is responsible, as for a password that was given away.
     """
 
     pid: int
@@ -183,8 +184,8 @@ def _login_of(process: int | str) -> Path:
 
 
 def peer_of(channel: socket.socket) -> Peer:
-    """Return the process at the other end of a Unix socket. If its user is in more than 256 groups, only the user's
-    primary group is given."""
+    """Return the process at the other end of a Unix socket, with its user and the user's groups. If the user is in more
+    than 256 groups, the result names only the user's primary group."""
     pid, uid, gid = struct.unpack("iII", channel.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
     try:
         others = channel.getsockopt(socket.SOL_SOCKET, _SO_PEERGROUPS, 4 * _MOST_GROUPS)

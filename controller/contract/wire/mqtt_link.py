@@ -366,11 +366,13 @@ class Rival:
     """Detects that another MQTT client repeatedly connects under this client's name, so that the broker cuts this
     client off. Pure.
 
-    The number of cut connections is no sign, because lines are cut for other reasons too. Two things count as signs.
-    The first is a foreign message on this client's own topic, after the broker had accepted a message of this client on
-    that topic. The second is a connection that the broker itself closed, over TLS and without a reason, if the next
-    connection finds all retained messages still there. MQTT 5 has a reason code for this case too, and that code alone
-    is enough. Mosquitto sends it from 2.0.15 on.
+    Connections are cut for other reasons too, so the number of cut connections is no sign. There are three signs:
+
+    - A foreign message comes on this client's own topic after the broker had accepted a message of this client there.
+    - The broker itself closes a connection, over TLS and without a reason, and the next connection finds all retained
+      messages still in place.
+    - The broker sends the reason code that MQTT 5 has for this case. This sign alone is enough. Mosquitto sends it from
+      version 2.0.15 on.
     """
 
     def __init__(self) -> None:

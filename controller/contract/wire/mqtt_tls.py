@@ -136,8 +136,8 @@ def _unusable_certificate(
 
 
 def _unusable_key(files: TlsFiles, own: Certificate) -> Iterator[Wrong]:
-    """Yield the reason why the private key file cannot be used: it is no private key in the clear, or does not belong
-    to the certificate."""
+    """Yield the reason why the private key file cannot be used: it holds no unencrypted private key, or the key does
+    not belong to the certificate."""
     from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
 

@@ -1,5 +1,5 @@
-"""Examples of each section and key of a table's file and of a game's file. A person who left one out is shown its
-example."""
+"""Examples of each section and key of a table's file and of a game's file. A person who left out a section or key is
+shown its example."""
 
 from __future__ import annotations
 

@@ -51,7 +51,8 @@ HAND_AT_MOST = 6
 
 
 class GameFile(Struct, frozen=True, kw_only=True):
-    """The content of a game's file. The file has one more section, named after its `kind`, such as `[lucky9]`."""
+    """The content of a game's file, without the section of its kind. That section is named after the key `kind`, for
+    example `[lucky9]`, and `of_kind` adds its type."""
 
     name: str
     """The game's name for people."""
@@ -78,11 +79,11 @@ class GameFile(Struct, frozen=True, kw_only=True):
 
 
 def of_kind(values: dict[str, Any]) -> type[GameFile]:
-    """Return the type for a game file with these values: `GameFile` with one more section. That section is named after
-    the file's `kind`, such as `[lucky9]`.
+    """Return the type for a game file with these values: `GameFile` with one section added. That section is named after
+    the file's `kind`, for example `[lucky9]`.
 
-    If `kind` is missing or unknown, the type has one more section for each known kind that is the name of a section in
-    the file.
+    If `kind` is missing or unknown, a section is added for each known kind for which the file has a section of that
+    name.
     """
     named = [kind for kind in KINDS if kind == values.get("kind")]
     return _with_sections(*(named or [kind for kind in KINDS if kind in values]))
@@ -465,8 +466,8 @@ is the section of the file's kind."""
 
 
 def old_form(values: dict[str, Any], file: str) -> list[Problem]:
-    """Return a problem for each key of the old form of game files, which had such keys instead of one `[[bets]]` entry
-    for each bet.
+    """Return a problem for each key that describes bets in the old form of game files. Today one `[[bets]]` entry
+    describes each bet.
 
     Each problem says how the key is written now.
     """

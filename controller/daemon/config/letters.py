@@ -1,5 +1,5 @@
-"""Tells which letters the web pages' own fonts can draw. Any other letter shows only if the browser's machine has a
-font with it."""
+"""Tells which letters the fonts that come with the web pages can draw. Any other letter shows only if the browser's
+machine has a font with it."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ def _among(*ranges: tuple[int, int]) -> Callable[[str], bool]:
 
 
 def _of(codec: str, first: int, last: int) -> Callable[[str], bool]:
-    """Return a function that tells whether a letter belongs to an old national standard. A letter belongs if `codec`
-    encodes it as two bytes, the first from `first` to `last`."""
+    """Return a function that tells whether a letter belongs to an old national character set, or to a part of it.
+    `codec` is Python's name of the set, such as "big5". A letter belongs if `codec` encodes it as two bytes, of which
+    the first lies from `first` to `last`."""
 
     def has(letter: str) -> bool:
         try:

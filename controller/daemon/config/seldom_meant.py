@@ -121,7 +121,7 @@ def _tableau(section: PuntoBanco) -> Iterator[str]:
 
 def differences(tableau: Tableau, other: Tableau) -> Iterator[str]:
     """Yield a text for each key in which `tableau` (the rules for drawing a third card) differs from `other`. The text
-    names the points that `tableau` has more, and those that it lacks.
+    names the points that only `tableau` has, and the points that only `other` has.
 
     The order in which a key lists its points does not matter.
     """

@@ -441,7 +441,7 @@ def _check_program(program: ProgramSection) -> Iterable[Mistake]:
 
 
 class TableFile(Struct, frozen=True):
-    """The content of a table's own file."""
+    """The content of a table's own configuration file."""
 
     table: TableSection
     seats: tuple[Seat, ...]

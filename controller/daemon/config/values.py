@@ -103,7 +103,7 @@ def structure(values: dict[str, Any], type_: type[_T], path: Path, problems: lis
 class _WrongError(Exception):
     """The error for a value that does not have its type. `mistakes` holds everything that is wrong in the value.
 
-    For a missing key, the mistake does not yet say what to write.
+    The mistake for a missing key does not yet have the advice what to write. The code that catches the error adds it.
     """
 
     def __init__(self, *mistakes: Mistake) -> None:
@@ -122,8 +122,9 @@ def _tell_a_typo_once(problems: list[Problem]) -> None:
 
 
 class _Form(Struct, frozen=True):
-    """The type of a configuration key, analysed: `of` are the types of the entries of a list or table, `choices` the
-    values allowed. "Or None" is dropped from the type, because TOML has no null."""
+    """The analysed type of a configuration key. For a list or a table of keys, `of` holds the types of its entries.
+    `choices` holds the allowed values, if the type has fixed choices. "Or None" is dropped from the type, because TOML
+    has no null."""
 
     kind: Any
     origin: Any
@@ -133,8 +134,8 @@ class _Form(Struct, frozen=True):
 
 
 def _made(value: Any, form: _Form, at: str) -> Any:
-    """Convert `value`, which stands at the key `at` of the file, to the type `form`. Raises _WrongError with every
-    mistake in the value."""
+    """Convert `value` to the type `form`. `at` is the key under which the file has the value. Raises _WrongError with
+    every mistake in the value."""
     try:
         if form.choices:
             return _choice(value, form)

@@ -185,8 +185,8 @@ def _refusal(code: str, what: str, do: str) -> Answer:
 
 
 class _Asked(Struct, frozen=True):
-    """A client's request to the table. `fault` is the id of the fault that the request answers, `shown` the name of the
-    preview that the person has seen."""
+    """A client's request to the table. `fault` is the id of the fault that the person was shown. `shown` is the name of
+    the preview that the person was shown."""
 
     request: Request
     fault: str | None = None
@@ -279,6 +279,6 @@ def _keeps(body: dict[str, Any]) -> bool:
 
 
 def _can_be_kept(text: str) -> bool:
-    """Return True if the journal and a log line can hold the text. JSON can write half a character, which no file can
-    hold."""
+    """Return True if the text is printable and not blank, so that the journal and a log line can hold it. JSON can
+    write half of a surrogate pair, which no file can hold."""
     return text.isprintable() and bool(text.strip())

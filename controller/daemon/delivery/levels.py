@@ -27,7 +27,7 @@ _ONE_STEP_WAGERS = 1000
 
 
 class Levels:
-    """What the table knows of the levels (amounts) of the progressive meters.
+    """The levels (amounts) of the progressive meters, as far as the pit's messages have told the table.
 
     `refused` is the pit's last message on the meters with the reason why it was refused; None if that message was
     taken. `meters` are the meters that a wager at this table can win. If there are no such meters, no level is ever
@@ -57,8 +57,8 @@ class Levels:
 
     @property
     def last_at(self) -> str:
-        """Return the time that the number of the last believed message on the meters means, as text. (The number of a
-        message is its time in milliseconds since 1970.)"""
+        """Return, as text, the time of the last believed message on the meters. The time is computed from the number of
+        that message, which is a time in milliseconds since 1970."""
         return Stamp(min(self._seq, latest_ms(Stamp(0, synchronised=False))), synchronised=True).text()
 
     def of_this_game(self) -> dict[str, int]:

@@ -15,7 +15,7 @@ _WELL = "well"
 class LinkTold:
     """Tells people once that the link to the pit is lost, and once that the link is back.
 
-    `lost` says whether people were told that the link is lost, and have not been told of its return. A cut of less than
+    `lost` is True after people were told of the loss, until they are told of the link's return. A cut of less than
     `stale_after_s` seconds is not told, because the table relies on the pit's last message for that long.
     """
 

@@ -7,8 +7,8 @@ from controller.table.facts import OutboxFilling, OutboxFull
 
 
 class OutboxWatch:
-    """Warns people when four fifths of `most` events wait for the pit. After a warning, the next comes only if fewer
-    than half of `most` events waited in between."""
+    """Warns people when the number of events that wait for the pit reaches four fifths of `most`. The next warning
+    comes only after that number has fallen below half of `most` and has risen again."""
 
     def __init__(self, most: int) -> None:
         self._most = most

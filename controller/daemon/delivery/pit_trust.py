@@ -114,10 +114,10 @@ class PitClock:
     not set, the time of the pit's clock.
 
     The table learns the pit's time from an acknowledgement of a newly sent event, because nobody can have signed that
-    acknowledgement earlier. By that time a table without a set clock refuses messages of another day, and forgets a
-    wrong time of the pit. Example: the pit's clock stood ten years ahead for two seconds. The acknowledgement of the
-    table's next event tells the right time. The pit's time is not used to judge whether levels are fresh, because the
-    table's estimate of it is ahead after the pit's clock was set back.
+    acknowledgement earlier. With the pit's time, a table without a set clock can refuse messages of another day. It can
+    also discard a wrong time that an earlier message had. Example: the pit's clock stood ten years ahead for two
+    seconds. The acknowledgement of the table's next event tells the right time. The pit's time is not used to judge
+    whether levels are fresh: after the pit's clock was set back, the table's estimate of the pit's time is ahead.
     """
 
     def __init__(self) -> None:

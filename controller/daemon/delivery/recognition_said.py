@@ -113,8 +113,8 @@ class RecognitionSaid:
         self._alarms.alarm(f"wager {doubt.value}", fact, f"a message on {topic} is not believed")
 
     def status(self, expected: bool) -> Recognition:
-        """Return what people are shown of bet recognition: whether it is `expected` at this table, the fingerprint of
-        its adopted key, and how many messages were not believed, by reason."""
+        """Return the state of bet recognition to show to people: whether it is `expected` at this table, the
+        fingerprint of its adopted key, and how many messages were not believed, by reason."""
         adopted = self._trust.adopted
         key = shown(None if adopted is None else bytes.fromhex(adopted))
         return Recognition(expected, key, dict(self._doubted))

@@ -152,8 +152,8 @@ class PitStream:
         return not self._trust.undecided and self._delivery.fresh(now_s) and self.levels.fresh(now_s)
 
     def recognition_status(self, expected: bool) -> Recognition:
-        """Return what people are shown of bet recognition (a system that sees the chips): whether it is `expected` at
-        this table, the fingerprint of its key, and how many messages were not believed."""
+        """Return the state of bet recognition (a system that sees the chips) to show to people: whether it is
+        `expected` at this table, the fingerprint of its key, and how many messages were not believed."""
         return self._recognition.status(expected)
 
     async def run(self, state: Callable[[], TableState]) -> None:

@@ -83,8 +83,8 @@ class StreamTold:
         )
 
     def state(self, table: TableState) -> State:
-        """Return the table's whole retained state for the pit: what the table itself says (`table`), and what is known
-        of the sending of events."""
+        """Return the table's whole retained state for the pit. It joins `table` (the part that the main loop knows)
+        with the state of the sending of events."""
         return State(
             **asdict(table),
             online=True,

@@ -22,10 +22,11 @@ CABINET = "cabinet_open"
 
 
 class Wanted(Enum):
-    """The kinds of tables that need a certain input, such as every table whose dealer locks the wagers.
+    """The kind of tables that need a certain input. Example: `TO_LOCK` stands for every table whose dealer locks the
+    wagers.
 
-    During `tablectl setup` a person presses each input in turn. Every input is asked for, except that of the shoe's
-    plug.
+    `tablectl setup` asks a person to press each input in turn. It asks for inputs of every kind, except the one of the
+    shoe's plug.
     """
 
     TO_LOCK = auto()  # every table whose dealer locks the wagers
@@ -75,8 +76,9 @@ def to_wire(calls: Iterable[Call], of_shoe: Iterable[str], walks: bool) -> list[
     """Return the inputs that a person is asked to wire at a table, in the usual order.
 
     `calls` are the calls that the game's dealer makes with a button, such as `hit`. `of_shoe` are the buttons that the
-    shoe needs. `walks` is True if the person presses each input in turn during the setup. The optional inputs are then
-    asked for too. Example: a shoe that reports the cut card itself needs no button for it, but the table may have one.
+    shoe needs. `walks` is True if the person presses each input in turn during the setup. With `walks` the result also
+    has the optional inputs. Example: a shoe that reports the cut card itself needs no button for it, but the table may
+    have one.
     """
     own = (Wanted.TO_LOCK, Wanted.EVERYWHERE)
     at_will = (Wanted.BY_A_SHOE, Wanted.AT_WILL) if walks else ()

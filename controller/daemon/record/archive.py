@@ -84,9 +84,9 @@ def beside(journal: Path) -> Path:
 def write_archive(folder: Path, run: Run, rows: Sequence[StoredRow], signer: Signer) -> Path:
     """Write an archive with these rows, sync the file to the disk, read it back as a check, and return its path.
 
-    A power cut may have ended an earlier attempt, and left an archive of the same name. Such a file is never written
-    over. If it holds exactly these rows, it is used. Raises OSError if the disk fails, TableError `archive_in_the_way`
-    if the file holds other rows, and `archive_damaged` if the archive cannot be read back.
+    If a power cut ended an earlier attempt, a file of the same name may exist. Such a file is never overwritten. If it
+    holds exactly these rows, it is used. Raises OSError if the disk fails, TableError `archive_in_the_way` if the file
+    holds other rows, and `archive_damaged` if the archive cannot be read back.
     """
     path = folder / run.file_name
     folder.mkdir(mode=0o700, exist_ok=True)

@@ -38,12 +38,13 @@ _OF_KIND = {"table": "table.toml", "game": "game.toml", "key": "key", "note": "k
 
 
 class Backup(Struct, frozen=True):
-    """What the head of a backup file says of its contents.
+    """The head of a backup file, which describes the backup's contents.
 
     `rows` is the number of rows in its journal, and `head` the hash over all of them. `at` is when the backup was made.
     `moved_by` names the person who moved the table, if the backup is a move. `files` are the names of the files in the
-    backup. `salt` is the salt of the seal by the passphrase, and `says` the signed head with its signature. A backup of
-    an earlier version has neither salt nor signature, and its certificate's files have their former paths as names.
+    backup. `salt` is the salt for the passphrase that seals the private keys. `says` is the signed head with its
+    signature. A backup of an earlier version has neither salt nor signature, and its certificate's files have their
+    former paths as names.
     """
 
     table: str
@@ -58,8 +59,9 @@ class Backup(Struct, frozen=True):
     says: Mapping[str, object] | None
 
     def about(self, name: str) -> str:
-        """Return the text, made from table, epoch and name, that is needed besides the passphrase to open the sealed
-        secret file `name`. So a sealed file cannot be put under another name or into another table's backup."""
+        """Return the text that binds the sealed secret file `name` to this backup: its table, its epoch and `name`. The
+        text is needed besides the passphrase to open the file. So nobody can put a sealed file under another name or
+        into another table's backup."""
         return f"{self.table}/{self.epoch}/{name}"
 
 
@@ -98,8 +100,8 @@ def write_backup(to: Path, backup: Backup, files: Mapping[str, Path], signer: Si
 
 
 def read_backup(path: Path, into: Path) -> tuple[Backup, dict[str, Path]]:
-    """Unpack a backup into the folder `into`. Return what the backup's head says, and a dict from the name of each file
-    to the path of its unpacked copy. Of each file only the SHA-256 is checked.
+    """Unpack a backup into the folder `into`. Return the backup's head, and a dict from the name of each file to the
+    path of its unpacked copy. Of each file only the SHA-256 is checked.
 
     Raises TableError `backup_damaged`; OSError if `path` cannot be read, or `into` cannot be written.
     """
@@ -117,8 +119,8 @@ def opened(backup: Backup, name: str, path: Path, seal: Seal | None) -> bytes:
 
 
 def _read(head: dict[str, Any]) -> tuple[Backup, list[Member]]:
-    """Return what the head of a backup says, and the files that it lists with their SHA-256. Raises ValueError,
-    TypeError or LookupError if `head` is not the head of a backup."""
+    """Parse the head of a backup. Return the head as a `Backup`, and the files that it lists with their SHA-256. Raises
+    ValueError, TypeError or LookupError if `head` is not the head of a backup."""
     says = dict(head)
     form, listed = says.pop("backup"), says.pop("files")
     if form not in (_WITH_PATHS, _FORM):

@@ -23,8 +23,8 @@ def open_journal(
 ) -> tuple[SigningKey, Journal]:
     """Return the table's key and its last journal, opened. If the key is new, begin its first journal.
 
-    `archive` is the folder of the journal's archives; with None they are beside the journal. If `new_by` is given, that
-    person wants a new journal: one is begun, and no journal may stand at `path`.
+    `archive` is the folder of the journal's archives; with None they are beside the journal. If `new_by` is given, the
+    person of that name asks for a new journal. In that case a new journal is begun, and no file may exist at `path`.
 
     Raises TableError if the key or the journal cannot be used, and `journal_lost`, `journal_of_another_epoch` or
     `journal_note_unusable`.

@@ -248,8 +248,8 @@ class Journal:
     def _begin_log_anew(self) -> None:
         """Copy the content of SQLite's write-ahead log into the journal's file, and sync the file.
 
-        The kernel reports a failed sync only once. It then takes the unwritten pages of the log for written, and the
-        next sync passes them over. The pages can still be read, so this method writes them to another place.
+        The kernel reports a failed sync only once. After that it treats the unwritten pages of the log as written, and
+        the next sync skips them. The pages can still be read, so this method writes them to another place.
         """
         busy, *_ = self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         if busy:
@@ -269,8 +269,8 @@ class Journal:
         """Return at most `limit` messages, in order, beginning with the one after number `seq`. Messages in archives
         are returned too.
 
-        The list ends before the first message that is not as it was signed. Raises OSError if the disk fails, or if an
-        archive that is needed is missing or damaged.
+        The list ends before the first message that differs from the message that was signed. Raises OSError if the disk
+        fails, or if an archive that is needed is missing or damaged.
         """
         found: list[Message] = []
         while len(found) < limit and (archived := self._archived(seq + 1 + len(found))):
@@ -278,16 +278,16 @@ class Journal:
         return found + self._messages(range(seq + 1 + len(found), min(seq + limit, self.head_seq) + 1))
 
     def message(self, seq: int) -> Message | None:
-        """Return the message numbered `seq`; None if there is no such message, or if it is not as it was signed. Raises
-        OSError if the disk fails, or if an archive is missing or damaged."""
+        """Return the message numbered `seq`; None if there is no such message, or if it differs from the message that
+        was signed. Raises OSError if the disk fails, or if an archive is missing or damaged."""
         return next((message for message in self.messages_after(seq - 1, 1) if message.seq == seq), None)
 
     def _archived(self, seq: int) -> list[Message]:
         """Return message `seq` and the later messages in the same archive; an empty list if `seq` is in no archive.
 
-        Commits wait while an archive is read. That is short: unpacking the 240 rows of a short shoe takes 6 ms on a
-        PC's core. Each archive is read once, and a pit that lost its events needs longer to acknowledge all events of
-        the archive.
+        Commits wait while an archive is read. The wait is short: unpacking the 240 rows of a short shoe takes 6 ms on a
+        PC's core. Each archive is read only once, and the pit takes longer than that to acknowledge the archive's
+        events.
         """
         with self._telling():
             first = self._db.execute("SELECT min(seq) FROM message").fetchone()[0]

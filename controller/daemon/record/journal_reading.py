@@ -266,7 +266,7 @@ def _events_backwards(
 
 
 class Origin(Struct, frozen=True):
-    """To whom a journal belongs (table, epoch and public key), and the number of the last event that the pit has
+    """The owner of a journal (table, epoch and public key), and the number of the last event that the pit has
     acknowledged."""
 
     table: str
@@ -276,8 +276,8 @@ class Origin(Struct, frozen=True):
 
 
 def read_origin(path: Path) -> Origin:
-    """Return to whom the journal at `path` belongs, and up to which event the pit has acknowledged. Nothing is written,
-    and the table may run meanwhile."""
+    """Return the owner of the journal at `path` (table, epoch and public key), and the number of the last event that
+    the pit has acknowledged. Nothing is written, and the table may run meanwhile."""
     with reading(path) as db:
         (acked_seq,) = db.execute("SELECT acked_seq FROM journal").fetchone()
         return Origin(*whose_journal(db, path), acked_seq)
@@ -289,8 +289,8 @@ def open_shoe_rows(db: sqlite3.Connection, path: Path) -> Iterator[Row]:
 
 
 class Spoken(Struct, frozen=True):
-    """The messages in a table's journal, in order, and to whom the journal belongs (table, epoch and public key). The
-    messages are not checked."""
+    """The messages in a table's journal, in order, and the journal's owner (table, epoch and public key). The messages
+    are not checked."""
 
     table: str
     epoch: str
@@ -419,8 +419,8 @@ def archived_rows(db: sqlite3.Connection, path: Path, archive: Path | None, *fol
 
 
 def archived_runs(db: sqlite3.Connection, where: str = "", *values: int) -> list[tuple[Run, Path]]:
-    """Return what the journal notes of its archives, the oldest first: pairs of the rows in an archive and the
-    archive's path. `where` is an SQL clause with the parameters `values`, to choose some of the archives."""
+    """Return what the journal stores about its archives, the oldest first, as pairs: the range of rows in an archive,
+    and the archive's path. `where` is an SQL clause with the parameters `values`, to choose some of the archives."""
     if form_of(db) < 2:
         return []
     whose = db.execute("SELECT table_id, epoch, public_key FROM journal").fetchone()

@@ -47,7 +47,7 @@ class TreeCheck:
                 raise row_damaged(self._path, number, "a checkpoint names another tree than that of the rows")
 
     def end(self, last_row: int) -> None:
-        """Check that the file stores no hash or checkpoint for rows after `last_row`, the last row. Raises TableError
-        `journal_damaged`."""
+        """Check that the journal's file stores no hash or checkpoint for rows after the journal's last row, whose
+        number is `last_row`. Raises TableError `journal_damaged`."""
         if self._kept or self._roots:
             raise row_damaged(self._path, last_row, "the tree that is kept is of more rows")

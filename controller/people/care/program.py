@@ -80,7 +80,7 @@ def _pit(status: Status) -> Row:
 def measured(config: Config, status: Status | None, noted: ProgramMeasured | None) -> Iterator[Row]:
     """Check that program, configuration and libraries are unchanged since the table started. `status` is the running
     table's status, or None if the table does not run. In that case the files are compared with `noted`, the program
-    that ran last by the journal."""
+    that, by the journal's rows, ran last."""
     program, configuration = program_digest(), config.digest
     if status is not None and status.version != __version__:
         says = f"Version {status.version} runs, and this is version {__version__}: the files are not compared."

@@ -92,8 +92,8 @@ def _stop_signals() -> Iterator[threading.Event]:
 
 
 class _LeftError(Exception):
-    """Ends the thread of the simulated dealer and players when the demo is over. The clock of that thread raises this
-    error at the thread's next pause."""
+    """Raised by the clock of the thread that plays the simulated dealer and players, once the demo is over. The error
+    ends that thread at its next pause."""
 
 
 class _Until:

@@ -23,12 +23,13 @@ from controller.rules.game.bets import Bet, bet_on
 
 def meter_lines(sheet: Par, settings: Path | None) -> list[str]:
     """Return the lines that `tablectl check` prints about progressive meters. `settings` is the path of the pit's
-    settings file. Without it, one line names the least amount at which each meter may begin. With it, a line warns of
-    each progressive bet whose edge cannot be counted. Another line warns of each meter that begins below an award which
-    is won more often.
+    settings file. Without it, one line names the least amount at which each meter may begin. With it, each progressive
+    bet whose edge cannot be counted gets a warning. A meter gets a warning if a new meter pays less than another award
+    of the same bet that is won more often.
 
-    Raises ConfigError if the settings lack a meter, begin a meter too low, do not accept the price of a bet, or leave a
-    bet less than the least edge that they demand. Raises TableError if the settings cannot be read.
+    Raises ConfigError if the settings lack a meter, begin a meter too low, or do not accept the price of a bet. Raises
+    ConfigError too if a bet keeps less for the house in the long run than the least edge that the settings demand.
+    Raises TableError if the settings cannot be read.
     """
     of = sheet.subject
     least_cents = least_meters(of.play, of.bets, of.shoe.decks)

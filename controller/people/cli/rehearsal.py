@@ -52,9 +52,10 @@ _Name = Annotated[str, Meta(pattern="^[a-z][a-z_0-9]*$")]
 
 
 class Changed(Struct, frozen=True, forbid_unknown_fields=True):
-    """One change of events that the release notes of a version declare. Events of the types `events` may differ from
-    those of earlier versions in the field `field` (`settlement.totals` is the field `totals` inside `settlement`). Or
-    `told` says that these events are new ("added") or are no longer made ("removed")."""
+    """One change of events that the release notes of a version declare. The change is of one of two kinds. If `field`
+    is set, events of the types `events` may differ from those of earlier versions in this field (`settlement.totals` is
+    the field `totals` inside `settlement`). If `told` is set, this version makes new events of these types ("added"),
+    or makes them no longer ("removed")."""
 
     version: Annotated[str, Meta(pattern=r"^\d+\.\d+\.\d+$")]
     events: Annotated[tuple[_Name, ...], Meta(min_length=1)]

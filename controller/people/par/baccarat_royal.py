@@ -3,8 +3,8 @@
 An active seat decides by its own cards. The seat that is Banker also knows Player's third card. A choice is settled if
 one answer is better whatever the opposite seat may still do. Settled choices can settle further choices, and so on. If
 every choice is settled, one play is left, in which each side's play is best against the opposite side's. If choices
-stay open, the program claims no best play. The bounds of a bet hold for any play, even if the seats see each other's
-cards.
+stay open, the program claims no best play. The bounds of a bet's house edge hold for any play, even if the seats see
+each other's cards.
 """
 
 from __future__ import annotations
@@ -237,7 +237,8 @@ def _settled(gain: _Range) -> bool | None:
 
 def _by_drawing(drawn: Mapping[bool, Mapping[Turn, Mapping[bool, int]]], play: Play) -> _Range:
     """Return the least and the most that Player's seat can gain by drawing rather than standing. The exact gain depends
-    on the choices that `play` still leaves open to Banker's seat."""
+    on the choices that `play` still leaves open to Banker's seat. `drawn` maps whether Player draws, then Banker's
+    situation, then whether Banker draws, to Player's gain."""
     least = most = 0
     for draws, turns in drawn.items():
         for turn, ends in turns.items():

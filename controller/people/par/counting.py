@@ -9,8 +9,8 @@ totals alone sees ten kinds of card, a bet on suited pairs sees fifty-two. The f
 class. How often Player's two cards are of one class and Banker's of another follows from the number of partners that
 each card has in either class. No list of all deals is therefore ever made.
 
-A third card comes from the cards that the first four leave. Two numbers about the first four cards are therefore
-enough: how many of them are of each kind of third card, and how many pairs of them are of each two kinds.
+A third card comes from the cards that the first four leave. To count third cards, two counts over the first four cards
+are enough: the number of cards of each kind, and the number of pairs of cards for each two kinds.
 """
 
 from __future__ import annotations
@@ -249,8 +249,8 @@ class Kinds:
         three values: a kind of Player's third card, the number of kinds that it represents, and a list for Banker's
         third card. That list pairs each kind with the number of pairs of kinds that it represents.
 
-        If no row tells some suits apart, and the shoe has equally many cards of each of them, Player's card of one such
-        suit represents all of them. For Banker's card, one more suit then represents all the rest.
+        One suit represents a group of suits that no row tells apart, if the shoe has equally many cards of each of
+        them. Banker's card needs two such suits: the suit of Player's card, and one that represents the rest.
         """
         suits = self._suits
         if any(len({counts[self._kind_of[Card(rank, suit)]] for suit in at}) > 1 for rank in Rank for at in suits):
@@ -358,9 +358,9 @@ class _Fours:
     """The deals of the first four cards in which both hands' two cards are of given classes. `ways` is how many such
     deals there are.
 
-    `holding` counts, over all these deals, the cards of each kind of third card. `pairs` counts the pairs of two of the
-    four cards by the kinds of both. The same pair in the opposite order has an entry of its own, but each pair is
-    counted in one entry only.
+    `holding[kind]` counts the cards of each kind of third card, over all these deals. `pairs[one][other]` counts the
+    pairs of two of the four cards by their kinds. Each pair is counted only once, either at `[one][other]` or at
+    `[other][one]`.
     """
 
     __slots__ = ("holding", "pairs", "ways")
@@ -428,10 +428,10 @@ class _FourCards:
         self._identical = self._same_two() if of.sight.identical else {}
 
     def _add_second_cards(self, partners: list[list[int]]) -> None:
-        """Count the possible partners of a hand's second card too, for bets to which the order of the two cards
-        matters. `partners` counts them by part and card. A part is a class of two cards, divided by the kinds of third
-        card to which the two cards belong. The method also stores to which part the same two cards belong in the
-        opposite order."""
+        """For bets to which the order of a hand's two cards matters, count the possible partners of the second card
+        too. `partners[part][card]` is the count. A part is a class of two cards, divided by the kinds of third card to
+        which the two cards belong. The method also stores to which part the same two cards belong in the opposite
+        order."""
         counts, of_pair = self._counts, self._of.of_pair
         for one, row in enumerate(of_pair):
             for other, part in enumerate(row):

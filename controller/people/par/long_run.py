@@ -88,8 +88,10 @@ def _most_lacking(won: Fraction, price_cents: int, terms: Terms) -> Fraction:
     empties the meter's reserve. The result is a fraction of the wager's price. `won` is the fraction of wagers that win
     the meter.
 
-    For the first k wagers after a hit, the reserve holds less than a full seed. On average a seed therefore lacks `seed
-    - mean + missed ** k * (mean + k * each - seed)`. The power is rounded up, in its tenth digit.
+    Each wager adds `each` to the reserve, and `mean` is what all wagers between two hits add on average. For the first
+    k wagers after a hit, the reserve holds less than a full seed. `missed` is the fraction of wagers that do not win
+    the meter. On average a seed therefore lacks `seed - mean + missed ** k * (mean + k * each - seed)`. The power is
+    rounded up, in its tenth digit.
     """
     each = terms.reserve * price_cents
     mean = each / won

@@ -158,7 +158,7 @@ class Seat:
 
     def worth(self, spot: _Spot, call: Call) -> int:
         """Return what the bettor gains in total over all deals if the seat makes this call and then plays as well as it
-        can. The unit is one stake divided by `parts` of the hand's Judge, so that the result is a whole number."""
+        can. The unit is one stake divided by `self.hand.parts`, so that the result is a whole number."""
         if call is Call.SPLIT and spot.pair is not None:
             return self.splits(spot.pair).worth()
         return self.hand.up(self._rows(self.hand, spot.points, call))
@@ -183,8 +183,8 @@ class Seat:
 
     def split(self) -> Counter[tuple[int, int]]:
         """Count the deals in which the seat splits under its best play. The keys are pairs: the number of hands that
-        the seat then has, and what these hands gain together. The gain's unit is one stake divided by `parts` of the
-        hand's Judge."""
+        the seat then has, and what these hands gain together. The gain's unit is one stake divided by
+        `self.hand.parts`."""
         ends: Counter[tuple[int, int]] = Counter()
         for spot, call in self.play.items():
             if call is Call.SPLIT and spot.pair is not None:

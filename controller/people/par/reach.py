@@ -1,6 +1,6 @@
 """Finds rows of a bet's pay table that can decide no round, so that such a mistake is found before the game is dealt to
-players. Also finds the least amount at which a progressive meter must begin. With that amount, the row that awards the
-meter never pays less than a later row whose condition holds too.
+players. Also finds the least amount at which a progressive meter must begin. With that amount, the cards that win the
+meter never pay less than a fixed award that the same cards would win by a later row.
 
 The exact counts that give a bet's odds also show which of its rows decide no deal. If people choose, a row counts as
 reached if any of their choices reach it.
@@ -108,11 +108,12 @@ def _deciding(game: Game, bet: Bet, decks: int) -> set[int]:
 
 
 def least_meters(game: Game, bets: Sequence[Bet], decks: int) -> dict[str, int]:
-    """Return the least amount in cents at which each progressive meter may begin. With that amount, the row that awards
-    the meter never pays less than another row whose condition holds too.
+    """Return the least amount in cents at which each progressive meter may begin. With that amount, the cards that win
+    the meter never pay less than a fixed award that the same cards would win by another row of the pay table.
 
-    Example: a seat's own King and 9 in one suit, beside another suited Royal 9, wins a meter. The other Royal 9 alone
-    would have paid $1,500. That meter must therefore begin at $1,500 or more.
+    Example: Player's hand is the King and 9 printed at the seat, in one suit, and wins a meter. Banker's hand is a
+    suited Royal 9. For these two hands another row would have paid $1,500. The meter must therefore begin at $1,500 or
+    more.
     """
     least = dict[str, int]()
     for bet in (bet for bet in bets if bet.meters):

@@ -298,13 +298,15 @@ class Splits:
         return _Orders(self._by_points(self._left((), 2)), pairs, alone, 2 + len(self._columns))
 
     def _weight(self, hand: int) -> int:
-        """Return how much each of the sums of `_orders` grows by one order of the cards that leads to the dealer's hand
+        """Return how much each of the sums in `_Orders` grows by one order of the cards that leads to the dealer's hand
         with the index `hand`. All sums are packed into one integer."""
         return packed((self._pair[hand], self._his[hand])) + (1 << 8 * FIELD_BYTES * (2 + self._column[hand]))
 
     def _drawing(self, left: tuple[int, ...], taken: int, ways: Iterable[int]) -> int:
         """Return the worth of a hand that must still draw its one card. The card may be any of the remaining cards,
-        which `left` counts by points. `taken` and `ways` are the second sum and the later sums of `_orders`."""
+        which `left` counts by points. `ways` holds the number of orders of the dealer's cards for each group of
+        dealer's hands. `taken` is what the dealer's own cards would have been worth; it is subtracted, because the hand
+        cannot draw them."""
         worth: int = sum(
             [orders * sum(map(mul, left, column)) for orders, column in zip(ways, self._columns, strict=True)]
         )

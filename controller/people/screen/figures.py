@@ -313,11 +313,12 @@ class FairShoe(Struct):
     sequential, so people may look at its result after every card.
 
     In a fair shoe each unseen card is as likely as any other to come next, even if unseen cards were burned. So the
-    chance of a rank is exactly its share of all unseen cards. The test makes a guess of its own, which gives more
-    weight to ranks that came too often before. For each card, the guess for its rank is divided by the chance of its
-    rank, and these quotients are multiplied. Their product is a bet against fairness: it starts at 1, and on a fair
-    shoe it is not expected to gain. A new window begins with each shoe. By the theorem on such e-detectors, a fair
-    table brings the product to `ONCE_IN_SHOES` less often than once in that many shoes, however often anybody looks.
+    chance of a rank is exactly its share of all unseen cards. The test also makes its own guess for the next card,
+    which gives more weight to ranks that came too often before. For each card, the guessed chance of its rank is
+    divided by the fair chance, and these quotients are multiplied. The product works like a bet against fairness: it
+    starts at 1, and on a fair shoe it is not expected to gain. A new window begins with each shoe. By the theorem on
+    such tests (e-detectors), a fair table brings the product to `ONCE_IN_SHOES` less often than once in that many
+    shoes, however often anybody looks.
     """
 
     dealt: dict[str, int] = field(default_factory=lambda: dict.fromkeys(RANKS, 0))

@@ -68,8 +68,8 @@ def hand_view(placard: Placard, status: Status) -> dict[str, Any]:
 
 
 def _closed(placard: Placard, face: Public) -> list[Text]:
-    """Return the badge that names the bets on which no more wagers are taken. Return an empty list if no bet is closed.
-    Return an empty list too if all bets are closed, because another sentence on the page says that."""
+    """Return the badge that names the bets on which no more wagers are taken. Return an empty list if no bet is closed,
+    and also if all bets are closed, because then another sentence on the page says that."""
     if not face.closed or _closed_for_all(placard, face):
         return []
     names = list({str(name): name for name in (bet_name(placard.bets, spot) for spot in face.closed)}.values())

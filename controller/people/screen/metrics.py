@@ -23,7 +23,7 @@ class FaultCount:
         self.by_code = Counter(dict.fromkeys(codes, 0))
 
     def see(self, fault: PublicFault | None) -> None:
-        """Count the fault that stops the table now, if it is not the one that was counted last. (Each stop of a table
+        """Count the fault that stops the table now, unless this same stop was counted already. (Each stop of a table
         has an id of its own.) `fault` is None if the table has not stopped."""
         now = None if fault is None else str(fault.id)
         if fault is not None and now != self._last:

@@ -1,4 +1,4 @@
-"""Asks the table for its past events, for the screen's pages. The table decides how far back it tells them."""
+"""Asks the table for its past events, for the screen's pages. The table decides how far back its answer goes."""
 
 from __future__ import annotations
 

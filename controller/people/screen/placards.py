@@ -183,23 +183,23 @@ def boards(bets: Sequence[PlacardBet], *, at_length: bool = False) -> Iterator[d
 
 
 def _tells_of_a_meter(bet: PlacardBet) -> bool:
-    """Tell whether the bet's pay table must be shown to say what wins a meter. This is so if an award has another name
-    than its meter."""
+    """Tell whether the bet's pay table must be shown, because only the table says how a meter is won. This is so if an
+    award has a different name from the meter that it pays."""
     return any(row.meter not in (None, row.award) for row in bet.rows)
 
 
 def _twin(bet: PlacardBet, bets: Sequence[PlacardBet]) -> PlacardBet | None:
-    """Return the bet that differs from `bet` only in its side, as Dragon Bonus on Banker from Dragon Bonus on Player;
-    None if there is no such bet."""
+    """Return the bet that differs from `bet` only in its side; None if there is no such bet. Example: for Dragon Bonus
+    on Player, return Dragon Bonus on Banker."""
     spot, rows = _other_side(bet.spot), _other_side(to_builtins(bet.rows))
     sided = "_" in spot and spot != bet.spot
     return next((other for other in bets if sided and other.spot == spot and [*to_builtins(other.rows)] == rows), None)
 
 
 def _natural_said_once(row: PlacardRow, margins: bool) -> When:
-    """Return the condition of a pay table row in a shorter form, for a bet whose pay table has rows for naturals. The
-    other rows need not say that a hand is no natural. `margins` says whether some rows ask for a margin. In that case
-    the row for a winning natural says that its margin does not count."""
+    """Return the condition of a pay table row without the words "not a natural". They are not needed, because other
+    rows of the same pay table are for naturals. `margins` says whether some rows of the pay table ask for a margin. If
+    so, the row for a winning natural says that its margin does not count."""
     told = {word: said for word, said in row.when.items() if (word, said) != ("natural", False)}
     any_margin = {"natural": "natural_by_any"} if margins and row.pays is not None else {}
     return {any_margin.get(word, word): said for word, said in told.items()}
@@ -291,8 +291,8 @@ def _percent(ratio: str) -> str:
 
 
 def when_words(when: When, own_side: str = "", *, at_length: bool = False) -> Text:
-    """Return the condition of a pay table row in words. `own_side` is the side that the bet is on. That this side wins
-    is said only with `at_length`."""
+    """Return the condition of a pay table row in words. `own_side` is the side that the bet is on. With `at_length` the
+    words also say that this side wins."""
     said: list[Text] = []
     others = dict(when)
     if when.get("winner") == [own_side]:

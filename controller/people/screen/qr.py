@@ -54,8 +54,8 @@ def qr_code(text: str) -> Code | None:
 
 
 def _room(version: int) -> int:
-    """Return how many bytes of text fit into a QR code of this version. The kind of content takes four bits, and the
-    length of the text takes one or two bytes."""
+    """Return how many bytes of text fit into a QR code of this version. A header before the text takes up room too:
+    four bits for the kind of content, and one or two bytes for the length of the text."""
     held = _BYTES[version - 1] - _BLOCKS[version - 1] * _CORRECTION[version - 1]
     return held - (2 if version < 10 else 3)
 

@@ -72,8 +72,8 @@ def parts_of(placard: Placard | None, language: str) -> list[Part]:
 
 
 def _figures(placard: Placard, language: str) -> dict[str, str]:
-    """Return the values for the placeholders in the sentences of the rules page, such as the amounts and bets of this
-    table and the house's way of doing things."""
+    """Return the values for the placeholders in the sentences of the rules page: the amounts and bets of this table,
+    and the rules that differ between houses, such as which pairs may be split."""
     seats, limits = len(placard.seats), placard.limits
     told = {
         "naturals": numbers(placard.naturals),

@@ -95,8 +95,8 @@ class Screen:
         self._changed()
 
     async def look_back(self) -> None:
-        """Get the table's new past events, and show statistics of the past on the technician's page. If the table does
-        not answer, the page stays as it is."""
+        """Get the table's new past events, and show statistics of them on the technician's page. If the table does not
+        answer, the page stays as it is."""
         async with self._one_look:
             if (status := self.feed.said.status) is None:
                 return
@@ -162,7 +162,7 @@ class Screen:
 
     def _show(self, part: str, view: Callable[[*_Sources], object], *sources: *_Sources) -> None:
         """Show a part of the players' page. The function `view` makes the part from the `sources`. The part is made
-        anew only if one of the sources is another object than at the last call."""
+        anew only if at least one of the sources has been replaced by another object since the last call."""
         if not _same(self._made_of.get(part), sources):
             self._made_of[part] = sources
             self.players.show(part, view(*sources))

@@ -1,4 +1,5 @@
-"""What all web servers of the project share: HTTP headers, a listening socket, and serving until SIGTERM or Ctrl-C."""
+"""The code that all web servers of the project share: HTTP headers, a listening socket, and serving until SIGTERM or
+Ctrl-C."""
 
 from __future__ import annotations
 
@@ -34,7 +35,7 @@ _PING_S = 2.0
 
 
 class Headed:
-    """Adds each HTTP header in `HEADERS` to every answer that does not have it yet."""
+    """An ASGI wrapper that adds each HTTP header in `HEADERS` to every answer that does not have it yet."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

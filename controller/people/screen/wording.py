@@ -24,9 +24,8 @@ def words(language: str) -> dict[str, Any]:
 
 
 def say(section: str, key: str, **filled: str | int | Text) -> Text:
-    """Return the text for `key` in every language, with its placeholders filled in from `filled`. The language files
-    may have no such text, because the house made the name up. Then return the key in readable form, such as "Lucky 6".
-    """
+    """Return the text for `key` in every language, with its placeholders filled in from `filled`. If the language files
+    have no text for `key`, because the house made the name up, return the key in readable form, such as "Lucky 6"."""
     said = {}
     for language in LANGUAGES:
         text = words(language)[section].get(key)
@@ -51,7 +50,7 @@ def filled(page: str, languages: Sequence[str], *sections: str) -> str:
 
 
 def with_money(page: str) -> str:
-    """Return the HTML page with the house's way of writing money put in, which the page's script uses."""
+    """Fill the house's way of writing money into the HTML page, and return the page. The script in the page uses it."""
     return page.replace("{{money}}", escape(json.dumps(money.in_use()._asdict())))
 
 
@@ -87,7 +86,7 @@ def plain(name: str) -> str:
 
 
 def same(text: str) -> Text:
-    """Return a text for every language that is the same in all of them."""
+    """Return a `Text` (a text for every language) that is `text` in all languages."""
     return dict.fromkeys(LANGUAGES, text)
 
 

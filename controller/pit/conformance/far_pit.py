@@ -1,7 +1,8 @@
 """A simulated pit, against which the conformance kit tests a table. The pit takes the table's events in order and
 acknowledges them, unless a check tells it to behave otherwise.
 
-The pit keeps no books. The meters whose levels it announces are the meters that the table's own events name.
+The pit does not count wagers or hits: the tests set the meters' levels that it announces. The meters are those that the
+table's own events name.
 """
 
 from __future__ import annotations
@@ -103,8 +104,8 @@ class FarPit:
         return self._bodies[numbers.start - 1 : numbers.stop - 1]
 
     def forget(self, count: int) -> list[bytes]:
-        """Forget the last `count` committed events, as a pit does whose books were restored from a backup. Returns the
-        bytes of the forgotten events."""
+        """Forget the last `count` committed events, as a pit does whose database was restored from a backup. Returns
+        the bytes of the forgotten events."""
         lost = self._bodies[-count:]
         del self.taken[-count:], self._bodies[-count:]
         return lost

@@ -206,8 +206,8 @@ class Player:
             self.won[self._id(table.next_seq - 1)] = Won(table.round, seat, one if isinstance(one, int) else None)
 
     def measured(self, share: Fraction, corrected: bool) -> None:
-        """Note that the table's first two events were a wager, which served to measure the meter's share, and the void
-        of this wager. With `corrected`, people have taken the voided wager off the meter."""
+        """Note the effect of the table's first two events on the meter: a large wager, by which the meter's share was
+        measured, and the void of that wager. With `corrected`, people have taken the voided wager off the meter."""
         fed = share * MUCH_CENTS
         what = f"1 wager of {MUCH_CENTS} cents"
         self._wagered(1, what, fed, 1)

@@ -125,7 +125,8 @@ def _locked_one_after_the_other(early: FarTable, late: FarTable) -> tuple[str, i
     """Lock wagers at the table `early`, and one second later at the table `late`. Both tables show the meters' levels
     of the same message of the pit. Returns the pit's first meter, and its level in cents in that message.
 
-    The second is not waited for: each table only tells the pit how long ago the message came.
+    The function does not really wait one second. Instead, each table's event says how long ago the pit's message came:
+    0 ms at `early` and 1000 ms at `late`.
     """
     meter = a_meter(early)
     early.send(early.lock(meter, _SEATS, _PRICE_CENTS), early.dealt(_SEATS, ()))

@@ -48,7 +48,7 @@ class TableKit:
 
     def pit(self) -> FarPit:
         """Return the simulated pit when it is up to date with the table. The pit has committed every event of the
-        table. The table's state says that no event is unacknowledged and that the connection to the pit is well."""
+        table. The table's state says that no event is unacknowledged and that the connection to the pit works."""
         if self._pit is None:
             self._pit = FarPit(self.address, self.table)
         pit = self._pit

@@ -225,7 +225,8 @@ def _read_all(
     """Check every event of the log in order. Compare the statement `to_compare` with the events up to the statement's
     position, as soon as these events are read.
 
-    Return a dict that maps each position in `noted` that the log has to the digest of all events up to that position.
+    Return a dict that maps a position to the digest of all events up to that position. Its positions are 0, and those
+    in `noted` that occur in the log.
     """
     digests = {0: reading.digest()}
     for line in _lines(files):

@@ -29,7 +29,8 @@ class Seen(Struct, frozen=True):
     `digest` is the SHA-256, in hexadecimal, over the position and the signature of each event through `position`.
     `decided` is the SHA-256 of the decisions in that statement, and `decisions` is their number. `own` names what only
     one house can have: the pit's key, and each adopted stream with its key. `checkpoints` are the notes that head
-    office cosigned last, by the journal's origin (`table/epoch`). Raises ValueError or TypeError for other values.
+    office cosigned last, by the journal's origin (`table/epoch`). Raises ValueError or TypeError if a value does not
+    have this form.
     """
 
     at: str

@@ -3,10 +3,10 @@ since the last cosigned checkpoint, and was not rewritten.
 
 A pit's statement lists every checkpoint that the pit cosigned, as the table signed it. Each has a proof that its tree
 begins with the tree of the checkpoint before. Head office follows a journal from the checkpoint that it cosigned last
-to the newest one. A house whose pit and tables lie together cannot rewrite a journal after that unnoticed, because the
-same key then signed two histories: one in head office's own copy, and one in the new note. Two different notes that
-name the same number of rows prove that there are two histories. Two notes that name different numbers of rows prove
-nothing alone: the table must show the proof between them.
+to the newest one. Even a pit and tables that conspire cannot rewrite a journal after that unnoticed, because the same
+key then signed two histories: one in head office's own copy, and one in the new note. Two different notes that name the
+same number of rows prove that there are two histories. Two notes that name different numbers of rows prove nothing
+alone: the table must show the proof between them.
 """
 
 from __future__ import annotations
@@ -63,7 +63,8 @@ class _Adopted(Struct, frozen=True):
 
 class _Listed(Struct, frozen=True):
     """One checkpoint that the pit cosigned, as the pit's statement lists it. `epoch` is the name under which the pit
-    keeps the table's stream. `proof` shows that this checkpoint extends the checkpoint of `old` journal rows."""
+    keeps the table's stream. `proof` shows that this checkpoint extends an earlier checkpoint, which had `old` journal
+    rows."""
 
     table: str
     epoch: str

@@ -18,9 +18,9 @@ _SUITS = {"S": "♠", "H": "♥", "D": "♦", "C": "♣"}
 
 
 def check_house() -> list[str]:
-    """Return which texts of the printed papers will appear in English, because the house's languages have no
-    translation of them. Raises TableError `house_file` if the house's file does not say which currency and which
-    languages a slip uses."""
+    """Return one warning for each of the house's languages that lacks texts of the printed papers; these texts are
+    shown in English. Raises TableError `house_file` if the house's file does not say which currency and which languages
+    a slip uses."""
     in_use()
     return papers_in_english()
 

@@ -77,7 +77,8 @@ class Account(Struct, frozen=True):
     lists what does not balance.
 
     `recalled_cents` concerns awards for which people took over another amount that the table had reported. It is the
-    sum of what the house added to such awards, less what the house kept of them.
+    sum of the cents that the house added to such awards, less the cents that the house kept because the other amount
+    was smaller.
     """
 
     meters: tuple[MeterAccount, ...]
@@ -176,7 +177,7 @@ def _moved_off(db: Store, account: str) -> int:
 
 
 def _counts(db: Store) -> tuple[AwardCount, ...]:
-    """Return the counts and sums of each kind of award that was ever hit."""
+    """Return, for each kind of award that was ever hit, how many hits there were and how many cents they won."""
     rows = db.execute(
         "SELECT spot, tier, meter, count(*), sum(CASE step WHEN 'rejected' THEN 1 ELSE 0 END),"
         " sum(CASE step WHEN 'rejected' THEN 0 ELSE cents END), sum(CASE step WHEN 'paid' THEN cents ELSE 0 END)"
@@ -208,8 +209,8 @@ def _unbalanced(db: Store, funds: _Funds, meters: tuple[MeterAccount, ...]) -> I
 
 
 def _unfounded(db: Store, funds: _Funds) -> Iterator[str]:
-    """Yield each difference between the books and the events. Compare what each account got from wagers, what the house
-    bears because of voids, and the number of wagers that were not voided."""
+    """Yield each difference between the books and the events. Three things are compared: the cents that each account
+    got from wagers, the cents that the house bears because of voids, and the number of wagers that were not voided."""
     gifts = _given_by_events(db)
     given = gifts.given
     booked = dict(
@@ -297,9 +298,12 @@ class _Gifts:
             self._give(stake, -self._price[stake], moment)
 
     def _give(self, stake: tuple[Any, ...], stake_cents: int, moment: _Moment | None) -> None:
-        """Count that `stake_cents` of wagers give each meter of the stake (one bet of one round) its part. If hits won
-        shares of a meter before `moment`, the house bears those shares of the part. If `moment` is None, the house
-        bears the whole part."""
+        """Add to each account its part of `stake_cents`, the wagers of one stake (one bet of one round). A void gives a
+        negative number.
+
+        Each meter of the bet and its reserve get a part. If hits won a share of the meter before `moment`, the house
+        bears that share of the part. If `moment` is None, the house bears the whole part.
+        """
         for meter, generation, contribution, reserve in self._feedings.get(stake, ()):
             locks = self._won.get(meter, [])
             since = locks[bisect_left(locks, generation, key=_GENERATION) :]
@@ -361,7 +365,8 @@ def _feedings(db: Store) -> dict[tuple[Any, ...], list[tuple[str, int, Fraction,
 
 def _won(db: Store) -> dict[str, list[tuple[int, _Moment, Fraction]]]:
     """Return for each meter its wins that were not undone, and its closings. Each item has the meter's generation (how
-    often it had been won or closed before), the moment, and the share of the meter that left it."""
+    often it had been won or closed before), the moment, and the share of the meter's money that was won. The share of a
+    closing is the whole."""
     won: dict[str, list[tuple[int, _Moment, Fraction]]] = {}
     for meter, generation, event, decision, share in db.execute(
         "SELECT meter, generation, event, 0, share FROM lock WHERE undone = 0"

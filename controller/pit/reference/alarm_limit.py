@@ -1,9 +1,9 @@
 """Limit how many alarms of one kind are shown to people in a minute. The module reads no clock: each call gives the
 time.
 
-Alarms are of one kind if they have the same code and the same room. A room is one table, or all tables that nobody
-adopted together. People see the first alarms of a minute at once. Further alarms are only counted, and one line shows
-their number when the minute is over.
+Alarms are of one kind if they have the same code and the same room. Each adopted table is a room of its own. All tables
+that nobody ever adopted share one room. People see the first alarms of a minute at once. Further alarms are only
+counted, and one line shows their number when the minute is over.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ class _Minute(Struct):
 
 
 class Counted(Struct, frozen=True):
-    """How many alarms of one kind were only counted within a minute. `more` is the number of alarms that people were
-    not shown. `left_out` is the number of alarms that the ledger did not store, because it had no room for them."""
+    """The alarms of one kind within a minute that people did not see one by one. `more` is the number of alarms that
+    people were not shown. `left_out` is the number of alarms that the ledger did not store, because it had no room for
+    them."""
 
     room: str
     code: str
@@ -60,8 +61,8 @@ class AlarmLimit:
         return False
 
     def over(self, now_s: float) -> list[Counted]:
-        """Delete the counts of each minute that is over. Return such a count only if people were not shown some of its
-        alarms, or if the ledger did not store some of them."""
+        """End each minute that is over, and return its counts. A count is left out if people were shown all of its
+        alarms and the ledger stored all of them."""
         over = {key: minute for key, minute in self._minutes.items() if now_s - minute.began_s >= MINUTE_S}
         for key in over:
             del self._minutes[key]

@@ -121,8 +121,8 @@ def count_left_out(db: Store, table: str, code: str, count: int) -> None:
 
 
 def room_of(db: Store, table: str) -> str:
-    """Return under which name a table's refusals are counted against the limit. This is the table's own name, or "" if
-    nobody ever adopted the table, because all such tables share one limit."""
+    """Return the name under which a table's refusals count against the limit: the table's own name, or "" if nobody
+    ever adopted the table, because all tables that were never adopted share one limit."""
     known = db.execute("SELECT 1 FROM adoption WHERE table_id = ?", (table,)).fetchone() is not None
     return table if known else ""
 

@@ -166,8 +166,8 @@ class Awards:
         return Booked(cents is None, tuple(id_ for id_ in moved if id_ != f"{table}.{before + 1}"), tuple(decided))
 
     def _put_right(self, event: int, lock: int) -> list[str]:
-        """Give the levels that rounds won to these rounds in the order in which the rounds' wagers were locked, because
-        a hit may arrive late. Return the ids of the awards that got another level."""
+        """Assign the won levels to the rounds in the order in which the rounds' wagers were locked, because a hit may
+        arrive late. Return the ids of the awards that got another level."""
         moved: list[str] = []
         for number, cents in self.order.put_right(event, lock):
             awards = self.listed("lock = ?", number)
@@ -239,8 +239,8 @@ class Awards:
         return self._decisions.verifiers(award) | (set() if row is None else {str(row[0])})
 
     def _rejected(self, award: Award, by: str) -> dict[str, object]:
-        """Reject the award. Return an entry for the decision's record that says which meter fell and by how much, or an
-        empty dict if no meter fell."""
+        """Reject the award. Return a dict for the decision's record that names the meter whose level fell, with its
+        level before and after. The dict is empty if no level fell."""
         if award.meter is None:
             self._reject(award, by)
             return {}
@@ -263,7 +263,7 @@ class Awards:
     def recall(self, id_: str, by: str, witness: str | None = None) -> Award:
         """Take over into the ledger the steps that the table reported of the award. Return the changed award.
 
-        The award gets the step that the table reported last, with its name and amount. If the table ever reported
+        The award gets the last step that the table reported, with its person and amount. If the table ever reported
         "paid", the award is paid. For example: the award is pending at $100 here, and the table reported "verified" at
         $100 and "paid" at $120. The award becomes paid at $120, and the house adds $20. Awards that share a level are
         recalled in the order in which the table reported their steps. Raises TableError `award_unknown`,
@@ -417,8 +417,8 @@ class Awards:
         return TableError("award_told", f"{told} This ledger does not have that step.", what_to_do(id_, stands, holds))
 
     def _say_again(self, number: int, step: str, cents: int, by: str) -> None:
-        """The table has just reported an old step of the award. If the award's last step here is another one, publish
-        that last step again."""
+        """Publish the award's last step again, if that step is another one than the old step that the table has just
+        reported."""
         last = "seq = (SELECT max(seq) FROM step WHERE award = ?)"
         other = "NOT (step = ? AND cents = ? AND by_whom = ?)"
         self._db.execute(
@@ -562,9 +562,9 @@ class Awards:
             self._books.undo_lock(award.number, lock)
 
     def _withdraw(self, number: int) -> None:
-        """The table now reports that the award is pending again: delete the steps that it had reported before, if each
-        of them is "verified". If one of them is "paid" or "rejected", delete none, because such an award does not
-        become pending again."""
+        """Delete the steps that the table reported of an award, because the table now reports that the award is
+        pending. Do nothing if one of these steps is "paid" or "rejected", because such an award does not become pending
+        again."""
         self._db.execute(
             f"DELETE FROM telling WHERE award = ? AND {_HOLDS} AND NOT EXISTS (SELECT 1 FROM telling AS last"
             " WHERE last.award = telling.award AND last.recalled_by IS NULL AND last.dismissed_by IS NULL"

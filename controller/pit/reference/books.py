@@ -1,10 +1,10 @@
 """The pit's books: double entries for what committed events and people's decisions do to the meters.
 
-Every function works inside the ledger's transaction, so a meter has moved exactly when the event that moved the meter
-is committed. The accounts are `wagers` (below zero: what locked wagers have given), `house` (below zero: what the house
-has added), `shown` (below zero: what the house has added to awards whose tables had shown more than the meter held),
-`meter:NAME`, `reserve:NAME` and `overflow:NAME`, `house_reserve` (what closed meters left), `awards` (what is owed) and
-`paid`. Each posting sums to zero.
+Every function works inside the ledger's transaction, so an event and its change of a meter are committed together. The
+accounts are `wagers` (below zero: what locked wagers have given), `house` (below zero: what the house has added),
+`shown` (below zero: what the house has added to awards whose tables had shown more than the meter held), `meter:NAME`,
+`reserve:NAME` and `overflow:NAME`, `house_reserve` (what closed meters left), `awards` (what is owed) and `paid`. Each
+posting sums to zero.
 
 **Contributions.** Every locked wager on a progressive bet gives a part to each meter that the bet awards.
 
@@ -21,8 +21,8 @@ goes on the next level once the meter was won, because players gave that money.
 been won since. For example: a wager gave 100 cents, the wager was voided, and then a tenth of the meter was won. A
 correction takes 90 cents off the meter, and the house bears 10.
 
-**Undone locks.** If every award of a lock is rejected, the lock is undone: the level was never won. What the house bore
-of a correction because of that lock, the meter bears from then on.
+**Undone locks.** If every award of a lock is rejected, the lock is undone: the level was never won. If the house had
+borne a part of a correction because of that lock, the meter bears that part from then on.
 """
 
 from __future__ import annotations
@@ -509,8 +509,8 @@ class Books:
         return sum((Fraction(part) for row in rows.fetchall() for part in row), Fraction(0))
 
     def _shares(self, stake: int, wagered_cents: int) -> dict[str, Fraction]:
-        """Return how many cents of what `wagered_cents` of the stake's wagers gave are still on each meter and in each
-        reserve. A stake is one bet of one round."""
+        """Return how many cents are still on each meter and in each reserve of the money that wagers of `wagered_cents`
+        gave. The wagers are of one stake (one bet of one round)."""
         shares: dict[str, Fraction] = {}
         for meter, contribution, reserve, fed, now in self._db.execute(
             "SELECT feeding.meter, contribution, reserve, feeding.generation, meter.generation FROM feeding"

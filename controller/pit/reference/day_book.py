@@ -328,7 +328,7 @@ class _Told(Struct, frozen=True):
 
 
 class _Round(Struct, frozen=True):
-    """What the program records when a round's wagers are locked: the dealer, the shift, and the prices of the
+    """The data that are stored when a round's wagers are locked: the dealer, the shift, and the prices of the
     progressive bets."""
 
     shift: str

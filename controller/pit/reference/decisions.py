@@ -94,8 +94,8 @@ class Decisions:
         self._signer: Signer | None = None
 
     def sign_by(self, signer: Signer) -> None:
-        """Sign each decision from now on with this key. An update of the program may have recorded a decision after
-        decisions that are signed. If such a decision is unsigned, sign it first, in a transaction of its own."""
+        """Sign each decision from now on with this key. If an update of the program has added an unsigned decision
+        after the signed ones, sign that decision first, in a transaction of its own."""
         self._signer = signer
         with nonsense_explained(self._db):
             noted = self._db.execute(_NOTED_BY_AN_UPDATE).fetchone()
@@ -183,8 +183,8 @@ def every(db: Store) -> list[dict[str, object]]:
 
 
 def unsigned_before(db: Store, number: int | None) -> list[dict[str, object]]:
-    """Return the decisions without a signature, in order. If `number` is given, return only those that come before that
-    decision."""
+    """Return the decisions that have no signature, in order. If `number` is given, return only those that were recorded
+    before the decision with this number."""
     rows = db.execute(
         "SELECT decision.number, after_event, what, subject, cents FROM decision"
         " LEFT JOIN decided ON decided.number = decision.number WHERE body IS NULL"

@@ -5,8 +5,9 @@ The kernel names the account of the process that asks, and the account's groups 
 award need two different people. Most other decisions are proposed by one person and confirmed by another. Refused
 requests are recorded too.
 
-A person who becomes another account, by `su` or `sudo`, decides nothing: the kernel keeps by which account that person
-logged in. Nothing can tell one person with two logins from two people, and root can make the kernel say anything.
+A person who becomes another account, by `su` or `sudo`, cannot decide anything, because the kernel remembers the
+account with which that person logged in. Nothing can distinguish one person with two logins from two people, and root
+can make the kernel name any account.
 
 At a pit that was started with --practice a request names who asks: `"as": "Lee"`. The record of such a pit says so.
 

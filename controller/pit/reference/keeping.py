@@ -47,8 +47,8 @@ _WITH_IT = ("", "-wal", "-shm")  # a ledger, and what SQLite keeps beside it: an
 
 
 class Kept(Struct, frozen=True):
-    """The result of making or checking a backup: the time `at` which the backup was made, the number of the last event
-    of each table, and the errors in the balance of the backup's ledger (`findings`).
+    """The result of making or checking a backup. `at` is the time at which the backup was made. `tables` maps each
+    table to the number of its last event. `findings` lists what does not balance in the backup's ledger.
 
     `public_key` belongs to the private key that signed the backup. `public_key` is None for an unsigned folder that an
     earlier version wrote.

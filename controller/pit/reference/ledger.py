@@ -139,7 +139,7 @@ class Ledger:
             self._proposals.over(number)
 
     def keep_refused(self, account: str, request: str, code: str, why: str, count: int) -> bool:
-        """Keep a request that the desk refused. Returns False if the list was full, so that only `count` was added."""
+        """Keep a request that the desk refused. If the list is full, only add `count` to a counter; return False."""
         with self._asked():
             return self._refused.keep(account, request, code, why, count)
 
@@ -173,7 +173,7 @@ class Ledger:
         return adoption
 
     def offered(self, table: str, epoch: str, key: str) -> Adoption:
-        """Return the adoption for people to confirm. Raises RefusedError `adoption_malformed` or `key_unseen`."""
+        """Return the adoption of this epoch and key, to be confirmed. Raises `adoption_malformed` or `key_unseen`."""
         with self._reading():
             return self._strangers.offered(table, epoch, key)
 
@@ -268,7 +268,7 @@ class Ledger:
         self._met[table] = shown, state.meters
 
     def look_whether_heard(self, tables: Collection[str]) -> None:
-        """Record which of these tables have every event committed that their state messages name."""
+        """Record which of these tables have all events committed, up to the last event that the table's state names."""
         with nonsense_explained(self._db):
             news = any(self._session.news(self._events.heads(tables)))
         if news:
@@ -429,7 +429,7 @@ class Ledger:
             alarms.count_left_out(self._db, table, code, count)
 
     def room_of(self, table: str) -> str:
-        """Return whose list takes a table's alarms: the table's id, or "" for the list of all never adopted tables."""
+        """Return the name of the list that takes a table's alarms: the table's id, or "" if it was never adopted."""
         with self._db.explained():
             return alarms.room_of(self._db, table)
 
@@ -468,7 +468,7 @@ class Ledger:
             return self._awards.named(id_)
 
     def adoption(self, table: str) -> Adoption | None:
-        """Return the adoption that holds for a table; None if no adoption does."""
+        """Return the table's adoption that is in force; None if there is none."""
         with self._reading():
             return self._adoptions.of(table)
 
@@ -482,7 +482,8 @@ class Ledger:
     ) -> Award:
         """Take a step of an award (for example "paid"), as `by` decided, with `witness` if two people are needed.
 
-        With `without_waiting` nobody waits for other tables' wins. Raises TableError if the step is not allowed now.
+        With `without_waiting`, two people verify an award without waiting for possible earlier hits of other tables.
+        Raises TableError if the step is not allowed now.
         """
         with self._deciding():
             if step == "paid":
@@ -490,7 +491,7 @@ class Ledger:
             return self._awards.take(award, step, by, witness, without_waiting)
 
     def print_slip(self, award: str, by: str) -> ToPrint:
-        """Record that `by` prints an award's slip, and return what to print. Raises TableError, as `slip_not_due`."""
+        """Record that `by` prints an award's slip. Return what to print. Raises TableError, such as `slip_not_due`."""
         with self._asked():
             return self._slips.print_one(award, by)
 

@@ -171,8 +171,8 @@ class Order:
 
     def _why(self, table: str, epoch: str, come: Sequence[int], ms: int, win: int) -> str:
         """Return why an award locked at `ms` must wait for the table `table`; empty if it need not wait. `win` is the
-        number of the award's win. `come` is the last known of that table: whether a shoe is open, the last win that it
-        told, and the round, event number and time of its last lock."""
+        number of the award's win. `come` holds the last news of that table: whether a shoe is open, the last win of
+        which its events tell, and the round, event number and time of its last lock."""
         shoe_open, told, hand, seq, locked_ms = come
         if hand and locked_ms < ms and not self._is_over(table, epoch, hand, seq):
             shoe, round_ = self._db.execute("SELECT shoe, round FROM hand WHERE number = ?", (hand,)).fetchone()

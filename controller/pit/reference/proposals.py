@@ -44,7 +44,7 @@ class Proposal(Struct, frozen=True):
     @property
     def digest(self) -> str:
         """Return a digest that a confirmation must name, so that nobody confirms another proposal by mistake. The
-        number alone does not do, because a number may be given out again."""
+        number alone is not enough, because a later proposal may get the same number."""
         return sha256(f"{self.until_ms} {self.account} {self.request} {self.shown}".encode()).hexdigest()[:16]
 
 

@@ -86,10 +86,12 @@ class Session:
         )
 
     def news(self, heads: Mapping[str, Head]) -> tuple[list[str], list[str]]:
-        """Return two lists of tables. `heads` maps each table to its last committed event. Nothing is written.
+        """Return two lists of tables that have caught up. `heads` maps each table to its last committed event. Nothing
+        is written.
 
-        The first list has the tables of which this ledger lacked acknowledged events, and now lacks none. The second
-        list has the tables whose events are committed up to the last one for the first time in this session.
+        The first list holds the tables whose acknowledged events were missing from this ledger and are now all in it.
+        The second list holds the tables of which, for the first time in this session, every event up to the last one
+        that the table's state names is committed.
         """
         if not self._db.leads:
             return [], []

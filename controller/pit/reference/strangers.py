@@ -28,7 +28,8 @@ _KEY = re.compile("[0-9a-f]{32}|[0-9a-f]{64}")  # a fingerprint, or the key itse
 
 class Met(Struct):
     """The result of judging tables' state messages. `adopted` are the tables that were adopted just now. `refused`
-    holds pairs: a table and its refusal. `to_look` are the tables whose last event may be committed now."""
+    holds pairs: a table and its refusal. `to_look` are the tables for which the caller must check whether all their
+    events are committed by now."""
 
     adopted: list[str] = field(default_factory=list)
     refused: list[tuple[str, RefusedError]] = field(default_factory=list)

@@ -70,8 +70,9 @@ class Section(Struct, frozen=True):
 class PuntoBanco(Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind", tag=True):
     """The game of punto banco: its rules for third cards, and when its cards are turned up (`reveal`).
 
-    "dealt": each card is dealt face up (Mini). "input" (Midi): cards lie face down until the dealer signals that they
-    have been handed back and turned up. "hand_end" (Midi): cards lie face down until the round is complete.
+    The field `reveal` has one of three values. "dealt": each card is dealt face up (Mini). "input" (Midi): cards lie
+    face down until the dealer signals that they have been handed back and turned up. "hand_end" (Midi): cards lie face
+    down until the round is complete.
     """
 
     tableau: Tableau

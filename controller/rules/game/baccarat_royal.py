@@ -99,8 +99,8 @@ class BaccaratRoyal(Struct, frozen=True, forbid_unknown_fields=True, tag_field="
 
     @property
     def house_ways(self) -> dict[str, str]:
-        """What the house has chosen for this game, for players to read: the rules that say which seats play Player and
-        Banker in the next round, after a win ("win") and after a tie ("tie")."""
+        """The house's choices for this game, for players to read. "win" and "tie" are the keys of two rules: which
+        seats play Player and Banker in the next round after a win, and which after a tie."""
         return {"win": self.on_win, "tie": self.on_tie}
 
     @property

@@ -15,8 +15,8 @@ Does = Literal["draw", "stand", "choose"]
 
 
 class BankerDraws(Struct, frozen=True):
-    """What Banker does ("draw", "stand" or "choose") on one total of Banker's first two cards: if Player stood, and
-    after each value of Player's third card."""
+    """What Banker does ("draw", "stand" or "choose") when Banker's first two cards have a certain total. There is one
+    answer for the case that Player stood, and one for each value of Player's third card."""
 
     player_stood: Does
     """Where Player took no third card."""
@@ -36,9 +36,9 @@ class Drawing(Struct, frozen=True):
 
 
 def check_draws(natural: Collection[int], lists: Mapping[str, Collection[int]], rows: str, of: Sequence[int]) -> None:
-    """Check a house's rules for third cards. `natural` are the totals that are naturals. `lists` maps the key of each
-    list in the game file to the totals on which a hand draws or chooses. `of` are the totals for which Banker's drawing
-    rules have a row, and `rows` is the key of these rules in the file.
+    """Check a house's rules for third cards. `natural` are the totals that are naturals. `lists` maps a key of the game
+    file to the totals on which a hand draws or chooses. `rows` is the key of Banker's drawing rules in the game file,
+    and `of` are the totals for which these rules have a row.
 
     Raises ValueError unless the naturals are the highest totals, nobody draws on a natural, and every lower total has
     exactly one row.

@@ -114,8 +114,8 @@ class Lucky9(Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind", 
 
         The seats' choices follow from the hands: a seat with several hands has split, and a hand with three cards has
         hit. If a seat split more than once, the layout does not show which of its hands begins with the seat's second
-        card. In this case the same hand as in `before` is taken (choice). If the seat had another number of hands in
-        `before`, the second hand is taken. Raises HandsError if the rules do not allow these hands.
+        card. The program then takes the hand that began with that card in `before`. If the seat had another number of
+        hands in `before`, the program takes the second hand. Raises HandsError if the rules do not allow these hands.
         """
         assert isinstance(before, SeatHands), "a round of this game"
         read = dict(hands)
@@ -172,8 +172,8 @@ class Lucky9(Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind", 
 
     def shapes(self) -> Sequence[tuple[Shape, Shape]]:
         """Return the pairs of hands, a seat's and the dealer's, that the rules allow in the same round. A hand is given
-        as the total of its first two cards and the points of its third card. Nobody hits a 9, and the dealer follows a
-        rule."""
+        as the total of its first two cards and the points of its third card. A seat may not hit a total of 9, and the
+        dealer must draw or stand by the dealer's rule."""
         seats = [each for each in ANY_SHAPE if each[0] != 9 or each[1] is None]
         dealers = [each for each in ANY_SHAPE if (each[0] in self.dealer_draws_on) is (each[1] is not None)]
         return list(product(seats, dealers))

@@ -169,8 +169,9 @@ class _Tries:
                         yield (*two, third)
 
     def _in_the_shoe(self, both: _Pair) -> bool:
-        """Tell whether the shoe's decks hold enough of each card for both hands of the pair. Always True unless the
-        bet's rows compare the cards of the two hands, because otherwise a card can stand for other cards too."""
+        """Tell whether the shoe's decks hold enough copies of each card for both hands of the pair. This is checked
+        only if the bet's rows compare the cards of the two hands with each other. If they do not, return True, because
+        another card of the same kind can take the place of a card that is used up."""
         cards = both[0] + both[1]
         alone = self._identical or bool(self._together)
         return not alone or all(cards.count(card) <= self._decks for card in cards)

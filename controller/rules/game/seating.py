@@ -60,16 +60,23 @@ def next_actives(
 ) -> Actives:
     """Return the two seats that play Player and Banker in the next round.
 
-    Clockwise means by rising seat number, and from the highest to the lowest. `on_win` says what happens after a win.
-    "loser_to_free_seat": the loser's role moves clockwise to the next occupied seat that had no role, or stays if there
-    is no such seat. "loser_to_next_seat": the loser's role moves to the next occupied seat. If the winner sits at that
-    seat, the winner moves to the loser's seat and keeps the winner's role. "both": the two roles move as after a tie.
+    Roles move clockwise: by rising seat number, and from the highest number to the lowest. `on_win` says what happens
+    after a win:
 
-    `on_tie` says what happens after a tie. "next_seat": each role moves to the next occupied seat, even to the seat
-    that the other role is leaving. Example: seats 4, 5 and 6 are occupied; Player 4 and Banker 5 become Player 5 and
-    Banker 6. If a player left during the round, both roles can come to the same seat: then Player takes that seat, and
-    Banker the seat after it. "free_seat": each role moves to the next seat that had no role. If both would take the
-    same seat, the nearer role takes it. "nowhere": both roles stay.
+    - "loser_to_free_seat": the loser's role moves to the next occupied seat that had no role. It stays if there is no
+      such seat.
+    - "loser_to_next_seat": the loser's role moves to the next occupied seat. If the winner sits at that seat, the
+      winner moves to the loser's seat and keeps the winner's role.
+    - "both": the two roles move as after a tie.
+
+    `on_tie` says what happens after a tie:
+
+    - "next_seat": each role moves to the next occupied seat, even to the seat that the other role is leaving. Example:
+      seats 4, 5 and 6 are occupied; Player 4 and Banker 5 become Player 5 and Banker 6. If a player left during the
+      round, both roles can come to the same seat: then Player takes that seat, and Banker the seat after it.
+    - "free_seat": each role moves to the next seat that had no role. If both would take the same seat, the role that is
+      nearer to that seat takes it.
+    - "nowhere": both roles stay.
     """
     free = set(occupied) - {actives.player, actives.banker}
     if outcome is not Outcome.TIE and on_win != "both":

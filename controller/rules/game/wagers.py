@@ -272,9 +272,9 @@ _NEEDS = {
 
 
 def _beside_the_seated(rules: WagerRules, standing: Sequence[Wager], back: Wager, circles: Collection[str]) -> bool:
-    """Tell whether the seated player has made the wager without which a back bettor's wager (`back`) is not allowed. In
-    a betting circle this is a wager in the same circle. On any other spot the house's rule `back_bets_beside` says
-    which."""
+    """Tell whether a back bettor's wager (`back`) is allowed beside the wagers of the seated player. In a betting
+    circle, the seated player must have a wager in the same circle. On any other spot, the house's rule
+    `back_bets_beside` says whether the seated player needs a wager on the same spot or on any spot."""
     seated = {wager.spot for wager in standing if wager.seat == back.seat and not wager.back}
     return back.spot in seated if back.spot in circles or rules.back_bets_beside == "same_bet" else bool(seated)
 

@@ -32,8 +32,9 @@ GROUP = "The shoe"
 
 
 class NewShoe(Request, frozen=True):
-    """A request to announce a new shoe. A supervisor (a name, or "key") may announce a new shoe between rounds even if
-    a shoe is open. The request then ends the open shoe."""
+    """A request to announce a new shoe. `supervisor` is None for a dealer's request, and otherwise the supervisor's
+    name, or "key" if the supervisor's key was turned. A supervisor may announce a new shoe between rounds even if a
+    shoe is open. The request then ends the open shoe."""
 
     supervisor: str | None = None
 
@@ -261,9 +262,9 @@ def opened(table: Table, by: str, ambient: Ambient) -> ShoeOpened:
 
 
 def _last_of_shoe_before(report: Report | None) -> Report | None:
-    """Return the last report of the shoe before, because the number of the new shoe's first report must follow that
+    """Return the last report of the previous shoe, because the number of the new shoe's first report must follow that
     report's number. If the report has no number, return a report without its frame. The frame is not needed, and it
-    would publish a card of the last shoe beside the rules of the new one."""
+    would publish a card of the previous shoe beside the rules of the new one."""
     return report if report is None or report.seq is not None else Report(None, "")
 
 

@@ -143,8 +143,8 @@ class Dialogue:
     """Gets the answer to each question of a setup: from the person at the terminal, or from a file that has the answer
     already.
 
-    `given` are the answers in a file that a person wrote. The questions that it answers are not asked. `usual` are
-    answers of an earlier setup or values in the table's file. They are proposed to the person. If there is no
+    `given` are the answers in a file that a person wrote. A question with an answer in `given` is not asked. `usual`
+    are answers of an earlier setup or values in the table's file. They are proposed to the person. If there is no
     `terminal`, they are taken as the answers. `kept` is the file in which this setup stores its answers.
     """
 

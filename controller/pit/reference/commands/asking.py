@@ -60,8 +60,8 @@ def decide(options: Namespace, request: dict[str, Any]) -> int:
 
 
 def asks(do: str, *names: str) -> Callable[[Namespace], int]:
-    """Return a function for a command that asks the pit for the act `do`. The request takes the values of the
-    command-line options in `names`."""
+    """Return the function that runs one `pitctl` command: it sends the pit a request for the act `do`. `names` are the
+    command-line options whose values go into the request."""
     return lambda options: decide(options, {"do": do, **{name: getattr(options, name) for name in names}})
 
 

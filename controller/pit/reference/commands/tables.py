@@ -79,8 +79,8 @@ def add_events(parser: ArgumentParser) -> None:
 
 
 def _moment(text: str) -> str:
-    """Check that `text` is a day or a time in UTC, such as 2026-11-26 or 2026-11-26T21:30, and return it. The values
-    stay text, because the alphabetical order of such texts is their order in time."""
+    """Check that `text` is a day or a time in UTC, such as 2026-11-26 or 2026-11-26T21:30. Return the text unchanged,
+    because the alphabetical order of such texts is their order in time."""
     if not _MOMENT.fullmatch(text):
         raise ArgumentTypeError(f"{text} is no time: write 2026-11-26, or 2026-11-26T21:30 in UTC")
     return text
