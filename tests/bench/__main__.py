@@ -1,8 +1,9 @@
-"""`make bench`: measure on this machine how much time, memory and disk a table uses, compared with the floor (the least
-that any table must do). The figures go into bench/FIGURES.md.
+"""`make bench`: measures how much time, memory and disk a table uses on this machine. The figures are compared with the
+floor (the least that any table must do), and go into bench/FIGURES.md.
 
-`python -m tests.bench --quick` takes small samples, and `--only latency,scale` measures only a part; both only print.
-Temporary files, the journals among them, lie in TMPDIR: set that variable to measure another disk.
+`python -m tests.bench --quick` takes small samples, and `--only latency,scale` measures only a part. With either option
+the figures are only printed. Temporary files such as the journals lie in TMPDIR: set that variable to measure another
+disk.
 """
 
 from __future__ import annotations
@@ -142,7 +143,7 @@ _MEASURES: dict[str, _Measure] = {
 
 
 def _disk(folder: Path) -> str:
-    """Return the type of the file system that holds the folder, and the device on which it is, as text."""
+    """Return a text that names the type of the file system on which `folder` lies, and its device."""
     told = subprocess.run(["df", "--output=fstype,source", str(folder)], capture_output=True, text=True, check=False)
     kind, _, source = told.stdout.strip().rpartition("\n")[2].partition(" ")
     return f"{kind or 'unknown'} on {source.strip() or 'unknown'}"

@@ -62,7 +62,8 @@ def measure(house: House, events: int) -> Iterator[Section]:
 def _fill(path: Path, key_file: Path, rules: TableRules, events: int) -> None:
     """Fill a journal with `events` events: the locks and rounds of shoe after shoe, and the opening of a last shoe.
 
-    A replay begins at that opening, so the daemon starts with an open shoe and nothing dealt.
+    A daemon replays the journal from the opening of the last shoe. So it starts with an open shoe from which nothing is
+    dealt.
     """
     key = load_or_make_key(key_file)
     journal = Journal(path, rules.table, key, key.public)

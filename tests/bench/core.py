@@ -1,5 +1,5 @@
-"""Measures the pure core of the program, without journal and lamps: how long one fact and one complete round take, at a
-table of each of the five rule sheets."""
+"""Measures the pure core of the program, without journal and lamps: how long one fact and one complete round take. It
+measures a table of each of the five rule sheets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The floor of the measurements: a bare table and a bare pit that do what no table can do without, and nothing more.
+"""The floor of the measurements: a bare table and a bare pit that do only the work that every table and pit must do.
 `python -m tests.bench.floor table|pit FOLDER PORT`.
 
 The bare table reads from a serial line. For each read it commits one row with synchronous=FULL and writes one lamp. If
@@ -38,7 +38,7 @@ def at_once(_client: Client, _data: Any, connection: Any) -> None:
 
 
 def main() -> int:
-    """Run as the bare table or the bare pit, whichever the command line names, until the process is ended."""
+    """Run the bare table or the bare pit, as the command line says, until the process is ended."""
     role, folder, port = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
     client = Client(CallbackAPIVersion.VERSION2, protocol=MQTTProtocolVersion.MQTTv5)
     client.on_socket_open = at_once

@@ -1,4 +1,5 @@
-"""Starts the processes that are measured (a broker, a pit, a table's daemon), and asks the kernel what each uses."""
+"""Starts the processes that the benchmark measures (a broker, a pit, a table's daemon), and asks the kernel how much
+CPU time, memory and disk each uses."""
 
 from __future__ import annotations
 
@@ -101,8 +102,8 @@ def house(folder: Path) -> Iterator[House]:
 
 @contextmanager
 def cell(folder: Path) -> Iterator[House]:
-    """Run a broker and a pit whose ledger is in PostgreSQL with a synchronous standby (a second database that has every
-    commit). After the pit is killed, another pit can take over.
+    """Run a broker and a pit for the length of a `with` block. The pit's ledger is in PostgreSQL, with a synchronous
+    standby (a second database that has every commit). After the pit is killed, another pit can take over.
 
     Both databases lie on the disk of TMPDIR.
     """

@@ -1,13 +1,13 @@
 """Measures how long it takes from a card to its lamp, and from a round to the pit's acknowledgement. Both are compared
 with the floor (floor.py), a bare table that does only what is indispensable.
 
-Table and floor run at the same time and take turns, round by round, on the same disk and broker, so that whatever else
-the machine does affects both. Everything is measured from outside: the moment before the confirming copy of a card's
-report is written to the pty, the end of the disk's sync (syncs.c), a lamp's byte in the file of simulated pins, and
-what a subscriber receives.
+Table and floor run at the same time on the same disk and broker, and play rounds in turn. In this way the rest of the
+machine's work affects both equally. Four moments are measured from outside: just before the second, confirming copy of
+a card's report is written to the pty; the end of the disk's sync (syncs.c); the change of a lamp's byte in the file of
+simulated pins; and the arrival of a message at a subscriber.
 
-A subscriber receives an event in the same turn of the broker in which the broker answers PUBACK. The one moment is
-therefore taken for the other.
+The broker sends an event to a subscriber in the same turn in which it answers the table with PUBACK. So the arrival at
+the subscriber is taken as the moment of the PUBACK.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class Ears:
 
     def first(self, topic: str, fits: Callable[[bytes], bool], since_ns: int) -> tuple[int, bytes]:
         """Wait for the first message on the topic that arrived after `since_ns` and for which `fits` returns True.
-        Returns the time of its arrival in nanoseconds, and its payload."""
+        `fits` gets the message's payload. Returns the time of the message's arrival in nanoseconds, and its payload."""
         found: list[tuple[int, bytes]] = []
 
         def heard() -> bool:
@@ -99,7 +99,7 @@ class Ears:
 
 
 class NotedLine(PtyLine):
-    """A simulated serial line (pty) that stores when it was last written to."""
+    """A simulated serial line (pty) that stores the time of the last write to it."""
 
     wrote_ns = 0
 
@@ -232,7 +232,8 @@ class PlayedTable:
 
     @property
     def idle_share(self) -> float:
-        """The fraction of one core that the table's daemon uses while nothing happens but the sampling of its pins."""
+        """The fraction of one CPU core that the table's daemon uses while nothing happens except that it samples its
+        pins."""
         return self._idle_share
 
     def _open_shoe(self, deck: Deck) -> Deck:
@@ -295,7 +296,8 @@ class PlayedTable:
         self.times.acknowledged.append((acked_ns - confirmed_ns) / 1e6)
 
     def _look(self, seconds: float) -> None:
-        """Wait while the shoe sends a second copy of its report, and watch the lamps for a change meanwhile."""
+        """Wait for `seconds` while the shoe sends the copies of its report. Store the time of the last write. From the
+        second copy on, watch the lamps for a change."""
         self._copies_ns.append(self._line.wrote_ns)
         ends_s = time.monotonic() + seconds
         if self._changed_ns is None and len(self._copies_ns) > 1:

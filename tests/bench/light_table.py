@@ -26,8 +26,9 @@ _ROUNDS_A_SHOE = 80
 
 
 class LightTable(LightWire):
-    """A simulated table, of which only those parts exist that the pit and the broker see. `number` distinguishes it.
-    `round_events` are the events of one round, which every round sends again with its own number.
+    """A simulated table, of which only those parts exist that the pit and the broker see. `number` distinguishes the
+    table from the others. `round_events` are the events of one round. Every round sends them, with the numbers of that
+    round.
 
     `delays_s` are the times from the publishing of events to the pit's acknowledgement.
     """
@@ -112,8 +113,8 @@ class LightTable(LightWire):
         )
 
     def heard(self, kind: str, payload: bytes, retained: bool) -> None:
-        """Handle a message of the pit. An acknowledgement removes events from the waiting ones; for the meters' levels,
-        the time is stored."""
+        """Handle a message of the pit. An acknowledgement removes events from the list of waiting events. For a message
+        with the meters' levels, its time is stored."""
         super().heard(kind, payload, retained)
         if kind == "meters" and not retained:
             self._levels_s = time.monotonic()

@@ -1,5 +1,5 @@
-"""Measures `tablectl par` and `tablectl check`: how long it takes to count every bet of a game, to count again with
-other cards in the shoe, and to count the slowest bets."""
+"""Measures `tablectl par` and `tablectl check`: how long it takes to compute the odds of every bet of a game, to
+compute them again after cards have left the shoe, and to compute the odds of the slowest bets."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ _MOST_OF_CHOICES_MS = 1000
 
 
 def measure(times: int) -> Iterator[Section]:
-    """Measure how long counting the odds of each table takes, first from nothing, and then after cards have left the
-    shoe. Each is measured `times` times."""
+    """Measure how long it takes to compute the odds of each table's bets: first from nothing, and then after cards have
+    left the shoe. Each is measured `times` times."""
     yield Section(
         "The odds",
         "Every bet of a table counted exactly, Royal 9 at each of its seats: from nothing, which asks the rules for "
@@ -46,8 +46,8 @@ def measure(times: int) -> Iterator[Section]:
 
 
 def measure_worst() -> Iterator[Section]:
-    """Measure the bets whose odds take longest to count, and the rest of `tablectl check` for each table. Each is
-    measured once."""
+    """Measure the bets whose odds take longest to compute. Measure also the rest of `tablectl check` for each table.
+    Each is measured once."""
     house = subject(TABLES / "ez_baccarat.toml")
     cases = {spot: replace(house, bets=(*house.bets, bet)) for spot, bet in _WORST.items()}
     cases |= {table: subject(TABLES / f"{table}.toml") for table in _TABLES}
@@ -125,7 +125,8 @@ def _from_nothing(of: Subject) -> None:
 
 
 def _later(of: Subject) -> Shoe:
-    """Return the cards of a shoe after sixty cards have left it, more of some ranks than of others."""
+    """Return the cards that are left in a shoe after sixty cards have left it. Of some ranks more cards are gone than
+    of others."""
     left = dict(fresh(of.shoe.decks))
     for card in DECK[:30]:
         left[card] -= 2

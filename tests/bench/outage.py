@@ -23,7 +23,8 @@ _LEVELS_AIM_S = 3.0
 
 
 class _Marks:
-    """Stores for each table when the condition `has` first held for it, in seconds after the pit's restart."""
+    """The times at which the tables recovered. For each table, an object of this class stores when the condition `has`
+    first held for the table, in seconds after the pit's restart."""
 
     def __init__(self, tables: list[LightTable], has: Callable[[LightTable], bool]) -> None:
         self._waiting = tables

@@ -1,5 +1,5 @@
-"""Measures one to two hundred tables on one Mosquitto and one reference pit, first at a fixed pace, then as fast as
-they can play. It also measures a cell, which is a pit with a replicated ledger."""
+"""Measures one to two hundred tables on one Mosquitto and one reference pit, first at a fixed pace, then as fast as the
+tables can play. It also measures a cell, which is a pit with a replicated ledger."""
 
 from __future__ import annotations
 
@@ -68,8 +68,8 @@ class Step:
 
 
 class Tables:
-    """Many simulated tables (`LightTable`) in this process, which make progress when `turn` is called. A round has two
-    events, of which `play` are sent at a time.
+    """Many simulated tables (`LightTable`) in this process. They handle their messages when `turn` is called. A round
+    has two events, of which `play` are sent at a time.
 
     Raises TableError `bench` if some table cannot begin to send its events in time.
     """
@@ -375,5 +375,6 @@ def _growth(
 
 
 def _slope(steps: Sequence[_S], figure: Callable[[_S], float]) -> float:
-    """Return how much each additional table adds to this figure of the measurements, by least squares."""
+    """Return by how much the value of `figure` grows with each additional table, as the slope of a line through all
+    measurements (least squares)."""
     return statistics.linear_regression([step.tables for step in steps], [figure(step) for step in steps]).slope

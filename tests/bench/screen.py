@@ -1,5 +1,5 @@
-"""Measures the players' page: the time from a round's last card at the table to the round's mark on the page, and how
-much CPU browsers cost the table."""
+"""Measures the players' page: the time from a round's last card at the table to the moment when the page marks the
+round's result, and how much CPU the browsers that read the page cost the table."""
 
 from __future__ import annotations
 

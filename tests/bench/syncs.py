@@ -52,8 +52,8 @@ class Syncs:
         return int.from_bytes(self._bytes[:8], "little")
 
     def first_ended_ns(self, after_ns: int) -> int | None:
-        """Return when the first disk sync ended that began after the time `after_ns`, in ns of the monotonic clock;
-        None if no such sync has ended."""
+        """Take the first disk sync that began after the time `after_ns`. Return the time at which it ended, in
+        nanoseconds of the monotonic clock, or None if no such sync has ended."""
         count = self.count
         slots = (_SLOT.unpack_from(self._bytes, 16 + 16 * (number % _SLOTS)) for number in range(count)[-_SLOTS:])
         return min((ended_ns for begun_ns, ended_ns in slots if begun_ns > after_ns), default=None)

@@ -67,13 +67,13 @@ def _at_a_start(name: str, clause: str, statement: str) -> Defect:
 
 
 def _noted(name: str) -> str:
-    """Return Python source that reads the number in the file `name` on the pit's machine, or gives 0 if there is no
-    such file."""
+    """Return Python source for an expression that reads the number in the file `name`, or is 0 if there is no such
+    file. The planted defect uses it in the pit's program."""
     return f"int(open({name!r}).read() if __import__('os').path.exists({name!r}) else 0)"
 
 
 def _note(name: str) -> str:
-    """Return Python source for a function that writes its argument, a number, into the file `name`."""
+    """Return Python source for a function that takes a number and writes it into the file `name`."""
     return f"lambda number: __import__('pathlib').Path({name!r}).write_text(str(number)) and None"
 
 

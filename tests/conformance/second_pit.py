@@ -4,8 +4,8 @@ speaks MQTT 5 on a bare socket, and signs with PyNaCl.
     second_pit run LOG HOST:PORT | second_pit adopt LOG TABLE EPOCH KEY | second_pit verified|paid|rejected LOG AWARD
     second_pit corrected LOG EVENT | second_pit limit|price LOG METER CENTS | second_pit close LOG METER INTO
 
-Its books are a file of lines with everything that happened, in order. The pit has three meters, and no screens for
-people. Nobody should take it as an example.
+The pit's only record is the file LOG, which has a line for everything that happened, in order. The pit has three
+meters, and no screens for people. Nobody should take it as an example.
 """
 
 import asyncio

@@ -116,9 +116,9 @@ class Person(Deeds):
         self._tap("deal", "wagers_locked")
 
     def _tap(self, button: str, phase: str) -> None:
-        """Press and release the button until the table reaches the phase. The press is repeated only once a second,
-        because the table may take a press soon after the last one for the same press: a contact that opens only for a
-        moment counts as closed all the time."""
+        """Press and release the button until the table reaches the phase. Press it only once a second: if a contact
+        opens only for a moment, the table counts it as closed all the time, and would take two quick presses for one.
+        """
 
         def tapped() -> bool:
             self._pins.tap(button)

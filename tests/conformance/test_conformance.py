@@ -106,7 +106,7 @@ def _can_be_planted(defect: Defect) -> None:
 
 def test_a_defect_names_only_what_is_there(tmp_path: Path) -> None:
     """No planted defect uses an undefined name. A program that ends with a NameError would break most clauses, and so
-    would not show whether the conformance kit finds the defect."""
+    would not show whether the conformance kit finds the intended defect."""
     for number, defect in enumerate([*PIT_DEFECTS, *TABLE_DEFECTS]):
         (tmp_path / f"{number}.py").write_text(f"# {defect.name}\n{defect.planted()}", "utf-8")
     ruff = [sys.executable, "-m", "ruff", "check", "--isolated", "--no-cache", "--select=F821", str(tmp_path)]
@@ -124,8 +124,8 @@ def test_the_pages_count_the_planted_defects(page: str) -> None:
 
 
 def test_a_kit_says_old_events_in_the_words_of_their_version() -> None:
-    """The conformance kit writes an event of contract version 2 with the same fields as the real old events in
-    `version_2.json.gz`."""
+    """The conformance kit can write an event as contract version 2 has it. Its fields are the same as in the real old
+    events in `version_2.json.gz`."""
     evenings = json.loads(gzip.decompress((ROOT / "tests/sheets/version_2.json.gz").read_bytes()))
     evenings_of_royal9_last = sorted(evenings, key=lambda name: name.startswith("royal9:"))
     then = {event["type"]: event for name in evenings_of_royal9_last for event in evenings[name]}
@@ -269,8 +269,8 @@ def test_a_second_pit_of_other_libraries_keeps_the_clauses_of_a_sample(
 @pytest.mark.proof
 @needs_mosquitto
 def test_a_second_pit_of_other_libraries_keeps_every_clause(tmp_path: Path, figure: Callable[[str], None]) -> None:
-    """The second pit keeps every clause that it must keep. The conformance kit reports two clauses as not tried. They
-    are about cosigning journals, which this pit does not do and which no pit must do."""
+    """The second pit, which uses other libraries, keeps every clause that the conformance kit tries. The kit reports
+    two clauses as not tried, because they are about cosigning journals. This pit does not cosign, and no pit has to."""
     report = try_second_pit(tmp_path)
     not_tried = [line.clause.number for line in report.lines if line.result is Result.NOT_TRIED]
     assert not_tried == ["P41", "P42"]

@@ -1,4 +1,4 @@
-"""Tests that the page docs/conformance.md works for a stranger. Its commands start in an empty folder with the
+"""Tests that a stranger can follow the page docs/conformance.md. Its commands start in an empty folder with the
 program's wheel, and end with a report."""
 
 from __future__ import annotations

@@ -300,9 +300,9 @@ def test_options_of_which_one_would_do_nothing_are_refused(
 
 
 def test_a_clause_for_which_the_fire_had_nothing_is_not_tried() -> None:
-    """The report calls a clause not tried if the events or decisions that the clause is about did not occur in the
-    stress test. The test begins with counts that are enough for every clause, and sets the count of one kind to zero at
-    a time."""
+    """The report calls a clause not tried if the stress test had none of the events or decisions that the clause is
+    about. This test begins with enough of everything for every clause. After that it sets one count at a time to zero.
+    """
     burnt = object.__new__(Fire)
     burnt.told, burnt._decided = Counter({"ends of the program under fire": 1}), {}
     burnt._deeds = Deeds(PIT_DEEDS, {"verify": "true", "pay": "true"}, False)

@@ -175,12 +175,12 @@ class Cell:
 
     @property
     def key(self) -> bytes:
-        """The public key whose private half both pits use to sign."""
+        """The public key of the key pair with which both pits sign."""
         return load_or_make_key(Path(self._key)).public
 
     def head_office_findings(self) -> list[str]:
-        """Run the head office's audit on a log of all the events and decisions that the pits have signed. Returns what
-        the audit finds wrong."""
+        """Run the head office's audit on a log of all the events and decisions that the pits have signed. Returns a
+        list of texts, one for each error that the audit finds."""
         log = self.folder / "house.log"
         with log.open("w", encoding="utf-8") as out, redirect_stdout(out):
             assert main(["events", "--ledger", self.url]) == 0

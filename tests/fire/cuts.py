@@ -26,7 +26,7 @@ _LINE = re.compile(
 
 
 class Records:
-    """The lengths of the TLS records that have passed completely in one direction of a connection."""
+    """The lengths of the TLS records that have passed completely in one direction of an encrypted connection."""
 
     def __init__(self) -> None:
         self.lengths: list[int] = []
@@ -65,8 +65,9 @@ class _Connection:
 
 
 def places(log: str, cuts: Sequence[tuple[str, Cut]]) -> Counter[str]:
-    """Count the cuts by what had been exchanged before them: after an event and before its PUBACK, after the PUBACK and
-    before the pit's acknowledgement, or elsewhere. A cut that cannot be placed for certain counts as elsewhere.
+    """Count the cuts by the moment at which they came: after an event and before its PUBACK, after the PUBACK and
+    before the pit's acknowledgement, or at any other moment. A cut whose moment is uncertain counts as "any other
+    moment".
 
     `log` is the broker's log, and `cuts` has pairs of a table's name and a cut of its connection.
     """
@@ -101,8 +102,9 @@ def _step(line: re.Match[str]) -> tuple[str, int]:
 
 
 def _place(steps: Sequence[tuple[str, int]], passed: Records) -> str:
-    """Return between which messages of a connection it was cut. The broker sends its TLS records in order, so that the
-    lengths of the records that passed show which messages arrived."""
+    """Return between which messages the connection was cut. `steps` has the connection's messages, and `passed` the TLS
+    records that came from the broker before the cut. The broker sends its TLS records in order, so their lengths show
+    which messages arrived."""
     left, arrived = list(passed.lengths), set[int]()
     for place, (_, length) in enumerate(steps):
         if length and length not in left:

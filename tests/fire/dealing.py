@@ -61,11 +61,13 @@ class SecondDealer:
     """A simulated dealer at one table of the stress test, who is independent of the table: it deals by the game's
     rules, whether the table receives the cards or not, and judges the table by the cards that were dealt.
 
-    `strikes` says in which rounds something is killed, and `hurt` kills a broker or a pit. `dealt` has the rounds that
-    were dealt, in order. `combinations` has each seat with the King and the 9 that are printed there.
+    `strikes` maps the number of a round to the kill or interruption that is planned in it. The function `hurt` kills a
+    broker or a pit. `dealt` has the rounds that were dealt, in order. `combinations` has each seat with the King and
+    the 9 that are printed there.
 
-    What the table has shown is committed, and no kill may lose it. For this reason, in a round in which the daemon is
-    killed, the dealer waits before each card until the earlier cards are shown. Only the last card may be lost.
+    A card that the table has shown is on its disk, and no kill may lose it. For this reason, in a round in which the
+    daemon is killed, the dealer waits before each card until the earlier cards are shown. Only the last card may be
+    lost.
     """
 
     def __init__(self, table: Table, seed: int, strikes: Mapping[int, Strike], hurt: Callable[[Strike], None]) -> None:
@@ -279,8 +281,8 @@ class SecondDealer:
 
     def _is_mended(self, round_: Dealt | None) -> bool:
         """Tell whether the table is ready for the next round. If it is not, let the supervisor void the unfinished
-        round, count the cards, or clear the fault. `round_` is the one that was dealt last, or None before a new shoe.
-        """
+        round, count the cards, or clear the fault, and return False. `round_` is the round that was dealt last, or None
+        before a new shoe."""
         face = self.status()["face"]
         in_round = face["phase"] in ("wagers_locked", "round_in_play")
         if not in_round and (face["fault"] is None or (round_ is None and _unheard(face))):
@@ -297,8 +299,9 @@ class SecondDealer:
         return False
 
     def _is_counted(self) -> bool:
-        """Return True if the table needs no count of the shoe's cards. If it needs one, let the supervisor enter the
-        count, and return whether the table accepts it. The table accepts the count if it knows of every card."""
+        """Return True if the table does not ask for a count of the shoe's cards. If it asks for one, let the supervisor
+        enter the number of cards left, and return whether the table accepts that number. The table accepts it if it has
+        received every card."""
         return not _unheard(self.status()["face"]) or self._supervise("count", left=self._left)
 
     # Kills.
@@ -332,8 +335,8 @@ class SecondDealer:
             self._shoe.unplug()
 
     def _hear_again(self, strike: Strike) -> None:
-        """Deal the rounds that the table is meant to miss, and then let it receive the shoe's reports again. No wagers
-        were locked for those rounds, so the table's events must not report them."""
+        """Deal rounds while the table is kept from receiving the shoe's reports. After those rounds, let the table
+        receive reports again. No wagers were locked for those rounds, so the table's events must not report them."""
         for _ in range(strike.unheard_rounds):
             round_ = FeltRound()
             while round_.side is not None:
@@ -382,7 +385,7 @@ class SecondDealer:
 
     def _supervise(self, act: str, **said: int | str) -> bool:
         """Request a supervisor's act from the table, and return whether the table accepted it. `said` gives the fields
-        of the request. For an act that may clear a fault, the request names the table's present fault."""
+        of the request. If the act can clear a fault, the request also names the table's present fault."""
         fault = self.status()["face"]["fault"] if act in ("clear", "void", "count", "new_shoe") else None
         named = {} if fault is None else {"fault": str(fault["id"])}
         return bool(self._say({"do": act, "by": "Ann", **said, **named})["ok"])
@@ -428,8 +431,8 @@ class SecondDealer:
 
 
 def _shoe(table: Table, line: PtyLine, rng: random.Random) -> FarShoe | FarBeeTek:
-    """Return a simulated shoe of the table's brand. With an Angel Eye shoe, the report number after 9 is 0 or 1 at
-    random, and copies of its reports are damaged, lost or doubled at random."""
+    """Return a simulated shoe of the table's brand. An Angel Eye shoe numbers its reports with one digit: after 9 it
+    goes on with 0 or 1, which is chosen at random. Copies of its reports are damaged, lost or doubled at random."""
     if table.files.values["shoe"]["driver"] == "beetek":
         return FarBeeTek(line)
     shoe = FarShoe(line, wrap=rng.randrange(2))

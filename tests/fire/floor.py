@@ -174,8 +174,8 @@ class Floor:
         )
 
     def _last_win_was_told(self) -> bool:
-        """Tell whether each table has reported the latest win of a meter in its events. The pit announces wins one
-        after the other."""
+        """Tell whether each table has reported the latest win of a meter in its events. Only the latest win is checked,
+        because the pit announces wins one after the other."""
         with closing(sqlite3.connect(f"file:{self.ledger}?mode=ro", uri=True)) as db:
             (last,) = db.execute("SELECT max(seq) FROM win").fetchone()
             told = "SELECT body FROM event WHERE table_id = ? AND instr(body, 'win_told') ORDER BY seq DESC LIMIT 1"
@@ -189,7 +189,8 @@ class Floor:
             return db.execute(steps).fetchall()
 
     def _progress(self) -> object:
-        """Return the number of events in the pit's ledger. The value changes as long as new events come."""
+        """Return the number of events in the pit's ledger. A test that waits compares two such values: if they are
+        equal, no event came between them."""
         return heads(self.ledger, "SELECT 'events', count(*) FROM event")
 
     # How it is built.
@@ -259,7 +260,7 @@ class Floor:
         self.heard[message.topic.rpartition("/")[2]] += 1
 
     def _audit(self) -> None:
-        """Check the ledger that a killed pit has left behind, and add an entry to `wrong` if its account does not
+        """Check the ledger file of a pit that was killed. Add an entry to `wrong` if the ledger's money accounts do not
         balance."""
         with closing(Ledger(self.ledger)) as ledger:
             self.wrong.extend(f"after a kill of the pit: {finding}" for finding in ledger.account().findings)
@@ -287,10 +288,11 @@ def notes(folder: Path) -> Path:
 
 
 class Process:
-    """A program that is started again some time after it was killed. The program must never end by itself.
+    """A program that a test kills, and that this class starts again some time later. The program must never end by
+    itself.
 
-    `before_start` is called before each restart. `kills` counts the kills. If the program ends by itself, this is added
-    to the list `wrong`.
+    `before_start` is called before each restart. `kills` counts the kills. If the program ends by itself, a text about
+    this is added to the list `wrong`.
     """
 
     def __init__(
@@ -359,8 +361,8 @@ class Process:
 
 
 def _from_a_meter(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a copy of this row of a bet, in which the award is paid from the meter `any_royal` instead of a fixed
-    amount."""
+    """Return a copy of a row of a bet's pay table. In the copy, the award is paid from the meter `any_royal` instead of
+    a fixed amount."""
     return {"when": row["when"], "award": row["award"], "meter": "any_royal"}
 
 
@@ -375,8 +377,8 @@ def came_true(
     progress: Callable[[], object] = lambda: None,
     look_every_s: float = 0.02,
 ) -> None:
-    """Wait until the condition holds. Raises AssertionError if the condition does not hold and `progress` has returned
-    the same value for `within_s` seconds. The error's text contains what `picture` returns."""
+    """Wait until `condition` returns a true value. Raises AssertionError if the condition does not hold and the value
+    of `progress` has not changed for `within_s` seconds. The error's text contains what `picture` returns."""
     gives_up_s, before = time.monotonic() + within_s, progress()
     while True:
         if (now := progress()) != before:

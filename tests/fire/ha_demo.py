@@ -3,11 +3,12 @@ when the leading pit's machine stops.
 
 The machines are loopback addresses. In a test they may also be network namespaces, with one address for both brokers
 that moves from machine to machine. In that case a machine that loses its power is first cut off from the network, so
-that nobody is told of its end. Later the machine of the primary database is cut off while it keeps running.
+that no other program is told that its connections ended. Later the machine of the primary database is cut off while it
+keeps running.
 
 The files of config/ha configure what runs on the machines. Machines `one` and `two` run etcd, PostgreSQL under Patroni,
-a broker and a pit. The witness runs etcd and a third copy of the database. If no address moves, the table has both
-brokers in its `hosts`.
+a broker and a pit. The witness (the third machine) runs etcd and a third copy of the database. If no address moves, the
+table has both brokers in its `hosts`.
 """
 
 from __future__ import annotations
@@ -118,8 +119,8 @@ class Machine:
         self._run("etcd", [_program("etcd") or ""], {**etcd, "ETCD_DATA_DIR": str(self._folder / "etcd")})
 
     def start_services(self) -> None:
-        """Start PostgreSQL under Patroni on the machine, and the broker except on the witness. Where an address moves
-        between the brokers, start keepalived too."""
+        """Start PostgreSQL under Patroni on the machine. Start the broker, unless the machine is the witness (the third
+        machine). If the demonstration uses an address that moves between the brokers, start keepalived too."""
         patroni = self._folder / "patroni.yml"
         patroni.write_text(self._shipped("patroni.yml"), "utf-8")
         self._run("patroni", [_program("patroni") or "", str(patroni)])
@@ -230,8 +231,8 @@ class House:
         self._ends = ends
 
     def certify(self, folder: Path, name: str) -> None:
-        """Make the folder, and write a certificate for `name` into it, with its private key and the certificate
-        authority that issued it."""
+        """Make `folder`, and write three files into it: a certificate for `name`, its private key, and the certificate
+        of the authority that issued it."""
         folder.mkdir()
         certificate, key = self._ca.issue(name)
         for file, pem in (("ca.crt", self._ca.certificate), ("machine.crt", certificate), ("machine.key", key)):
@@ -239,7 +240,7 @@ class House:
         (folder / "machine.key").chmod(0o600)
 
     def _verified(self) -> str:
-        """Return the parameters of a database URL that say how the server's certificate is verified."""
+        """Return the query parameters of a database URL that tell the client how to verify the server's certificate."""
         return f"sslmode=verify-full&sslrootcert={self.folder}/tls/ca.crt"
 
     def _written(self) -> Path:
@@ -376,7 +377,7 @@ class House:
         return rounds, refused
 
     def primary(self) -> str | None:
-        """Return the machine whose PostgreSQL accepts writes, or None if no machine's does."""
+        """Return the machine whose PostgreSQL accepts writes, or None if no machine's PostgreSQL accepts them."""
         return next((name for name in NAMES if self._query(name, "SELECT NOT pg_is_in_recovery()") == [(True,)]), None)
 
     def leader(self) -> str | None:
@@ -388,8 +389,8 @@ class House:
         return None
 
     def await_(self, holds: Callable[[], object], what: str) -> float:
-        """Wait until the condition holds, and return how many seconds that took. Raises TableError if it takes too
-        long; `what` names in the error's text what is missing."""
+        """Wait until `holds` returns a true value, and return how many seconds that took. Raises TableError if it takes
+        too long. `what` is the part of the error's text that says what was awaited."""
         began_s = time.monotonic()
         while not holds():
             if time.monotonic() - began_s > _PATIENCE_S:

@@ -24,8 +24,8 @@ def findings(table: str, file: Path, sent: Sequence[bytes]) -> tuple[int, list[s
     that the contract's rules do not allow. `sent` has the events of the table's journal, all of which the pit has
     acknowledged.
 
-    One call may commit, send or acknowledge many events, so that no number of notes can be demanded. The notes are
-    complete if they end with every event acknowledged, and if no acknowledgement came before its event was sent.
+    No number of notes is required, because one call may commit, send or acknowledge many events. The notes are complete
+    if they end with every event acknowledged, and if no acknowledgement came before its event was sent.
     """
     chains = ["0" * 64, *(json.loads(body)["chain"] for body in sent)]
     walk, acks, found = Walk(), list[tuple[str, int]](), list[str]()

@@ -1,5 +1,5 @@
-"""The judge of the pit in the stress tests: it compares the tables' journals with what the pit made of them, and shares
-no arithmetic with the pit.
+"""The judge of the pit in the stress tests. It computes meters and awards from the tables' journals, compares them with
+the pit's ledger, and shares no arithmetic with the pit.
 
 The events are read from the tables' journal files. Only the order in which several tables' events and people's
 decisions came is taken from the pit's ledger, because nobody else knows it. Every amount is computed anew.
@@ -32,8 +32,8 @@ Terms = Mapping[str, tuple[int, Fraction, Fraction, int]]
 
 @dataclass
 class Level:
-    """What a meter must hold by the judge's own computation: its exact cents, its reserve, and its wins. A void does
-    not change a meter."""
+    """The amounts that a meter must have by the judge's own computation: its exact cents and its reserve. `won` lists
+    the meter's wins. A voided round does not change a meter."""
 
     cents: Fraction
     reserve: Fraction = Fraction(0)
@@ -46,7 +46,7 @@ class Won:
     began again.
 
     The house added `added_cents` to the win, because the table had shown more when wagers were locked. `in_it_cents` is
-    the part of that money that still belongs to the house.
+    the part of the added cents that has not yet gone back to the house. A part goes back when a hit is rejected.
     """
 
     round: Round
@@ -162,7 +162,8 @@ class Reckoning:
 
 
 class Books:
-    """The contents of a pit's ledger, read from its database. Nobody may write to the ledger while it is read."""
+    """The contents of a pit's ledger, read from its database when the object is made. The pit must not write to the
+    ledger meanwhile."""
 
     def __init__(self, ledger: Place) -> None:
         self.events = [
@@ -230,7 +231,7 @@ def stream_findings(table: str, sent: Sequence[bytes], books: Books) -> Iterator
 
 def felt_findings(table: str, sent: Sequence[bytes], dealt: Sequence[Dealt]) -> Iterator[str]:
     """Yield a text for each difference between the table's events and the rounds that were dealt. The events must
-    report every round once, in order, with its cards. They must report a void only if the round was voided."""
+    report every round once, in order, with its cards. They must report a round as void only if it was voided."""
     events = [json.loads(body) for body in sent]
     ended = [event for event in events if event["type"] in ("round", "void")]
     if [(event["shoe"], event["round"]) for event in ended] != [(round_.shoe, round_.round) for round_ in dealt]:

@@ -80,8 +80,8 @@ def _strike(rng: random.Random, victim: Victim, table: int, round_: int) -> Stri
 
 
 def of_table(table: int, all_strikes: Sequence[Strike]) -> dict[int, Strike]:
-    """Return the strikes that are planned at table number `table`: a dictionary from the number of the round to the
-    strike."""
+    """Return the planned strikes (kills and interruptions) at table number `table`: a dictionary that maps the number
+    of a round to its strike."""
     return {strike.round: strike for strike in all_strikes if strike.table == table}
 
 
@@ -102,7 +102,8 @@ class Trouble:
 
     A "delay" holds up that direction for `lasts_s` seconds. The other kinds end the connection. With "reset" both ends
     get a reset. With "close" both ends get an end of stream. With "half_close" one end gets an end of stream, and the
-    opposite direction stays open for `lasts_s`. With "silence" both directions are silent for `lasts_s` before a reset.
+    opposite direction stays open for `lasts_s` seconds. With "silence" no byte passes for `lasts_s` seconds, and then
+    both ends get a reset.
     """
 
     at_byte: int

@@ -126,7 +126,7 @@ class SwarmTable(LightWire):
             self.say_state()
 
     def lose_connection(self) -> None:
-        """End the table's connection. The next connection goes to the other one of the two brokers."""
+        """End the table's connection. The table makes its next connection to the other broker of the two."""
         self.close()
         self._at = (self._at + 1) % len(self._brokers)
 
@@ -323,15 +323,15 @@ class Troubles:
         self.cell.signal_pit(luck.choice(MACHINES), signal.SIGKILL)
 
     def _zombie(self, luck: random.Random) -> None:
-        """Freeze the leading pit for so long that the second pit becomes the leader. When it wakes up, there are two
-        pits that believe that they lead."""
+        """Freeze the leading pit for so long that the second pit becomes the leader. When the frozen pit wakes up, two
+        pits believe that they lead."""
         machine = self.cell.leader() or luck.choice(MACHINES)
         with self._stopped(lambda number: self.cell.signal_pit(machine, number)):
             self.over.wait(luck.uniform(*_FROZEN_S))
 
     def _clock(self, luck: random.Random) -> None:
-        """Change the clock of a machine, to a wrong or to the right time, and kill its pit, so that the pit starts with
-        that clock."""
+        """Change the clock of a machine, to a wrong or to the right time. Kill the machine's pit, so that the pit
+        starts anew with the changed clock."""
         machine = luck.choice(MACHINES)
         self.cell.skew_s[machine] = luck.choice(_SKEWS_S)
         self.cell.signal_pit(machine, signal.SIGKILL)

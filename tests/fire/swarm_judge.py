@@ -1,9 +1,9 @@
-"""The judge of the stress test with several hundred tables: it compares what the tables, a listener and the cashier saw
-with the pit's ledger at the end.
+"""The judge of the stress test with several hundred tables. At the end it compares the pit's ledger with the records of
+the tables, of a listener and of the cashier.
 
 The judge uses no code of the pit's program. Only the order in which several tables' events and people's decisions came
 is taken from the ledger, because nobody else knows it. Every amount is computed anew (`reckoning`), and every event is
-compared with what its table made.
+compared with the event that its table made.
 """
 
 from __future__ import annotations
@@ -43,8 +43,9 @@ class Seen:
 
 
 def findings(seen: Seen, books: Books, terms: Terms) -> list[str]:
-    """Return a text for each thing that is wrong in what was seen during a stress test. This is called at the end, when
-    tables and people do nothing more. `terms` has the seed and the shares of each meter."""
+    """Return a text for each error in the record `seen` of a stress test. Call this at the end, when tables and people
+    do nothing more. `books` are the contents of the pit's ledger, and `terms` has the seed and the shares of each
+    meter."""
     found: list[str] = []
     for table, sent in seen.sent.items():
         found += stream_findings(table, sent, books)
@@ -58,8 +59,8 @@ def findings(seen: Seen, books: Books, terms: Terms) -> list[str]:
 
 
 def _ack_findings(table: str, sent: Sequence[bytes], acks: Sequence[Ack], books: Books) -> Iterator[str]:
-    """Yield a text for each wrong acknowledgement: one of an event that does not exist, one with the chain value of
-    another event, or one that names an earlier event than the acknowledgement before."""
+    """Yield a text for each wrong acknowledgement: for an event that does not exist, with the chain value of a
+    different event, or for an event that comes before the last acknowledged one."""
     committed = {seq: body for _, name, seq, body in books.events if name == table}
     newest = Ack("", 0, "")
     for ack in acks:

@@ -44,11 +44,13 @@ _LAST_ROUNDS = 3  # are dealt between the younger of the copies and its return
 
 @dataclass(frozen=True)
 class Size:
-    """The size of a stress test, and the least trouble that it must have met, so that it proves something.
+    """The size of a stress test, and the minimum of trouble that it must meet, because a test without trouble proves
+    nothing.
 
     At least `events` events were sent, and `resent` of them more than once. There were about `cuts` cuts of each kind,
-    and `between` cuts at each step between an event and its acknowledgement. At least `decided` awards were decided,
-    and `kept` cards were shown before a kill. `cut_rate` says how many times more often than usual connections are cut.
+    and `between` cuts at each step between an event and its acknowledgement. At least `decided` awards were decided. At
+    least `kept` cards were shown before a kill, and so had to be kept. `cut_rate` says how many times more often than
+    usual connections are cut.
     """
 
     tables: int
@@ -263,11 +265,11 @@ class Evening:
     # The disks go back in time.
 
     def _turn_disks_back(self) -> None:
-        """Replace each table's journal by an older copy, and check that each table notices this. The copy is from the
-        middle of the test or from three rounds ago.
+        """Replace each table's journal by an older copy, and check that each table notices that its journal is behind
+        the pit. The copy is from the middle of the test or from three rounds ago.
 
-        A table with a copy from three rounds ago then deals on without the pit. In this way it makes other events with
-        numbers that the pit already knows.
+        A table with a copy from three rounds ago then deals on without the pit. In this way it makes different events
+        with numbers that the pit already knows.
         """
         deals_on = self._dealers[::2]
         for place, dealer in enumerate(self._dealers):

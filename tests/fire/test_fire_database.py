@@ -167,8 +167,8 @@ class Fire:
         return sum(table.highest_acked for table in self.tables)
 
     def turn_until(self, holds: Callable[[], object]) -> None:
-        """Run the simulated tables until the condition holds. Raises AssertionError if no event is acknowledged for too
-        long."""
+        """Run the simulated tables until `holds` returns a true value. Raises AssertionError if no event is
+        acknowledged for too long."""
         while not holds():
             for table in self.tables:
                 table.turn()

@@ -93,7 +93,8 @@ def test_each_door_of_the_machines_is_shut_to_whoever_is_on_their_network(tmp_pa
 
 
 def _shut(door: Request, who: ssl.SSLContext | None) -> bool:
-    """Tell whether the server refuses the request `door`, sent with the TLS settings `who`."""
+    """Tell whether a server refuses the request `door`. `who` has the client's TLS settings, with or without a client
+    certificate."""
     try:
         with urlopen(door, timeout=5, context=who) as said:
             return bool(said.status >= 400)

@@ -92,8 +92,8 @@ def test_where_a_cut_fell_is_told_by_what_had_passed(passed: tuple[int, ...], pl
 
 
 def _heard(far_end: socket.socket, port: int) -> bytes:
-    """Send ten bytes through the proxy at `port`, and return those that arrive at the far end before the connection
-    ends."""
+    """Send ten bytes to the proxy at `port`, and return the bytes that arrive at the socket `far_end`, behind the
+    proxy, before the connection ends."""
     with socket.create_connection(("127.0.0.1", port), 10) as near, far_end.accept()[0] as far:
         heard = b""
         with suppress(ConnectionError):

@@ -79,8 +79,8 @@ class _House:
         return [machine for machine, addresses in shown.items() if f"{BROKER}/" in addresses.stdout]
 
     def follows(self, since_s: float = 0.0) -> float:
-        """Wait until the pit acknowledges an event that the table sends after this call. Returns how many seconds have
-        passed since the monotonic time `since_s`."""
+        """Wait until the pit acknowledges an event that the table made after this call. Returns the seconds from the
+        time `since_s` (monotonic clock) until then."""
         head = status_of(self.table).pit.head_seq
         eventually_now(lambda: status_of(self.table).pit.acked_seq > head)
         return time.monotonic() - since_s
@@ -97,8 +97,8 @@ class _House:
         return taken_s
 
     def strange_steps(self) -> list[str]:
-        """Stop the simulated people, and wait until every event is acknowledged. Returns what the table's event
-        delivery did against the contract's rules, by its notes of each call."""
+        """Stop the simulated people, and wait until every event is acknowledged. Returns a text for each call of the
+        table's event delivery that broke the contract's rules, by the notes of its calls."""
         programs.stop(self._people)
         eventually_now(lambda: (pit := status_of(self.table).pit).acked_seq == pit.head_seq)
         sent = reckoning.messages(self._folder / "table.journal")

@@ -1,5 +1,5 @@
-"""Tests of the simulated network of Linux network namespaces: a cut drops packets in the chosen direction only, and
-neither end is told of the cut."""
+"""Tests of the simulated network (Linux network namespaces). A cut drops packets in the chosen direction only, and
+neither end of a connection is told of the cut."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def network() -> Iterator[Network]:
 
 
 def _answer(network: Network, asks: str, at: str) -> str:
-    """Send a question from the machine `asks` to the machine `at`. Returns the error with which this ended, or "" if
-    the machine answered."""
+    """Send a question from the machine `asks` to the machine `at`. Returns "" if the machine answered, otherwise the
+    text of the error."""
     asking = [*network.on(asks), "python3", "-c", _ASK, network.address(at)]
     return subprocess.run(asking, capture_output=True, text=True).stderr.strip().rpartition("\n")[2]
 

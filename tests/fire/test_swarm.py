@@ -135,8 +135,8 @@ def _is_settled(cell: Cell, swarm: Swarm) -> bool:
 
 
 def _retained(cell: Cell, swarm: Swarm) -> list[str]:
-    """Return a text for each table whose retained acknowledgement at the leader's broker is not of the table's last
-    event."""
+    """Return a text for each table with a wrong acknowledgement at the leader's broker. The acknowledgement that the
+    broker retains must be for the table's last event."""
     leader = cell.some_leader()
     peer = Peer(cell.brokers[leader].port, "pit/v1/+/ack", host=cell.network.address(leader))
     heads = {table.table: len(table.evening.sent) for table in swarm.tables}

@@ -1,8 +1,8 @@
 """A fuzzer that is guided by code coverage: it keeps each input that takes a new path through the project's code.
 
-The fuzzer measures time in executed lines of the project's code, so that an input that takes too long is found on any
-machine. A clock ends an input that hangs inside a library, where no lines are counted. The seed decides everything
-else: a failure names the seed and the input, and can be repeated.
+The fuzzer measures time in executed lines of the project's code, so that it finds the same slow inputs on any machine.
+A clock ends an input that hangs inside a library, where no lines are counted. The seed decides everything else: a
+failure names the seed and the input, and can be repeated.
 """
 
 from __future__ import annotations
@@ -158,8 +158,9 @@ def growth(decode: Decode, inputs: Callable[[], Iterable[bytes]]) -> int:
     """Return by how many bytes the decoder's use of memory grows each time it is given a batch of inputs. `inputs()`
     returns a new batch at each call.
 
-    The smallest growth of several batches counts, because a leak shows in every batch. The first batches also replace
-    memory that was held before the count began, and other threads sometimes hold memory for a while.
+    The smallest growth of several batches is returned, because a leak shows in every batch. Other growth does not: the
+    first batches also replace memory that was held before the measurement, and other threads sometimes hold memory for
+    a while.
     """
 
     def feed() -> None:

@@ -62,7 +62,8 @@ def write_journal(path: Path, config: Config, rounds: int) -> None:
 
 
 def damaged(luck: random.Random, whole: bytes, other: bytes) -> bytes:
-    """Return the bytes of the file `whole` after damage of a random kind. Some kinds take pages of the file `other`."""
+    """Return the bytes of the journal file `whole` after damage of a random kind. Some kinds of damage put pages of the
+    file `other` into it."""
     return luck.choice(_MISHAPS)(luck, whole, other)
 
 

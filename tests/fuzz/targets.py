@@ -74,8 +74,8 @@ _MOST_SEQ = 2**63 - 1
 
 
 def _heard(brand: str, data: bytes) -> None:
-    """Decode bytes as if they came from a shoe of this brand. Check that no byte is counted as bad twice, and that
-    every decoded fact can be journalled."""
+    """Decode bytes as if they came from a shoe of this brand. Check that the decoder counts no byte as bad twice, and
+    that every decoded fact can be written to the journal and read back."""
     codec, bad = shoes.brand(brand).codec(None), 0
     for piece in chunks(data, random.Random(len(data))):
         for heard in codec.feed(piece):

@@ -63,8 +63,8 @@ def test_a_decoder_stands_bad_input(name: str, figure: Callable[[str], None]) ->
 
 
 def _led_on(target: Target, run: Run) -> bool:
-    """Tell whether mutated inputs took paths through the decoder that its good inputs do not take. If not, the fuzzing
-    tested nothing new."""
+    """Tell whether mutated inputs took paths through the decoder that its good inputs do not take. If they did not, the
+    fuzzing tested nothing new."""
     return run.corpus[: len(target.seeds)] == target.seeds and len(run.corpus) > len(target.seeds)
 
 
@@ -89,7 +89,8 @@ def _lots_of_garbage(name: str) -> Callable[[], Iterator[bytes]]:
 
 
 def _too_much(name: str) -> int:
-    """Return the number of bytes by which the decoder's memory may not grow in one batch of inputs."""
+    """Return the limit for the growth of the decoder's memory in one batch of inputs, in bytes. The growth must stay
+    below this limit."""
     size, each = _LOTS.get(name, _SHORT)
     return size * each
 
@@ -147,8 +148,8 @@ def test_the_levels_do_not_grow_with_what_is_said_of_them() -> None:
 
 
 def test_a_decoder_with_one_way_alone_leads_nowhere() -> None:
-    """For a decoder that has only one path, the fuzzer finds no new path. This shows that the check for new paths can
-    fail."""
+    """The fuzzer finds no new path in a decoder that has only one path. The other tests check that the fuzzer finds new
+    paths, and this test shows that their check can fail."""
     blind = Target("blind", lambda data: None, [b"good"])
     assert not _led_on(blind, fuzz(blind, 1, 50))
 

@@ -35,9 +35,9 @@ class Disk:
     """A disk that can be made to refuse writes of the journal. It refuses them inside the block `with refusing(table)`.
 
     `error` is the error that a running table reports while the disk refuses. `why` is a pattern for the error of a
-    table that cannot start on such a disk. It is None if the table can start, because a start moves the write-ahead log
-    into the file and so makes room. `journal` holds settings for the section [journal] of the table's file, and
-    `environment` holds variables for the daemon.
+    table that cannot start on such a disk. It is None if the table can start, because the start copies SQLite's
+    write-ahead log into the journal's file and so makes room. `journal` holds settings for the section [journal] of the
+    table's file, and `environment` holds variables for the daemon.
     """
 
     error: str
@@ -317,8 +317,9 @@ for killed in (True, False):
 
 
 def test_after_a_failed_sync_nothing_hangs_on_what_the_kernel_took_for_written(tmp_path: Path) -> None:
-    """Nothing depends on data that a failed sync left unwritten, whether the program is killed or runs on. After a
-    failed sync the kernel counts the unwritten pages as written, and the next sync leaves them out."""
+    """The journal relies on no data that a failed sync left unwritten, whether the program is killed or runs on. The
+    danger is that the kernel counts the unwritten pages as written after a failed sync, so the next sync leaves them
+    out."""
     with _failing(tmp_path) as disk:
         command = [sys.executable, "-c", _LOST_PAGES, str(ROOT), str(tmp_path)]
         done = subprocess.run(

@@ -1,5 +1,5 @@
-"""Checks that a damaged journal never causes a traceback. Whether it is verified, read, or opened by a table that
-starts, it is found sound or the damage is reported."""
+"""Checks that a damaged journal never causes a traceback. Verifying it, reading it, or starting a table with it either
+finds the journal sound or reports the damage."""
 
 from __future__ import annotations
 

@@ -81,8 +81,8 @@ def _watched() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _decidable(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the tests decide on awards although no pit runs, and let the command that runs a pit end after it has read
-    the ledger once."""
+    """Replace two parts of the program for the tests of this file. Decisions on awards are allowed although no pit
+    runs. The command that runs a pit reads the ledger once and ends."""
 
     def look(pit: Pit) -> NoReturn:
         ledger = pit._ledger
@@ -98,8 +98,8 @@ def _decidable(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """Return the bytes of a sound ledger. It holds adopted tables, awards in every step, a step of an award that a
-    table reported and that the ledger lacked, alarms, and a table's stream of events that was set aside."""
+    """Return the bytes of a sound ledger. It holds adopted tables, awards in every step, alarms, and a table's stream
+    of events that was set aside. It also holds an award step that a table reported and that the ledger did not have."""
     path = tmp_path_factory.mktemp("whole") / "ledger"
     path.write_bytes(gzip.decompress(_FORM_6.read_bytes()))
     with closing(Ledger(path)) as ledger:

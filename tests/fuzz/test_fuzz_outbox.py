@@ -91,7 +91,8 @@ async def _let_the_pit_speak(world: World) -> None:
 
 
 class _CountingPit:
-    """A stand-in for the pit that keeps only alarms, and checks that each event has the next number."""
+    """A stand-in for the pit that checks that each event has the next number, and keeps only the alarms among the
+    events."""
 
     def __init__(self, world: World) -> None:
         self.speaks = False
@@ -150,8 +151,8 @@ def _unlogged() -> Iterator[None]:
 
 
 async def _hold(folder: Path, limit: int) -> str:
-    """Keep the pit silent until the table stops because `limit` events wait, the most that may wait. Then let the pit
-    receive them all."""
+    """Keep the pit silent until `limit` events wait, which is the most that may wait, and the table stops. Then let the
+    pit receive all events. Returns a line of figures for the test report."""
     async with running(folder, pit={"most_unacknowledged": limit}) as world:
         pit = _CountingPit(world)
         await world.open_shoe()

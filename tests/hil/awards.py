@@ -6,7 +6,8 @@ from typing import Any
 
 
 def award_step(hit: dict[str, Any], **said: Any) -> dict[str, Any]:
-    """Return the pit's message about the first step of the award for this hit. The fields in `said` are changed."""
+    """Return the pit's message about the first step of the award for the hit `hit`. The fields in `said` replace or add
+    to the usual fields."""
     return {
         "award": f"{hit['table']}.1",
         "hit": hit["id"],

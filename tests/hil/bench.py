@@ -61,8 +61,9 @@ class Bench:
         self.eventually(self.table.links_up)
 
     def play_on(self, after: int) -> None:
-        """Play one more round, and check that the table sends it to the pit. An Angel Eye shoe is first made to give up
-        its own game of the last round."""
+        """Play one more round, and check that the table sends it to the pit. `after` is the number of rounds that the
+        pit has received so far. An Angel Eye shoe plays the game by itself too, so it is first made to end its
+        unfinished game."""
         if isinstance(self.shoe, FarShoe):
             self.shoe.force_quit()
         self.dealer.play("9C TD TC 5D")

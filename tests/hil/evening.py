@@ -1,10 +1,10 @@
 """Plays an evening at a table whose daemon is killed again and again. There are a dealer, a supervisor, and somebody
 who kills the daemon.
 
-The dealer deals seeded decks by the rule sheet. The supervisor knows what lies on the felt, and makes up for what the
-table missed by naming cards or voiding rounds. A comparison of the journal with what the shoe sent shows which reports
-the table missed. So the test can tell whether each fault was right, and whether one was missing. `played` is what the
-table must have told the pit in the end.
+The dealer deals seeded decks by the rule sheet. The supervisor sees the cards on the felt. If the table missed a card,
+the supervisor names the card or voids the round. The test compares the journal with what the shoe sent, and so finds
+the reports that the table missed. In this way it knows when the table must have a fault. `played` has the rounds that
+the table must have reported to the pit in the end.
 """
 
 from __future__ import annotations
@@ -156,8 +156,8 @@ class Evening:
             self._pins.press("deal", until=lambda: self._table.phase == "wagers_locked")
 
     def _draw(self) -> str:
-        """Draw and return a card, and perhaps kill the daemon around that moment. Afterwards the daemon has either
-        heard all that it will ever hear, or is down."""
+        """Draw and return a card, and perhaps kill the daemon around that moment. When this returns, the daemon is
+        down, or it has read everything that still reaches it."""
         card = self._deck.draw()
         self._felt.append(card)
         self._drawn += 1
@@ -190,8 +190,8 @@ class Evening:
         return mischief if isinstance(self._shoe, FarShoe) else mischief.replace("killed between its copies", "none")
 
     def _stays_down(self, more_cards: bool) -> bool:
-        """Decide whether the dealer deals on while the daemon is down, as a dealer does who does not look at the lamps.
-        Return True if so. Otherwise the daemon is started, and the answer is False."""
+        """Tell whether the daemon stays down while the dealer deals on. Return True at random, and if so, play a dealer
+        who does not look at the lamps. Otherwise start the daemon if it is down, and return False."""
         if self._table.runs:
             self._look()
             return False
@@ -208,8 +208,8 @@ class Evening:
         self._eventually(lambda: self._table.face != face)  # it follows the commit, in which they were heard
 
     def _deal_and_kill_before_copy(self, card: str, doomed: int) -> None:
-        """Deal this card, whose report the shoe sends three times. Kill the daemon before the copy number `doomed`, and
-        start it again before the remaining copies are sent."""
+        """Deal the card `card`, whose report the shoe sends three times. Kill the daemon before copy number `doomed` of
+        the report, and start it again before the remaining copies are sent."""
 
         def before_copy(copy: int) -> None:
             if copy == doomed:
@@ -228,8 +228,8 @@ class Evening:
     # The supervisor.
 
     def _set_right_in_burn(self) -> None:
-        """Make up for what the table missed of the burn: name the first card if the table missed it, and count the
-        other cards."""
+        """Make up for what the table missed of the burn: name the first card if the table missed it, and tell the table
+        how many cards are left in the shoe."""
         if self._fault() is None:
             return
         if self._table.phase == "first_card_due" and self._held() < len(self._felt):
@@ -246,8 +246,8 @@ class Evening:
         return 0 if face.phase == "first_card_due" else len(self._felt)
 
     def _set_right(self, round_: FeltRound) -> None:
-        """Check that the table shows every card of the round so far. If the table has stopped at a fault, first name
-        the missing cards to it, or void the round."""
+        """Make sure that the table shows every card of the round so far. If the table has stopped at a fault, first
+        name the missing cards to it, or void the round."""
         if self._fault() is not None:
             if self._rng.random() < 0.3:
                 self._void(round_)

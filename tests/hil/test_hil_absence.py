@@ -1,5 +1,5 @@
-"""Checks attacks on a table that did not hear its shoe for a while. Nobody may be paid for a round that was dealt
-unheard."""
+"""Checks attacks on a table that did not receive its shoe's reports for a while. Nobody may be paid for a round whose
+cards the table did not receive."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ _BEETEK_AT_LENGTH = [
 
 @contextmanager
 def frozen(table: Table) -> Iterator[None]:
-    """Freeze the daemon's process during the block. This lasts so long that the running numbers of the shoe's reports
-    can start over and come to the same value."""
+    """Freeze the daemon's process while the block runs, and for some time after it. The shoe numbers its reports with
+    one digit. The freeze lasts so long that the numbers could go round and reach the same digit again."""
     pid = table.process.pid
     began_ms = since_boot_ms()
     os.kill(pid, signal.SIGSTOP)

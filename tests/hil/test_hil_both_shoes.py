@@ -1,11 +1,12 @@
-"""Plays the same scenarios at tables with both brands of shoe, Angel Eye and BeeTek. The pit must be told the same. If
-the brands rightly differ, the test says so.
+"""Plays the same scenarios at tables with both brands of shoe, Angel Eye and BeeTek. The pit must receive the same
+events with both. If the brands rightly differ, the test says so.
 
-An Angel Eye numbers its reports, plays the game with the table, and tells of the cut card and of a card that it cannot
-read. A BeeTek tells each card once and nothing more: whenever it went unheard while a card was due, a person looks.
+An Angel Eye numbers its reports, plays the game along with the table, and reports the cut card and a card that it
+cannot read. A BeeTek reports each card once and nothing more. If its cable was out while a card was due, a person must
+look at the felt.
 
-On a line that loses nothing, the way in which the bytes come makes no difference; with `--proof` they also come one by
-one and late. `test_hil_transports.py` plays on lines that lose bytes, with a dealer who looks at the lamps.
+On a line that loses nothing, it makes no difference how the bytes arrive. With `--proof` they also arrive one by one
+and late. `test_hil_transports.py` plays on lines that lose bytes, with a dealer who looks at the lamps.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ def _rounds(at: Bench, expected: int) -> list[dict[str, Any]]:
 
 
 def _said(event: Event) -> dict[str, Any]:
-    """Return only those fields of a round's event that depend on the cards."""
+    """Return the fields of a round's event that must be equal with both brands of shoe, such as the cards."""
     keys = ("shoe", "round", "player", "banker", "outcome", "natural", "simulated", "final_round", "cards_left")
     return {key: event[key] for key in keys}
 
@@ -273,9 +274,9 @@ def test_a_card_that_cannot_be_read_is_named(at: Bench) -> None:
 
 
 def _lose_and_name(at: Bench, shoe: FarBeeTek, card: str) -> None:
-    """Let a card of a BeeTek shoe get lost on the line, and then name the card as a supervisor. The table takes a
-    damaged line of a BeeTek for no card, so the draw lamp does not move. The cable must be pulled before the card can
-    be named."""
+    """Damage the line with which a BeeTek shoe reports a card, and then name the card as a supervisor. The table
+    ignores a damaged line, so the draw lamp does not move. The table accepts the card's name only after the cable was
+    pulled."""
     shoe.corrupt = lambda line: line[:4] + b"?" + line[5:]
     shoe.deal(card)
     shoe.corrupt = None

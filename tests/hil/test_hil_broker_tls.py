@@ -79,9 +79,10 @@ def test_of_this_table_alone(time, table, dealer, pit, eventually):
 def test_another_repository_deals_a_round_and_hears_nothing_of_an_earlier_tests_table(
     secured: SecuredBroker, tmp_path: Path
 ) -> None:
-    """A test in another repository can play a round with this broker, and hears nothing of an earlier test's table. The
-    danger is that the broker retains a table's state and its pit's last acknowledgement, and every test's table is
-    called `hil`. A relative folder of certificates is found from the folder in which pytest is called."""
+    """A test in another repository can play a round with this broker, and receives no message of an earlier test's
+    table. Such a message could come, because every test's table is called `hil`, and the broker retains the table's
+    state and its pit's last acknowledgement. A relative folder of certificates is found from the folder in which pytest
+    is called."""
     (tmp_path / "here").symlink_to(secured.folder)
     named = ("--broker", f"mqtts://localhost:{secured.port}", "--broker-certs", "here")
     run = run_elsewhere(tmp_path, A_ROUND + _TWICE, *named)
@@ -138,8 +139,8 @@ _FILES = ("ca.crt", "hil.crt", "hil.key", "pit.crt", "pit.key", "bets.crt", "bet
 
 @pytest.mark.proof
 def test_certificates_that_lack_something_are_told_before_anything_runs(certs: Path, tmp_path: Path) -> None:
-    """The bench refuses incomplete options or certificates before any test runs. Tried are half of the options, a
-    certificate for another name, and a folder in which any one file is missing."""
+    """The bench refuses incomplete options or certificates before any test runs. The test tries three mistakes: only
+    half of the options, a certificate for another name, and a folder in which one file is missing."""
     anothers = _without("hil.crt", certs, tmp_path / "anothers")
     shutil.copy(certs / "pit.crt", anothers / "hil.crt")
     named = {"CERTS": str(certs), "ANOTHERS": str(anothers)}

@@ -1,5 +1,5 @@
-"""Runs the commands from the maintenance lists in the documents, exactly as written there, at a table that is well. No
-command reports a trouble."""
+"""Runs the commands from the maintenance lists in the documents, exactly as written there, at a healthy table. No
+command may report a trouble."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Checks what happens if somebody copies a table's memory card with journal and key, and two machines run with both
-cards at one broker and one pit."""
+"""Checks what happens if somebody copies a table's memory card with its journal and key. Two machines then run, one
+with the card and one with the copy, at one broker and one pit."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _copy_card(table: Table, to: Table) -> None:
 
 
 def _told(pit: PitProcess, table: str, type_: str) -> list[dict[str, Any]]:
-    """Return the events of one type that the pit has committed for this table, in order."""
+    """Return the events of the type `type_` that the pit has committed for this table, in order."""
     events = [json.loads(line) for line in pit.says("events", table).splitlines()]
     return [event for event in events if event["type"] == type_]
 

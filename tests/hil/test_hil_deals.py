@@ -1,5 +1,5 @@
-"""Checks the generated deals, with which somebody can test another table daemon. They follow the rules, can be played
-at the bench, and shrink to the shortest deal that fails."""
+"""Checks the generated deals, with which somebody can test another table daemon. The deals follow the rules, can be
+played at the bench, and shrink to the shortest deal that fails."""
 
 from __future__ import annotations
 

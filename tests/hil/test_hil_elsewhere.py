@@ -45,8 +45,8 @@ def test_a_section_that_the_examples_leave_out_comes_into_the_game_file(tmp_path
 
 @contextmanager
 def _wired(page: PinsPage, jumpers: Jumpers) -> Iterator[None]:
-    """Simulate jumper wires between GPIO pins during the block. A level that one end of a wire puts out is driven at
-    the other end."""
+    """Simulate jumper wires between GPIO pins during the block: the level that is written at one end of a wire is
+    driven at the other end."""
     ways = [(one, other) for jumper in jumpers.all() for one, other in _both_ways(jumper.table, jumper.bench)]
     closing = threading.Event()
 

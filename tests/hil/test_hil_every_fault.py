@@ -237,7 +237,8 @@ def _whole_rounds_without(others: set[str]) -> list[str]:
 
 
 def _report_kept(shoe: FarShoe, card: str) -> None:
-    """Send the shoe's report that a card was kept. The simulated shoe would not send it by itself at this moment."""
+    """Send a shoe's report that the shoe kept a card for the next round. The simulated shoe would not send this report
+    by itself at this moment."""
     seq = (int(chr(bytes.fromhex(shoe.sent[-1])[1])) + 1) % 10
     shoe.skip_seq()
     shoe.line.write(3 * frame(str(seq), bytes([ord("R"), 0x80 | Target.PLAYER << 4 | 1, card_byte(card)])))
@@ -821,7 +822,7 @@ def _but(names: set[str], details: dict[str, Any]) -> dict[str, Any]:
 
 
 def _stands_for_good(going: Iterator[Any], code: str, at: Bench) -> None:
-    """Check the one fault that no act can clear. While it stands, the table sends no events of this journal, only its
+    """Check the one fault that no act can clear. While the table has this fault, it sends no event to the pit, only its
     state."""
     at.eventually(lambda: at.pit.state.fault == code)
     assert list(going) == []

@@ -1,4 +1,5 @@
-"""Plays stories of a table that stops at a fault. The fault remains whatever comes, and only certain acts clear it.
+"""Plays stories of a table that stops at a fault. The fault stays whatever else happens, and only certain acts clear
+it.
 
 Each single fault is tested in `test_hil_every_fault.py`.
 """

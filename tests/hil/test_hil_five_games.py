@@ -1,8 +1,8 @@
-"""Plays a shoe of each game, with wagers, through every connection of the table. The account of the project's own pit
-is compared with the account of the simulated house, to the cent.
+"""Plays a shoe of each game, with wagers, through every connection of the table. The tests compare the account of the
+project's own pit with the account of the simulated house, to the cent.
 
-The simulated people deal, wager, choose and pay. Their house judges and pays by its own reading of the rule sheets.
-What the pit committed of the same evening must say the same.
+The simulated people deal, wager, choose and pay. Their house judges and pays with its own code, written from the rule
+sheets. The events that the pit committed must agree with the house's account.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ _numbers = itertools.count(1)
 
 @dataclass(frozen=True)
 class Evening:
-    """What a test plays: an example table with changes, the seed of the cards, and the number of rounds. If the number
-    is None, a whole shoe is played."""
+    """The table, cards and length of one test: an example table with changes, the seed of the cards, and the number of
+    rounds. If the number is None, a whole shoe is played."""
 
     table: str
     seed: int = 7

@@ -1,5 +1,5 @@
-"""Kills the table's daemon at any instant. No round may be told wrongly or twice, and none may be missing without a
-fault."""
+"""Kills the table's daemon at any instant. The table may not report a round wrongly or twice. It may leave a round out
+only if it stops at a fault."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _place(event: dict[str, Any]) -> tuple[int, int]:
 
 
 def _judge(played: list[FeltRound], pit: FarPit) -> None:
-    """Check that what the pit was told agrees with the rounds that were really dealt."""
+    """Check that the events that the pit received agree with the rounds that were really dealt."""
     rounds = {(round_.shoe, round_.round): round_ for round_ in played}
     assert [_place(event) for event in pit.told("wagers_locked")] == list(rounds), (
         "each round was locked once, in order"

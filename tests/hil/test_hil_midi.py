@@ -1,5 +1,5 @@
 """Checks a midi round (dealt face down) with a client that subscribes to everything. Before the cards are revealed, no
-byte that was sent tells one of them."""
+byte that was sent shows any of them."""
 
 from __future__ import annotations
 

@@ -101,8 +101,8 @@ def one_round(table: Table, shoe: FarShoe, pins: Pins, pit: FarPit, dealer: Deal
 
 
 def test_two_names_at_one_account_are_one_person(one_round: Table, pit: FarPit, eventually: Eventually) -> None:
-    """Two names from one user account count as one person. "Ann" and "Ann." once counted as two people. The journal
-    keeps each refused act with its account."""
+    """Two names from one user account count as one person. The journal keeps each refused act with its account. An
+    earlier version counted "Ann" and "Ann." as two people."""
     assert not _said(one_round, **CORRECT, by="Ann", witness="Ann.")["ok"]
     waits = _said(one_round, **CORRECT, by="Ann")["waits"]
     for name in ("Ann.", "Bea"):

@@ -64,8 +64,8 @@ def test_a_pit_restored_from_an_old_copy_is_told_everything_again(at: Bench) -> 
 
 
 def _is_behind(table: Table) -> bool:
-    """Tell whether the table has stopped because its journal is behind the pit. Every start also stops the table; that
-    stop comes first, and is cleared here by a count of the cards."""
+    """Tell whether the table has stopped because its journal is behind the pit. After a start the table first stops at
+    a different fault, which asks for a count of the cards. This function clears that fault by entering the count."""
     if table.fault == "shoe_unheard":
         table.supervisor("count", left=table.cards_left)
     return table.fault == "journal_behind_pit"

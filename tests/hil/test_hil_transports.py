@@ -1,10 +1,11 @@
-"""Plays one short shoe with both brands of shoe over four kinds of serial line. The table never tells a round otherwise
-than it was dealt.
+"""Plays one short shoe with both brands of shoe over four kinds of serial line. The table never reports a round
+differently from how it was dealt.
 
 The dealer deals by the rule sheet and looks at the draw lamps after each card. If a bad line loses a whole report, an
-Angel Eye shows that by the number of its next report: the table stops, and the supervisor names what lies on the felt.
-A BeeTek numbers nothing, so the table cannot know: if the dealer went on, every later card would count one place too
-early. The dealer sees that the draw lamp did not move, stops, and the round is voided. No other protection is possible.
+Angel Eye shows that by the number of its next report: the table stops, and the supervisor names the cards on the felt.
+A BeeTek does not number its reports, so the table cannot know: if the dealer went on, every later card would count one
+place too early. The dealer sees that the draw lamp did not move, and stops, and the round is voided. No other
+protection is possible.
 """
 
 from __future__ import annotations

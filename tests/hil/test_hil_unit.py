@@ -26,8 +26,8 @@ HELD = ("-m", "tests.support.unit_filter")
 
 
 def _killing(folder: Path) -> Path:
-    """Write a copy of the systemd unit, and return its path. In the copy a refused system call ends the process, so
-    that no refused call goes unnoticed."""
+    """Write a copy of the systemd unit, and return its path. In the copy, a system call that the filter refuses ends
+    the process, so that no refused call goes unnoticed."""
     unit = read_unit(UNIT)
     unit.remove_option("Service", "SystemCallErrorNumber")
     # Where it is root, as tests may be and the service is not, SQLite gives its log to the journal's owner.

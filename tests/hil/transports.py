@@ -79,8 +79,8 @@ class Lossy(Perfect):
 class Delayed(Perfect):
     """A serial line that delivers everything late, one write at a time, while the shoe goes on.
 
-    If the shoe is much quicker than the line, the shoe has to wait. Otherwise an answer would come seconds after the
-    table asked.
+    A queue holds the writes. If the queue is full, the shoe has to wait. Otherwise the shoe's answer would come seconds
+    after the table's question.
     """
 
     def __init__(self, line: FarLine) -> None:

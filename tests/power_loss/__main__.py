@@ -1,5 +1,5 @@
-"""The command `python -m tests.power_loss FOLDER MOMENT LOSS DRAW`, which makes one state of the disk after a power cut
-again, from a kept recording, so that a person can look at the files."""
+"""The command `python -m tests.power_loss FOLDER MOMENT LOSS DRAW`. From a kept recording, it makes again one state in
+which a power cut can leave the disk, so that a person can look at the files."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The test of power cuts: every moment at which the power could fail, every state in which it could leave the disk, and
-the check that the table can start from that state."""
+"""The check of power cuts: every moment at which the power could fail, every state in which the failure could leave the
+disk, and whether the table can start from that state."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ class State(NamedTuple):
 
 
 class Recording:
-    """The recording of a table's run, kept in `folder`. If `syncs` is False, it is played back as if the disk only
-    claimed to sync and did not."""
+    """The recording of a table's run, kept in `folder`. If `syncs` is False, the recording is played back as if every
+    sync of the disk had done nothing."""
 
     def __init__(self, folder: Path, syncs: bool = True) -> None:
         self.folder = folder
@@ -146,8 +146,9 @@ def examine_share(folder: Path, those: Sequence[State], scratch: Path) -> Found:
 
 
 def left_behind(disk: Disk, state: State) -> tuple[dict[str, bytes], dict[str, bytes]]:
-    """Return two dictionaries of files: the files that the state leaves on the disk, and what it leaves of the
-    shared-memory index of the write-ahead log, which may be anything or nothing."""
+    """Return two dictionaries of files: the files that a power cut leaves on the disk, and the shared-memory index of
+    SQLite's write-ahead log. After a power cut this index may hold anything, so it is filled with random bytes or left
+    out."""
     luck = random.Random(str(state))
     odds = luck.random()
     files = disk.after(state.loss, lambda: luck.random() < odds)
@@ -155,8 +156,8 @@ def left_behind(disk: Disk, state: State) -> tuple[dict[str, bytes], dict[str, b
 
 
 def committed_rows(recording: Recording, scratch: Path) -> set[int]:
-    """Return the numbers of rows that the journal held after each of its commits, as the daemon itself would have read
-    them back at each sync."""
+    """Return how many rows the journal could hold after a whole number of commits, as a set of numbers. They are found
+    by reading the recorded journal at each sync."""
     rows, disk = {0}, Disk(recording.folder / FOLDER)
     for note in recording.notes:
         disk.do(note)
@@ -187,7 +188,11 @@ def _digest(files: dict[str, bytes]) -> bytes:
 
 def judge(folder: Path, truth: Truth, promised: Promised, committed: set[int]) -> str | None:
     """Start a table from the files in `folder` as `tablectl run` does, and read the journal as `tablectl verify` does.
-    Return a text that says what is wrong, or None."""
+    Return a text that says what is wrong, or None if nothing is wrong.
+
+    `truth` is the journal that the recorded daemon left. `promised` is the last row that was known outside the table.
+    `committed` has the numbers of rows that are possible after a commit.
+    """
     path = folder / JOURNAL
     try:
         if promised.boot:

@@ -88,7 +88,7 @@ _Names = dict[str, File | None]
 
 class Disk:
     """The model of a disk with the files of one folder. Files that SQLite creates again at every start are left out.
-    The method `do` must be called with each note of a recording, in order.
+    Call the method `do` with each note of a recording, in order.
 
     If `syncs` is False, the disk claims to sync its files but does not.
     """

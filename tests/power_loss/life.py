@@ -100,7 +100,7 @@ class Life:
         """Deal a shoe of `rounds` rounds and let a supervisor end it. If `killed_once`, kill the daemon inside a round.
         If `stopped_once`, stop it cleanly between two rounds, which empties the write-ahead log.
 
-        After a kill the daemon begins the write-ahead log again at once. Otherwise it does so when the log is full.
+        SQLite goes back to the start of the write-ahead log when the log is full, and immediately after a kill.
         """
         deck = next(self._decks)
         self._open_shoe(deck)

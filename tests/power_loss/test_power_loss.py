@@ -1,5 +1,5 @@
 """Checks of power cuts. Whenever the power fails, and whichever unsynced writes are lost, the journal opens, verifies,
-and replays to the state after a commit. It holds everything that the pit, the lamps or the control socket had told
+and replays to the state after a commit. It holds every row on which the pit, the lamps or the control socket had relied
 before the cut.
 
 The states of the disk come from what a real daemon did to its files. Each recording is different, because times and

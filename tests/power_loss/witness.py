@@ -1,10 +1,10 @@
-"""What the table told or showed while the daemon was recorded. After a power cut, the journal must hold at least the
-rows from which that was told.
+"""Finds out what the table told or showed while the daemon was recorded. After a power cut, the journal must hold at
+least the rows from which the table told it.
 
 An event on its way to the broker promises its own row. A published state, an answer on the control socket and a lit
-lamp promise the first row after which the table looks like that, but not a row before those that the same thread
-promised earlier. A supervisor's act that was answered promises the fact in that supervisor's name. Only lamps whose
-steady light has one meaning are read: the outcome lamps and the guidance lamps.
+lamp promise the first row after which the table looks as they show it. Such a row is never before a row that the same
+thread of the daemon promised earlier. The answer to a supervisor's act promises the fact in that supervisor's name.
+Only lamps whose steady light has one meaning are read: the outcome lamps and the guidance lamps.
 """
 
 from __future__ import annotations
@@ -134,8 +134,8 @@ class Witness:
             self._said[channel] = said
 
     def _hear(self, note: Note, thread: str) -> None:
-        """Record which thread of the daemon speaks now. Its first message cannot be older than what was promised before
-        it."""
+        """Record which thread of the daemon wrote this note. What a thread tells is never older than the journal row
+        that was promised before the thread's first note."""
         self._thread = note.process, thread
         self._promised_by.setdefault(self._thread, self.promised.row)
 
@@ -201,8 +201,8 @@ def _state(face: Public) -> Hashable:
 
 
 def _packet_size(said: bytes) -> int | None:
-    """Return the whole size of the first MQTT packet in `said`, or None if too few bytes have come. The size stands
-    after the packet's first byte, seven bits in each byte."""
+    """Return the size of the whole first MQTT packet in `said`, or None if too few bytes have come. The packet gives
+    its size after its first byte, with seven bits of the number in each byte."""
     size = 0
     for place, byte in enumerate(said[1:5]):
         size |= (byte & 0x7F) << 7 * place

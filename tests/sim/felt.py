@@ -1,5 +1,5 @@
-"""A stand-in for the table on which a simulated game is dealt. A test fixes its cards and the players' calls
-beforehand."""
+"""A stand-in for the table on which a simulated game is dealt. A test chooses the stand-in's cards and the players'
+calls beforehand."""
 
 from __future__ import annotations
 

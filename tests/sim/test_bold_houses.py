@@ -1,5 +1,5 @@
 """Tests with three invented houses whose rules are as unusual as a casino might want. The simulated house deals at a
-table. Each refusal, each card and each cent of the simulated house must be the same as at the table.
+table. The table and the simulated house must agree on each refusal, each card and each cent.
 
 The table reads the house's file with the product's own code, and the simulated house reads it with separate code. There
 are no wires: what people press or say goes straight to the table. If the two differed, somebody would be paid wrongly.

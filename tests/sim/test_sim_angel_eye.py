@@ -267,8 +267,8 @@ def test_a_reader_that_sleeps_does_not_stop_the_shoe(tmp_path: Path, pty: PtyLin
 
 
 def test_ears_that_begin_when_the_line_is_gone_end_in_silence(pty: PtyLine) -> None:
-    """The thread that listens to the serial line ends without a traceback if a signal has closed the line before the
-    thread begins to listen."""
+    """The thread that listens to the serial line can start after a signal has already closed the line. In that case the
+    thread ends without a traceback."""
     gone, far = os.pipe()
     os.close(far)
     ended, end = os.pipe()

@@ -225,7 +225,8 @@ def test_a_table_whose_dealer_cannot_tell_is_not_simulated(tmp_path: Path) -> No
 
 @contextmanager
 def running(table: Path, folder: Path) -> Iterator[None]:
-    """Start the table's daemon with this table file, and wait until it is ready. End it with the `with` block."""
+    """Start the table's daemon with this table file, and wait until it is ready. End the daemon when the `with` block
+    ends."""
     with started([sys.executable, "-m", "controller.people.cli.main", "run", str(table)], folder / "log"):
         eventually_now((folder / "table.sock").is_socket)
         yield

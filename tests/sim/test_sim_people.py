@@ -380,8 +380,8 @@ def test_a_first_card_that_counts_in_the_burn_leaves_one_card_more() -> None:
 
 
 def test_where_the_next_round_keeps_a_card_in_error_the_dealer_draws_none() -> None:
-    """The dealer never draws a card in error at a house that keeps such a card for the next round. The card would lie
-    on the table before anybody had wagered, and so would influence who plays."""
+    """At a house that keeps a card drawn in error for the next round, the simulated dealer never draws one. Such a card
+    would lie on the table before anybody had wagered, and so would influence who plays."""
     kept = deal_fours(80, 40, error_rate=1.0, procedure=ShoeProcedure(drawn_in_error="next_card"))
     assert kept == deal_fours(80, 40)
     assert kept != deal_fours(80, 40, error_rate=1.0)
@@ -476,8 +476,9 @@ def test_the_program_deals_blind(table_file: Path) -> None:
 
 
 def test_the_program_says_what_it_lacks(table_file: Path) -> None:
-    """The simulation ends with the error `sim_unheard` if no program has opened the simulated shoe's port. In this test
-    the simulation looks for such a program only once, because on a busy machine any time limit could be too short."""
+    """The simulation ends with the error `sim_unheard` if no program has opened the simulated shoe's port. Usually the
+    simulation looks for such a program for a while. In this test it looks only once, because on a busy machine any time
+    limit could be too short."""
     with raising("sim_unheard"):
         run_table(table_file, table_file.with_name("account"), Habits(patience_s=0.0))
 

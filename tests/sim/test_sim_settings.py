@@ -214,7 +214,7 @@ def test_lucky9s_split_hands_take_their_cards_and_decide_the_tie_bet_as_the_hous
 
 def test_a_new_pair_is_split_from_the_right_too() -> None:
     """With the setting `split_order` "rightmost_first", the next card after a split goes to the rightmost hand that has
-    only one card. The rule holds after a second split too."""
+    only one card. The same rule holds after a second split."""
     assert isinstance(LUCKY9.play, Lucky9)
     rules = replace(LUCKY9, play=replace(LUCKY9.play, split_order="rightmost_first"))
     table = TableUnderTest(rules).open_shoe("AS AH").do(wager("3 hand 500")).lock()

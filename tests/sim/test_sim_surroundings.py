@@ -1,5 +1,5 @@
-"""Tests of what the demo, the practice table and the tests rely on: a free network port of this machine that was
-reserved stays free until it is used."""
+"""Tests of the network ports that the demo, the practice table and the tests reserve. A free port of this machine that
+was reserved stays free until it is used."""
 
 from __future__ import annotations
 

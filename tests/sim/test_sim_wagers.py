@@ -85,8 +85,9 @@ def test_what_bettors_foresee_is_what_the_table_refuses(game: str, own: dict[str
 
 @pytest.mark.parametrize("game", ["royal9", "kansas_star", "baccarat_royal", "pairs"])
 def test_bettors_and_table_agree_which_bets_are_closed(game: str) -> None:
-    """The simulated bettors and the table agree which bets are closed for a round. In this test every bet closes after
-    round 6 at the latest. One third of the bets close after round 3, and another third in the last round."""
+    """The simulated bettors and the table agree which bets are closed for a round. In this test no bet is open after
+    round 6. One third of the bets close after round 3 already. Another third are closed in the last round, whatever its
+    number."""
     config, limits = load(programs.example_table(game)), limits_of(game)
     words: list[dict[str, Any]] = [{"no_bets_after_round": 3}, {"no_bets_in_final_round": True}, {}]
     rules = replace(config.rules.wagers, no_bets_after_round=6)
@@ -186,8 +187,9 @@ def test_the_cashier_rounds_as_the_house_says() -> None:
 @pytest.mark.parametrize("on_win", get_args(controllers.WinMoves))
 @pytest.mark.parametrize("on_tie", get_args(controllers.TieMoves))
 def test_the_roles_rotate_as_the_table_has_it(on_win: controllers.WinMoves, on_tie: controllers.TieMoves) -> None:
-    """After every outcome, the simulated house and the table move the roles to the same seats. All pairs of active
-    seats among all sets of occupied seats are tried. The two have separate code for the same sentence of the rules."""
+    """After every outcome, the simulated house and the table give the roles of Player and Banker to the same seats. All
+    pairs of active seats among all sets of occupied seats are tried. House and table have separate code for the same
+    rule."""
     for count in range(2, 8):
         for occupied in combinations(SEATS, count):
             for player in occupied:

@@ -1,5 +1,5 @@
-"""`python -m tests.simulation` plays the simulated house with many seeds, or with one. For each failure it prints a
-sequence of actions, as short as possible, that causes the failure, and the command that repeats it."""
+"""`python -m tests.simulation` plays the simulated house with many seeds, or with one. For each failure it prints the
+shortest sequence of actions that it finds to cause the failure, and the command that repeats it."""
 
 from __future__ import annotations
 

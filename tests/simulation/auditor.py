@@ -2,8 +2,8 @@
 
 The auditor reads the journal's file row by row, with a database connection of its own. It runs the table's facts
 through the table's logic again, and keeps its own count of the cards, the rounds, the wagers and the shoe's reports. It
-judges rounds by the simulated shoe's rules (`drivers.sim.rules`), which share no code with the table's. A broken
-promise is raised as `Broken`.
+judges rounds by the simulated shoe's rules (`drivers.sim.rules`), which share no code with the table's. If something is
+not true, it raises `Broken`.
 """
 
 from __future__ import annotations
@@ -154,8 +154,8 @@ class Auditor:
 
     @property
     def backlog(self) -> int:
-        """Return how many reports the shoe has sent after the last report in the journal. Reports that were sent while
-        no program listened are not counted."""
+        """Return how many of the shoe's reports are not in the journal yet. Only reports after the last one in the
+        journal count, and only those that were sent while the table's program listened."""
         return sum(report.listened for report in self._reported[self._next_report :])
 
     def missed_since(self, life: int) -> list[str]:
@@ -223,8 +223,8 @@ class Auditor:
     # What the shoe said.
 
     def _reports_arrived(self, before: Table, fact: Fact, life: int, fails: bool = False) -> None:
-        """Check that the shoe truly made the report that this fact holds, and made it after the report before. If the
-        shoe made other reports between the two, the table must truly not have heard them."""
+        """Check that the shoe truly made the report that this fact holds, and made it after the report of the fact
+        before. If the shoe made other reports between the two, the table must truly not have received them."""
         report: Report | None = getattr(fact, "report", None)
         if isinstance(fact, facts.StepFailed):
             return  # its report is that of the fact that failed, which stands in the row before
@@ -442,8 +442,8 @@ class Auditor:
             hold("no Royal 9 wager is refused while the pit is well", verdict.fresh is not True, (fact, verdict))
 
     def _levels_noted(self, fact: Fact, stamp: Stamp) -> None:
-        """Remember which levels of the meters the table shows while a round with progressive wagers goes on. A fact is
-        judged by the levels that were remembered before it. After a restart the meters show nothing."""
+        """Remember which levels of the meters the table shows during a round with progressive wagers. Each fact is
+        checked against the levels that were shown before the fact. After a restart the table shows no levels."""
         shown = self._verdicts[stamp.at_ms].shown
         if isinstance(fact, facts.LevelsNoted):
             hold("the levels noted are those shown", fact.levels == shown, (fact, shown))
@@ -604,8 +604,9 @@ class Auditor:
 
     def _counted(self, account: _ShoeAccount, before: Table, left: int) -> None:
         """Note that a supervisor counted `left` cards in the shoe. If that is fewer than the table knew, the shoe has
-        dealt cards that the table did not hear. They came before all cards that wait for the fault to be cleared. If it
-        is more, a waiting report was a late copy, and stands for no card."""
+        dealt cards whose reports the table did not receive. These cards came before all cards that wait for the fault
+        to be cleared. If the number is higher than the table knew, one of the waiting reports was a late copy of an
+        earlier report, and no card belongs to it."""
         known = public(before).cards_left
         assert known is not None
         if before.fault is None:  # nobody asked for the count: fewer cards are gone, and more are only told
@@ -678,8 +679,8 @@ def _text(fact: object) -> str | None:
 
 
 def _place_of(waits: object, lane: Sequence[str | None], held: Iterable[Held]) -> int:
-    """Return the index of the card `waits` in `lane`, the list of cards that came. `held` are the facts that came after
-    it and wait as well. Those of the same kind as `waits` stand behind it in `lane`."""
+    """Return the index of the card of the fact `waits` in `lane`, the list of all cards of that kind that came out of
+    the shoe. `held` are the later facts that wait as well. Those of the same kind stand behind `waits` in `lane`."""
     kind = CardKept if isinstance(waits, CardKept) else (CardDrawn | CardDrawnOutsideGame)
     place = len(lane) - 1 - sum(isinstance(later.fact, kind) for later in held)
     assert lane[place] == _text(waits), (lane, place, waits)

@@ -56,7 +56,7 @@ class Disk:
             yield
 
     def lose_power(self) -> None:
-        """Delete from the journal's file what was committed and not synced, as a power cut does."""
+        """Delete from the journal's file the rows that were committed but not synced, as a power cut does."""
         kept, self.kept = self.kept, None
         if kept is not None:
             with sqlite3.connect(self.path) as db:

@@ -1,8 +1,8 @@
 """Judges, by the network's messages alone, what a table heard from its pit, and whether the table could take wagers on
 a progressive at that moment.
 
-The freshness of the meters' levels is judged exactly. For the stream of events to the pit, the messages may not show
-whether the table must treat the pit as silent. In that case the verdict is None.
+Whether the meters' levels were fresh is judged exactly. Whether the pit answered the table's events in time cannot
+always be judged, because the messages may not show it. In that case the verdict is None.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ _MARGIN_S = 0.5
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the network's messages show of a table's pit at one moment: whether the meters' levels were fresh, which
-    levels were shown, and whether the stream of events was fresh. The last is None if the messages do not show it."""
+    """A judgement of a table's pit at one moment, by the network's messages. It says whether the meters' levels were
+    fresh, which levels were shown, and whether the pit answered the table's events in time (`stream_fresh`).
+    `stream_fresh` is None if the messages do not show it."""
 
     levels_fresh: bool
     shown: dict[str, int]

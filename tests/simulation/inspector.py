@@ -1,9 +1,9 @@
 """Checks the pit's ledger: the inspector calculates anew, from the committed events, what every meter must show.
 
 The inspector reads the ledger's file with a database connection of its own. It calculates by itself how wagers feed the
-meters, what hits win, and with what amount a meter begins again, in exact fractions of a cent. If several rounds win a
-meter, their levels are assigned in the order in which the rounds' wagers were locked. Each round gets no less than its
-table showed when the wagers were locked.
+meters, what hits win, and the amount with which a meter begins again, in exact fractions of a cent. If several rounds
+win a meter, their levels are assigned in the order in which the rounds' wagers were locked. Each round gets no less
+than its table showed when the wagers were locked.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ _Round = tuple[str, int, int]  # table, shoe, round
 
 @dataclass
 class _Meter:
-    """The amount of a meter and of its reserve, in exact fractions of a cent, and the meter's wins. A win whose hits
-    were all rejected may be taken out again. A void does not change a meter."""
+    """The amount of a meter and of its reserve, in exact fractions of a cent, and the meter's wins. A win may be
+    removed if all its hits were rejected. A voided round does not change a meter."""
 
     holds: Fraction
     reserve: Fraction = Fraction(0)
@@ -129,10 +129,10 @@ class Inspector:
         """Take a rejected hit out of the win `win`. If other hits are left and none of them is paid, they share the
         whole amount.
 
-        In every other case the hit's amount goes back. The house gets back what it had added to the level, and the
-        meter gets the rest. Example: a hit of $110 is rejected; the level was $100, and the house had added $10. The
-        house gets $10, and the meter $100. If all hits of the meter's last win are rejected, the win is undone, and the
-        meter gives back the amounts with which it had begun again.
+        In every other case the rejected hit's amount goes back. The house gets back the amount that it had added to the
+        level. The meter gets the rest. Example: a hit of $110 is rejected; the level was $100, and the house had added
+        $10. The house gets $10, and the meter $100. If all hits of the meter's last win are rejected, the win is
+        undone, and the meter gives back the amount with which it had begun again.
         """
         left = [other for other in win.hits if other.step != "rejected"]
         if left and all(other.step != "paid" for other in left):

@@ -1,8 +1,9 @@
 """One table of the simulated house: the real table program in simulated time, with simulated surroundings.
 
-Real are the runtime with its stream, journal, codec, debouncer and lamps, wired as `controller.daemon.app` wires them.
-Simulated are the clock and the event loop, the disk's failures, the lamps and inputs at the Pi's GPIO pins, the shoe's
-cable and the broker. A method `do_NAME` performs the action NAME at this table.
+These parts are real: the runtime with its stream of events, the journal, the codec, the debouncer and the lamps, wired
+as `controller.daemon.app` wires them. These are simulated: the clock and the event loop, the disk's failures, the lamps
+and inputs at the Pi's GPIO pins, the shoe's cable and the broker. A method `do_NAME` performs the action NAME at this
+table.
 """
 
 from __future__ import annotations
@@ -152,8 +153,8 @@ class LiveTable:
         return None if self.runtime is None else self.runtime.face
 
     def keep_gaps_visible(self) -> None:
-        """Mend the disk and the cable before ten of the shoe's reports in a row are lost. Reports have numbers of one
-        digit, so the table could not notice a longer gap."""
+        """If five or more of the shoe's reports are not in the journal yet, mend the disk and the cable, and start the
+        program. The reports' numbers have one digit, so the table could not notice a gap of ten reports."""
         if not self.shoe.numbered or self.auditor.backlog < _FEWEST_UNHEARD:
             return
         self._mend_disk()
@@ -188,12 +189,13 @@ class LiveTable:
         hold("the retained state tells of the table", shown == told, (shown, told))
 
     def delivery(self) -> object:
-        """Return how far the delivery of events to the pit has come, for the text of a failed check."""
+        """Return two things for the error text of a failed check: the status of the delivery of events to the pit, and
+        how many events the table has made."""
         return self._alive().stream.told.status(), len(self.auditor.bodies)
 
     def took_note(self, at_ms: int) -> None:
-        """Record what this table can know of its pit at the time `at_ms` of the wall clock. This is called when any
-        table has written a fact at that time."""
+        """Record what this table can know of its pit at the time `at_ms` of the wall clock. This is called whenever any
+        table of the house has written a fact. `at_ms` is the fact's time."""
         self.verdicts[at_ms] = self._hearing.verdict()
 
     # Actions: the shoe and the dealer's hands on it.
@@ -253,8 +255,8 @@ class LiveTable:
         self.shoe.between_copies = lambda now: None
 
     def do_absence(self, of_the_program: bool, rounds: int, seconds: float) -> None:
-        """Stop the table's program (if `of_the_program` is True) or pull the cable, while the dealer deals `hands`
-        whole rounds. Wait `seconds`, then start the program and plug in the cable."""
+        """Stop the table's program (if `of_the_program` is True) or pull the cable. Meanwhile let the dealer deal
+        `rounds` whole rounds, and wait `seconds`. Then start the program and plug in the cable."""
         if of_the_program:
             self.do_kill()
         else:
@@ -281,8 +283,8 @@ class LiveTable:
         self._move_plug(True)
 
     def _move_plug(self, is_in: bool) -> None:
-        """Put the plug in at the shoe's end, or pull it. The table notices this by an input for the shoe's power
-        supply, if the shoe takes no commands."""
+        """Put the plug in at the shoe's end, or pull it. If the shoe takes no commands, the table notices this by a
+        GPIO input that shows whether the shoe has power."""
         self.shoe.cable.in_shoe = is_in
         if PRESENT_INPUT in self.header.levels:
             self.header.levels[PRESENT_INPUT] = is_in
@@ -321,8 +323,8 @@ class LiveTable:
     # Actions: the supervisor.
 
     def do_leave(self, choice: int, by_key: bool) -> None:
-        """Perform one of the acts that clear the fault by which the table has stopped. `choice` selects the act. With
-        `by_key`, acts that are possible with the key and a button are done so."""
+        """Perform one of the acts that clear the fault at which the table has stopped. `choice` selects the act. With
+        `by_key`, use the key and a button for an act that can be done in this way."""
         if self.runtime is None or self.runtime.face.fault is None:
             return
         fault = self.runtime.face.fault
@@ -391,8 +393,8 @@ class LiveTable:
             self._ask_two(CorrectRound(finished.number, player, done.banker, _WHO))
 
     def do_close_round(self) -> None:
-        """End, as the dealer does at the shoe, a round that the shoe's own game still plays and that the table does not
-        know."""
+        """End the round that the shoe's own game still plays, as the dealer does at the shoe. The table may not know of
+        that round."""
         if self.shoe.in_round:
             self.shoe.report(self.shoe.far.force_quit)
 
@@ -626,8 +628,8 @@ class LiveTable:
         return self.runtime
 
     def check(self, settled: bool) -> None:
-        """Check everything that must hold of this table. With `settled` the program has had a moment to show what it
-        committed."""
+        """Check everything that must hold of this table. `settled` is True if the program has had a moment to show what
+        it committed. Only then are the public face and the lamps checked too."""
         if settled and self.disk.slow_s:
             self._go_on(0.0)  # what was committed at this very moment is then told, and nothing more is
         self.auditor.read(self.shoe.life)

@@ -1,7 +1,7 @@
 """The simulated broker between the tables and their pit, and what can go wrong with messages on the way.
 
 The broker is written from the contract and uses none of the table's own code. A random generator with a seed decides
-what happens to each message. So the same actions always meet the same mishaps.
+what happens to each message. For this reason the same actions always meet the same mishaps.
 """
 
 from __future__ import annotations
@@ -229,7 +229,7 @@ class Client:
         return ""
 
     def end(self) -> None:
-        """End the connection, and lose all messages that were on their way to the table."""
+        """End the connection. All messages that were on their way to the table are lost."""
         self._listener = None
         self.connection += 1
         if not self.dead:

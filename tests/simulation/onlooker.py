@@ -1,9 +1,10 @@
-"""Runs one table in simulated time, and records everything that leaves the table, each with its moment.
+"""Runs one table in simulated time, and records everything that leaves the table, each thing with its time.
 
-Real are the runtime with its stream, journal, codec, lamps and watchers, wired as `controller.daemon.app` wires them.
-What leaves the table are published messages, lamps, log lines, answers, and the status, both asked for and watched.
-Simulated are the clock and event loop, the wire and its noise, the Pi's GPIO pins, the broker with a pit behind it, and
-a disk that can fail. Nothing here is random.
+These parts are real: the runtime with its stream of events, the journal, the codec, the lamps and the watchers, wired
+as `controller.daemon.app` wires them. These things leave the table: published messages, changes of lamps, log lines,
+answers, and the status, both on request and to a client that watches it. These parts are simulated: the clock and event
+loop, the serial line and its noise, the Pi's GPIO pins, the broker with a pit behind it, and a disk that can fail.
+Nothing here is random.
 """
 
 from __future__ import annotations
@@ -84,8 +85,8 @@ class Noise:
 
 @dataclass(frozen=True)
 class Left:
-    """One thing that left the table: the time, the way (for example a lamp), the text `said`, and its size in bytes.
-    Random parts of the text are replaced by fixed ones."""
+    """One thing that left the table: the time, the way by which it left (for example a lamp), the text `said`, and the
+    text's size in bytes. Random parts of the text are replaced by fixed ones."""
 
     at_s: float
     way: str
@@ -169,9 +170,10 @@ def _stamp(loop: VirtualLoop) -> Stamp:
 
 
 class _Broker:
-    """A simulated broker with a simulated pit behind it. The pit acknowledges the events that it has committed, and may
-    also go back to fewer events. The pit says that it cosigns the table's journal, and has cosigned nothing yet. So the
-    table shows the pit its last checkpoint on each connection. `epoch` is the name of the table's journal."""
+    """A simulated broker with a simulated pit behind it. The pit acknowledges the events that it has committed. It can
+    also be restored from an older copy, with fewer events. The pit says that it cosigns the table's journal, and has
+    cosigned nothing yet. For this reason the table sends the pit its last checkpoint on each connection. `epoch` is the
+    name of the table's journal."""
 
     address, has_others = "127.0.0.1:1883", False
 

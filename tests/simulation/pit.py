@@ -156,8 +156,9 @@ class LedgerPit:
                 self.say(None, "meters", self._levels_said[0], True)
 
     def say_steps(self) -> None:
-        """Send each table its first award step that the table's own events do not mention yet. Later steps wait,
-        because a table refuses a step that is older than the last one it has taken."""
+        """Send each table the first award step that the table's own events do not mention yet. The later steps wait
+        until the table has reported that step, because a table refuses a step that is older than the last one it has
+        taken."""
         for table in self.ledger.acks():
             for step in unheard_steps(self.ledger, table)[:1]:
                 payload = step.payload(KEY)

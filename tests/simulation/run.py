@@ -72,8 +72,8 @@ def play_again(seed: int, actions: Sequence[Action]) -> Failure | None:
 
 
 def smallest(failure: Failure) -> Failure:
-    """Return the same failure with as few actions as can be found. One part of the actions after another is left out,
-    and stays out if the failure still comes."""
+    """Return a failure that breaks the same promise with as few actions as can be found. Parts of the actions are left
+    out one after another. A part stays out if the failure still comes without it."""
     chunk = len(failure.actions) // 2
     while chunk:
         start = 0

@@ -87,7 +87,7 @@ class Cable:
 
     @property
     def heard(self) -> bool:
-        """Tell whether the shoe's bytes reach the table's program."""
+        """Tell whether the bytes that the shoe sends reach the table's program at this moment."""
         return self.plugged and self.in_shoe and self.port is not None
 
     def write(self, data: bytes) -> None:

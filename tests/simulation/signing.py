@@ -1,5 +1,5 @@
-"""Imitated signatures for the simulation, which are fast to make. Each belongs to one key and one message. Other tests
-check the real signatures."""
+"""Imitated signatures for the simulation, which are fast to make. Each signature is valid for one key and one message
+only. Other tests check the real signatures."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Signer:
         self.public = public_key
 
     def sign(self, data: bytes) -> bytes:
-        """Return a signature of 64 bytes, of this key and this data."""
+        """Return a signature of 64 bytes, made from this signer's key and the bytes `data`."""
         return hashlib.sha512(self.public + data).digest()
 
 

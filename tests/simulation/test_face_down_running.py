@@ -1,6 +1,7 @@
 """Checks that two running tables send out exactly the same if their rounds differ only in cards that lie face down.
 
-The bytes that leave the two tables, their sizes and their moments are compared, whatever else happens during the round.
+The bytes that leave the two tables, their sizes and their times are compared. Other things may happen during the round,
+the same at both tables.
 """
 
 from __future__ import annotations
@@ -36,8 +37,8 @@ def _difference(seed: int, folder: Path) -> str | None:
 
 
 def _in_order(left: list[Left]) -> list[Left]:
-    """Sort the things that left a table by their moment. Things that left at one moment by different ways have no order
-    of their own, so they are sorted by the name of the way."""
+    """Return the things that left a table, sorted by time. Things that left at the same time by different ways have no
+    real order, so they are sorted by the name of the way."""
     return sorted(left, key=lambda each: (each.at_s, each.way))
 
 

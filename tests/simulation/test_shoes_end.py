@@ -1,8 +1,9 @@
 """Checks what a table does if somebody pulls the plug at the shoe's end and draws some cards meanwhile, at every point
 of a round. The serial port stays open, but nothing arrives from the shoe.
 
-The dealer draws one card in 300 ms, as fast as hands can. However many cards the table did not hear, it stops before it
-books another round. Wagers that were locked before the plug was pulled do not count in a round that was dealt later.
+The dealer draws one card in 300 ms, as fast as hands can. However many cards the table did not receive, it stops before
+it records another finished round. Wagers that were locked before the plug was pulled do not count in a round that was
+dealt later.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ _ENOUGH_CARDS = 12  # two rounds
 
 @cache
 def seed_of(shoe: str) -> int:
-    """Return a seed whose simulated house has one table, with this shoe. The dealer locks the wagers at that table, and
-    the table's second round has six cards."""
+    """Return a seed that makes a simulated house with one table, which has this shoe. At that table the dealer's button
+    locks the wagers, and the second round has six cards."""
     brand, _, wrap = shoe.partition(", ")
     for seed in range(SHOES[shoe], SHOES[shoe] + _SEEDS):
         with World(seed) as world:
@@ -68,8 +69,8 @@ def _at(seed: int, point: str) -> Iterator[tuple[World, LiveTable]]:
 
 
 def stops_before_another_round(shoe: str, point: str, unheard: int) -> None:
-    """Check that the table stops before it books another round. In the simulated round, `unheard` cards are drawn that
-    the table does not hear, and after them enough cards for two rounds that it hears."""
+    """Check that the table stops before it records another finished round. In the simulated round, `unheard` cards are
+    drawn that the table does not receive. After them come enough cards for two rounds, which the table receives."""
     with _at(seed_of(shoe), point) as (world, table):
         before = table.face
         assert before is not None

@@ -66,8 +66,8 @@ def test_the_same_seed_takes_the_same_course() -> None:
 
 
 def test_an_untrue_pit_is_found_and_made_small() -> None:
-    """The simulation finds a pit whose ledger has an event that no table sent. Its report of the failure is shortened
-    to the actions that cause it."""
+    """The simulation finds the defect if a pit's ledger has an event that no table sent. Its report of the failure is
+    shortened to the actions that cause it."""
     actions = [Action("wait"), Action("wagers", (1, 2)), Action("untrue_pit"), Action("wait")]
     failure = play_again(1, actions)
     assert failure is not None

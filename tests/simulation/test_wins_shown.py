@@ -28,7 +28,8 @@ def _shown(world: World) -> list[WinShown | None]:
 
 
 def _win(world: World) -> None:
-    """Let an extra table win the meter. This table has no program, only events that are put into the pit's ledger."""
+    """Let an extra table win the meter. No program runs for this table: the test puts its events directly into the
+    pit's ledger."""
     ledger, table = world.pit.ledger, TableEvening("t-9", (METER,))
     ledger.adopt(table.table, EPOCH, _SIGNER.public.hex())
     word = MetersWord(1, now_text(), ledger.levels()).payload(KEY)
@@ -46,7 +47,8 @@ def _signed(body: bytes) -> bytes:
 
 
 def _waits(world: World) -> set[str]:
-    """Return the tables for which the award of the extra table "t-9" has to wait before a person may verify it."""
+    """Return the tables that hold up the award of the extra table "t-9". A person may verify that award only when the
+    pit no longer waits for these tables."""
     return {table for award in world.pit.ledger.awards() if award.table == "t-9" for table, _ in award.waits}
 
 

@@ -1,8 +1,9 @@
-"""Pairs of rounds that differ only in cards that lie face down. Everything else around them happens at the same
-moments.
+"""Pairs of rounds that differ only in cards that lie face down. Everything else happens at the same times in both
+rounds.
 
-What may be seen of a round is the same in both: how many cards are drawn, which of them lie face up, what is called.
-The script of a pair ends just before the cards that differ are turned up. The game says to whom each card is due.
+Whatever people may see of a round is the same in both: how many cards are drawn, which of them lie face up, and the
+calls. The script of a pair ends just before the different cards are turned up. The game's rules say which hand gets
+each card.
 """
 
 from __future__ import annotations
@@ -139,7 +140,8 @@ class _Making:
             self._do("cable", True)
 
     def _deal(self, config: Config, clear: bool | None = None) -> None:
-        """Deal both rounds for as long as they look the same."""
+        """Deal both rounds for as long as people would see the same of both. If `clear` is True, clear the table's
+        fault on the way."""
         luck, play = self.luck, config.rules.play
         seating = Seating(_SEATS, Actives(*_SEATS))
         turned_first = luck.choice((0, 0, 1, 2)) if isinstance(play, PuntoBanco) else luck.choice((0, 1))
@@ -255,11 +257,11 @@ class _Making:
                 assert_never(never)
 
     def _wire_is_free_s(self, at_s: float) -> float:
-        """Return `at_s`, or a later moment if the shoe's wire may still be busy at `at_s`: with the last card's
-        reports, and with a result after them.
+        """Return `at_s`, or a later time if the shoe's serial line may still be busy at `at_s`. The line is busy with
+        the last card's reports, and perhaps with the shoe's report of the round's result after them.
 
-        A result keeps the wire busy. So what the shoe sends meanwhile comes later than without a result, whatever the
-        table does. A cut card is drawn as a card is, and never comes so soon after a card.
+        A result keeps the line busy, so the shoe's next report comes later than without a result, whatever the table
+        does. A cut card is drawn like a card, and never comes so soon after a card.
         """
         cards = [step.at_s for step in self.script if step.what == "card" and step.at_s <= at_s]
         return round(max(at_s, cards[-1] + _CARD_AND_RESULT_TAKE_S), 4)

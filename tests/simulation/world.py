@@ -235,8 +235,8 @@ class World:
         self._clock_error_ms, self._clock_synchronised = error_ms, synchronised
 
     def _do_untrue_pit(self) -> None:
-        """Make the inspector (the check of the pit's ledger) believe that the pit committed an event which no table
-        sent. Only the simulation's own test chooses this."""
+        """Make the inspector (the check of the pit's ledger) believe that the pit committed one event more than the
+        table sent. Only the simulation's own test uses this action."""
         self.inspector.committed[self.tables[0].id] += 1
 
     # Checks.
@@ -339,8 +339,8 @@ def _config(luck: random.Random, table: str) -> Config:
 
 
 def _with_shoe(config: Config, name: str) -> Config:
-    """Return the table's configuration with a shoe of this brand. If the shoe takes no commands, an input of the header
-    shows whether the shoe has power."""
+    """Return the table's configuration with a shoe of this brand. If the shoe takes no commands, the configuration gets
+    a GPIO input that shows whether the shoe has power."""
     brand, pins = shoes.brand(name), config.file.pins
     present: Literal["input"] | None = "input" if brand.asking is None else None
     if present is not None:

@@ -1,5 +1,5 @@
-"""Helpers that archive a journal outside of a table. They let a test act at each step that the archiving takes on the
-disk."""
+"""Helpers that archive a journal without a running table. With them, a test can act before each step that the archiving
+takes on the disk."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def archive_all(journal: Journal, keep_shoes: int = 0, at_most_rows: int = 10**6
 
 
 class AtStep:
-    """A function to be called before each step of the archiving. It does nothing `passes` times, and calls `act` the
-    next time."""
+    """A function object to be called before each step of the archiving. It does nothing in its first `passes` calls,
+    and calls `act` in the next one."""
 
     def __init__(self, passes: int, act: Callable[[], None]) -> None:
         self.passes = passes

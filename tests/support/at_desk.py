@@ -30,16 +30,16 @@ ANSWERS_WITHIN_S = 20
 
 @contextmanager
 def practising(ledger: Ledger, at: Path, key: Signer) -> Iterator[Path]:
-    """Open a desk for practice on this ledger. At such a desk each command names the person who decides. Yields the
-    path of the desk's control socket."""
+    """Open a pit's desk for practice on this ledger: at such a desk each command names the person who decides, instead
+    of taking the user account. Yields the path of the desk's control socket."""
     control = at.with_name(f"{at.name}.control")
     with open_desk(control, Desk(at, ledger.session(), key, {}, practice=True)):
         yield control
 
 
 def connected_as(uid: int, control: Path, groups: Sequence[int] = ()) -> socket.socket:
-    """Connect to the control socket as the user account `uid`, a member of these groups, as the kernel sees it. Returns
-    the connection."""
+    """Connect to the control socket `control`. To the kernel, the connecting process is the user account `uid`, a
+    member of `groups`. Returns the connection."""
     control.parent.chmod(0o755)
     folder = os.open(control.parent, os.O_RDONLY | os.O_DIRECTORY)  # the account may not pass the folders above
     channel = socket.socket(socket.AF_UNIX)

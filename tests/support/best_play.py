@@ -17,8 +17,8 @@ def lucky9_call(seat: Seat, first: Card, second: Card, up: Card) -> Call:
 
 
 def lucky9_splits_again(seat: Seat, pair: Card, up: Card, drawn: Sequence[Card], hands: int) -> bool:
-    """Tell whether a seat of Lucky 9 should split a new pair, when it has `hands` hands. `drawn` are the cards that the
-    hands to the left of the pair have drawn."""
+    """Tell whether a seat of Lucky 9 should split a new pair, if the seat has `hands` hands already. `up` is the
+    dealer's face-up card. `drawn` are the cards that the hands to the left of the pair have drawn."""
     of = seat.turns[_turn(seat, pair, pair, up)].pair
     assert of is not None, "it was split"
     kinds = sorted(NEW_PAIR if card.rank == pair.rank else card.points for card in drawn)

@@ -1,9 +1,9 @@
 """Collects the tests of a run once, for all workers of pytest-xdist. Each worker is a fork of the process that has
 collected the tests, which saves each worker two seconds of a core.
 
-The pytest session that collected becomes the worker's own, with the worker's configuration. Options that choose among
-the collected tests (`-k`, `-m`, `--deselect`) work as ever. Each worker collects for itself if an option changes what
-is found, or if a file of tests could not be collected.
+A worker uses the pytest session of that process, with its own configuration. Options that choose among the collected
+tests (`-k`, `-m`, `--deselect`) work as usual. Each worker collects the tests by itself if an option changes which
+tests are found, or if a file of tests could not be collected.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ _of_the_run: list[pytest.Session] = []
 
 
 def collect(tests: Sequence[str]) -> None:
-    """Collect these tests in this process, before it or a fork of it becomes a worker of pytest-xdist. That one worker
-    then takes the collected tests."""
+    """Collect these tests in this process. The process, or one fork of it, then becomes a worker of pytest-xdist and
+    takes the collected tests."""
     options = ["--collect-only", "-qq", "-p", "no:cacheprovider"]
     pytest.main([*options, *tests], plugins=[_Keeps()])
     cast(Any, pytest.Session).from_config = _session

@@ -64,8 +64,8 @@ def check_event(body: bytes, *, signed: bool = True) -> dict[str, Any]:
     """Check an event against the contract, and return it as a dict. Raises AssertionError with everything that breaks
     the contract.
 
-    With `signed` False the event comes from no table (but from a script): it must have no signature, and keep
-    everything else.
+    Give `signed` False for an event that a script made and no table sent. Such an event must have no signature, but
+    must keep every other rule.
     """
     event: dict[str, Any] = json.loads(body)
     broken = _broken(_alike(body), signed)
@@ -87,8 +87,8 @@ _ANY = (b"0" * 64 + b'"', b'2026-01-01T00:00:00.000Z"', b'1"', b"1", b"A" * 86 +
 
 
 def _alike(body: bytes) -> bytes:
-    """Return the event with its chain value, time, number and signature replaced by fixed values. Events that differ in
-    nothing else become equal."""
+    """Return the event with its chain value, time, number and signature replaced by fixed values. Two events that
+    differ only in these values become equal."""
     return _OWN.sub(lambda found: found[found.lastindex or 0] + _ANY[(found.lastindex or 0) - 1], body)
 
 

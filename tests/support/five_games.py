@@ -32,8 +32,8 @@ HEALTHY = Live(frozenset(), pit_fresh=True, shoe_up=True, pit_up=True, journal_o
 
 
 def dealt(rules: TableRules, reveal: Literal["dealt", "input", "hand_end"]) -> TableRules:
-    """Return these rules of punto banco with another way of turning up the cards, `reveal`: as they are dealt, by the
-    dealer's call, or at the round's end."""
+    """Return these rules of punto banco with a different setting `reveal`, which says when cards are turned up: as they
+    are dealt, on the dealer's call, or at the end of the round."""
     assert isinstance(rules.play, PuntoBanco)
     return replace(rules, play=replace(rules.play, reveal=reveal))
 
@@ -62,9 +62,10 @@ def call(name: str) -> MakeCall:
 class Watched(TableUnderTest):
     """A table under test with an onlooker, who records everything that can be seen.
 
-    `seen` has an entry after every fact: the public face, the lamps and the events that the fact made. Two things of an
-    event are left out. Its chain value is salted, and so tells nothing. Its time is left out because the clock here
-    counts facts, even those that nobody sees. The shoe's reports are numbered and tell their card, as on a wire.
+    `seen` has an entry after every fact: the public face, the lamps and the events that the fact made. Two parts of an
+    event are left out. Its chain value is left out because it is salted, and so shows nothing. Its time is left out
+    because the clock in these tests counts facts, even those that nobody sees. The shoe's reports have numbers, and
+    name their card, as on a real serial line.
     """
 
     def __post_init__(self) -> None:
@@ -88,7 +89,7 @@ class Watched(TableUnderTest):
         return json.dumps([new, to_builtins(self.face), lit], sort_keys=True)
 
     def report(self, card: Card | None, *, missed: int = 0) -> Report:
-        """Return the shoe's next report, whose frame tells the card. `missed` is the count of reports before it that do
+        """Return the shoe's next report, whose bytes name the card. `missed` is the number of reports before it that do
         not reach the table."""
         self._seq = (self._seq + 1 + missed) % 10
         return Report(self._seq, f"05 {card}")

@@ -1,15 +1,16 @@
-"""Starts the program's processes as forks of a process that has imported the program, which saves half a second of a
-core, hundreds of times. A worker of pytest-xdist is a fork too, of a process that has collected the tests, which saves
-six seconds of a core for each worker.
+"""Starts the program's processes as forks of a process that has already imported the program. This saves half a second
+of a core at each of several hundred starts. A worker of pytest-xdist is also started as a fork, of a process that has
+collected the tests. This saves six seconds of a core for each worker.
 
 `subprocess.Popen` is replaced in the tests' own process. While `on`, it forks for the program's commands, for example
-`python -m controller.pit.reference run ...`, and starts anything else as ever. A fork is a process of its own. Its
+`python -m controller.pit.reference run ...`, and starts anything else as usual. A fork is a process of its own. Its
 arguments, environment, open files, umask and session are those that were asked for. It is the tests' child, and has an
-exit code of its own. Forks of a worker have the same hashes; after a real start a set may have another order. What only
-a real start shows is tested with a real start. `make proof` starts everything as it is shipped, and so do the tests
-with the fixture `as_shipped` and any start in another folder or with another environment for Python.
+exit code of its own. All forks of a worker use the same random seed for hashes, so a set has the same order in all of
+them, which it may not have after a real start. What only a real start shows is tested with a real start: `make proof`
+starts everything as it is shipped, and so do the tests with the fixture `as_shipped`, and any start in another folder
+or with another environment for Python.
 
-A forked program that starts programs itself, as the demo does, forks them too: it has a forker of its own.
+A forked program may itself start programs, as the demo does. It forks them too, from a forking process of its own.
 """
 
 from __future__ import annotations
@@ -109,8 +110,8 @@ def _is_ours(args: Any, folder: str) -> bool:
 
 
 def _can_be_forked_with(environment: Mapping[str, str]) -> bool:
-    """Tell whether a fork can stand for a program with these environment variables. Those that Python reads only at its
-    start must be the same in the forking process."""
+    """Tell whether a fork can replace a program that is to run with these environment variables. The variables that
+    Python reads only at its start must be the same in the forking process."""
     preload = environment.get("LD_PRELOAD", _SHIM)
     if ":" in preload or Path(preload).name != _SHIM:
         return False
@@ -220,8 +221,8 @@ def _serve(channel: socket.socket) -> dict[str, Any]:
 
 
 def _asked(channel: socket.socket) -> dict[str, Any]:
-    """Fork for each request on the channel, and return in each fork with its request. A fork that will start other
-    programs has its own forking process before this returns."""
+    """Fork for each request on the channel. Return only in the forks, each with its request. If a fork will start other
+    programs, a forking process is started for it before this function returns."""
     global on
     asked = _serve(channel)
     while _START_OTHERS & {*asked["arguments"][1:3]}:

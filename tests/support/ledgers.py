@@ -12,8 +12,8 @@ from controller.pit.reference.terms import Change
 
 
 def meet(ledger: Ledger, table: str, payload: bytes, adopt_new: bool) -> bool:
-    """Give the ledger the state message of one table. Return True if the table's epoch was adopted in this call. Raises
-    the RefusedError if the state was refused."""
+    """Give the ledger the state message of one table. Return True if this call adopted the table's epoch (the random
+    name of its journal). Raises RefusedError if the ledger refuses the state."""
     adopted, refused = ledger.meet_all([(table, payload)], adopt_new)
     for _, refusal in refused:
         raise refusal
@@ -27,7 +27,8 @@ def unheard_steps(ledger: Ledger, table: str) -> list[AwardStep]:
 
 
 def change_at_once(ledger: Ledger, meters: Mapping[str, Terms]) -> None:
-    """Put these terms of meters into force at once. Earlier versions did so even if people had played for the meter."""
+    """Put these terms of meters into force immediately, even if people have played for a meter. Today the pit makes
+    such a change wait. Earlier versions did not, and this function makes a ledger as they left it."""
     terms = ledger._books.meter_terms
     with ledger._db.transaction():
         changes = [Change(each.meter, each.terms, each.before, waits=False) for each in terms.differing(meters)]

@@ -2,8 +2,9 @@
 
 Events are delivered by the product's own `Delivery`, as a real table delivers them. Nothing is sent before the pit's
 last acknowledgement is known, a window limits how many events are on the way, and events are sent again if the pit is
-silent. Nothing is kept on a disk, and the MQTT packets are written here, because a client library would take more of
-the machine than the pit. There is no thread: whoever has many connections calls `turn` for their sockets.
+silent. Nothing is kept on a disk. This module writes the MQTT packets itself, because a client library would use more
+of the machine than the pit does. There is no thread: a program with many connections calls `turn` for the sockets that
+have data.
 """
 
 from __future__ import annotations

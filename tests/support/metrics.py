@@ -15,7 +15,7 @@ _SAMPLE = re.compile(r"([a-z0-9_]+)(\{.*\})? (\S+)")
 
 
 def told_names(text: str) -> set[str]:
-    """Return the names of the metrics in the text, whether they have samples or not."""
+    """Return the names of the metrics that the text declares, whether they have samples or not."""
     return {line.split()[2] for line in text.splitlines() if line.startswith("# TYPE ")}
 
 

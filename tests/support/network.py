@@ -1,6 +1,7 @@
 """Imitated machines, as network namespaces on one bridge. Packets from any machine to any other can be dropped.
 
-Nobody is told of a dropped packet: no end of a connection receives a reset. This needs root and Debian's iproute2.
+When packets are dropped, neither end of a connection is told, and neither receives a reset. This module needs root and
+Debian's iproute2.
 """
 
 from __future__ import annotations
@@ -26,11 +27,11 @@ _ports = count()
 
 
 class Network:
-    """A network of imitated machines. Each machine has the interface `eth0`, whose address ends with the machine's
-    place in the list, counted from 1.
+    """A network of imitated machines. Each machine has the interface `eth0`. The last number of its address is the
+    machine's place in the list, counted from 1.
 
     The machine `HERE` has its interface in the namespace of the test. `network` is the first three numbers of the
-    addresses. Without it the network is one of those that RFC 2544 reserves for tests.
+    addresses. If it is not given, the network is one of those that RFC 2544 reserves for tests.
     """
 
     def __init__(self, *machines: str, network: str = "") -> None:

@@ -1,6 +1,6 @@
 """Makes tests faster by remembering the results of pure functions that they call again and again with the same bytes.
-These are reading TOML or a game's file, which takes milliseconds, and checking a signature that holds. `make proof`
-remembers nothing."""
+These functions read TOML or a game's file, which takes milliseconds, or check a signature. Only valid signatures are
+remembered. With `make proof`, nothing is remembered."""
 
 from __future__ import annotations
 

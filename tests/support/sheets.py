@@ -28,8 +28,8 @@ DRAGON_PAYS = {9: 30, 8: 10, 7: 6, 6: 4, 5: 2, 4: 1}
 
 
 def dragon_bonus(mine: Sequence[str], theirs: Sequence[str]) -> tuple[Literal["win", "push", "lose"], int | None]:
-    """Return how a wager on the Dragon Bonus ends on the hand `mine` against the hand `theirs`: the outcome, and what a
-    winner is paid to one."""
+    """Return how a wager on the Dragon Bonus of the hand `mine` ends against the hand `theirs`: the outcome, and the
+    pay to one for a winner."""
     margin = rules.total(mine) - rules.total(theirs)
     if rules.is_natural(mine):
         if margin > 0:

@@ -1,8 +1,8 @@
-"""A table under test: facts and requests go in as the daemon feeds them, and every event that the table sends is
+"""A table under test: a test gives it facts and requests as the daemon does, and every event that the table sends is
 checked.
 
-Every fact is read back from its JSON before the table takes it, every event is sealed and checked against the contract,
-and the journal's rows are kept, so that any test can ask for the replay.
+Every fact is written as JSON and read back before the table takes it. Every event is sealed and checked against the
+contract. The journal's rows are kept, so that any test can ask for a replay.
 """
 
 from __future__ import annotations
@@ -101,7 +101,8 @@ class TableUnderTest:
     # What happens to it.
 
     def believe(self, *facts: Fact) -> Self:
-        """Let these facts happen at the table as the daemon does, each with the facts that follow from it."""
+        """Give these facts to the table one after another, as the daemon does. Each comes with the facts that the
+        daemon adds before and after it."""
         for fact in facts:
             for believed in (*before(self.table, fact, self.ambient), fact):
                 self._step(believed)
@@ -234,8 +235,8 @@ class TableUnderTest:
         return [event for event in self.events if event["type"] == type_]
 
     def replayed(self) -> tuple[Table, int | None]:
-        """Replay the journal's rows since the shoe was opened. Return the table that comes out, and the number of the
-        first row that came out differently, or None."""
+        """Replay the journal's rows since the shoe was opened. Return the table that results, and the number of the
+        first row whose replay made different events, or None if there is no such row."""
         opened = [place for place, row in enumerate(self.rows) if isinstance(row.fact, ShoeOpened)]
         return replay(self.rows[opened[-1] if opened else 0 :], self.rules, self.rules.table, EPOCH)
 

@@ -33,8 +33,8 @@ class Log:
         self._leaves = [leaf_hash(b"%s %d" % (story if row > 3 else b"", row)) for row in range(rows)]
 
     def shown(self, size: int, old: int = 0) -> bytes:
-        """Return the message that shows the checkpoint of the first `size` rows, with the proof that they begin with
-        the first `old` rows."""
+        """Return the table's message with the checkpoint of the first `size` rows, and the proof that these rows begin
+        with the first `old` rows unchanged."""
         whole = whole_of(self._leaves)
         note = signed_checkpoint(self.origin, edge_of(size, whole), self._key, self._key.public)
         return ShownCheckpoint.of(note, old, consistency_proof(old, size, whole)).payload()

@@ -1,4 +1,4 @@
-"""Functions with which every test waits for a process, a wire or a thread."""
+"""Functions with which the tests wait for a process, a connection or a thread."""
 
 from __future__ import annotations
 
