@@ -316,9 +316,9 @@ class FairShoe(Struct):
     chance of a rank is exactly its share of all unseen cards. The test also makes its own guess for the next card,
     which gives more weight to ranks that came too often before. For each card, the guessed chance of its rank is
     divided by the fair chance, and these quotients are multiplied. The product works like a bet against fairness: it
-    starts at 1, and on a fair shoe it is not expected to gain. A new window begins with each shoe. By the theorem on
-    such tests (e-detectors), a fair table brings the product to `ONCE_IN_SHOES` less often than once in that many
-    shoes, however often anybody looks.
+    starts at 1, and on a fair shoe it is not expected to gain. The page tests a window of shoes that moves on with each
+    new shoe, so a test begins at each shoe. By the theorem on such tests (e-detectors), a fair table brings the product
+    to `ONCE_IN_SHOES` less often than once in that many shoes, however often anybody looks.
     """
 
     dealt: dict[str, int] = field(default_factory=lambda: dict.fromkeys(RANKS, 0))
