@@ -165,8 +165,8 @@ def _lies_face_down(table: Table) -> bool:
 
 
 def _decided(table: Table, wagers: Wagers) -> Decided:
-    """Return what the cards that people have seen decide about the wagers. A card that a fault holds is counted in the
-    hand where the game's rules put it."""
+    """Return what the cards already seen by people decide about the wagers. If the table has stopped at a card, that
+    card is counted in the hand in which the game's rules put it."""
     assert isinstance(table.phase, Locked | RoundInPlay), "wagers are locked"
     if _lies_face_down(table) or _card_may_be_unheard(table):
         return Decided(unknown=True)

@@ -2,9 +2,9 @@
 rules, for any number of events.
 
 `noted` patches the class so that it writes a note of each call, with the state after the call. A `Walk` takes the notes
-one by one, and has the rules of `delivery.pml` for histories of any length. No step can be hidden, because each note
-must follow from the note before. `test_walks.py` uses this for the steps of the small model world. `tests/fire` uses it
-for tables whose processes and connections are being killed.
+one by one. Its rules are those of the model in `delivery.pml`, without the model's limit on the length of a history. No
+step can be hidden, because each note must follow from the note before. `test_walks.py` checks with a `Walk` every step
+of the small model. `tests/fire` checks with it tables whose processes and connections are being killed.
 """
 
 from __future__ import annotations
