@@ -182,8 +182,9 @@ class Broker(Protocol):
         """
 
     def drop(self, why: str, move: bool = False) -> None:
-        """End the connection to the broker, for the reason `why`, a text for people. `run` makes a new connection: to
-        the next broker if `move` is set, otherwise to the same one."""
+        """End the connection to the broker, for the reason `why`, a text for people. `run` makes a new connection. The
+        new connection is to the next broker if `move` is set or if the old connection was never up, and otherwise to
+        the same broker."""
 
     def often_cut(self) -> str:
         """Return a sentence for people if the connection to the broker ends often; otherwise an empty text."""

@@ -115,8 +115,8 @@ def conflicts(lamps: Mapping[str, LampWiring], inputs: Mapping[str, InputWiring]
 
 
 def overlaid(lamps: Mapping[str, LampWiring], inputs: Mapping[str, InputWiring], config_txt: Path) -> Iterator[str]:
-    """Yield a warning for each lamp or input whose pin the file `config_txt` of this Pi assigns to something else.
-    Yield nothing if the file cannot be read."""
+    """Yield a warning for each lamp or input whose pin the file `config_txt` of this Pi assigns to something else, or
+    drives wrongly before this program runs. Yield nothing if the file cannot be read."""
     try:
         lines = [line.replace(" ", "") for line in config_txt.read_text("utf-8", "replace").splitlines()]
     except OSError:

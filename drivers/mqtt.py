@@ -295,7 +295,7 @@ class _Connection:
         """Let the event loop make the call `call(*args)`. If the call raises, `MqttBroker.run` raises the same. If the
         loop is closed, do nothing. `extra_bytes` is the size of the message's payload, if the call has one.
 
-        Raises LinkBrokenError if calls with too many bytes already wait for the loop.
+        Raises LinkBrokenError if calls with too many bytes already wait for the loop, unless the call is `end`.
         """
         size = _HOP_BYTES + extra_bytes
         if self._taken_bytes - self._landed_bytes > _MOST_WAITING_BYTES and call != self.end:

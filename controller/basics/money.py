@@ -53,7 +53,7 @@ CURRENCIES: Mapping[str, Currency] = MappingProxyType({each.code: each for each 
 
 def in_use() -> Currency:
     """Return the currency that the house's file on this machine names, or US dollars if there is no such file. Raises
-    TableError `house_file` if the file names no known currency."""
+    TableError `house_file` if the file cannot be read, names no known currency, or has an unknown key."""
     return _of(HOUSE)
 
 

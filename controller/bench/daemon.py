@@ -212,8 +212,8 @@ def _refuse_unknown_act(name: str, given: Set[str]) -> None:
 
 def _refuse_unknown(file: str, changed: object, known: list[str]) -> None:
     """Check `changed`, which maps a section of the file to its new keys. Raises LookupError if a section is not in
-    `known`, the names of the file's sections. Raises TypeError if `changed` is not a mapping, or if a section is
-    neither a mapping nor a list."""
+    `known`, the names of the file's sections. Raises TypeError if `changed` is not a mapping, or if a section other
+    than `game` is neither a mapping nor a list."""
     if not isinstance(changed, Mapping):
         ways = '{"shoe": {"decks": 1}}. A whole table with its game is an example: example="lucky9"'
         raise TypeError(f"{changed!r} is not what changes in a {file}. Write its sections and their keys: {ways}.")
@@ -259,11 +259,12 @@ class Table:
     # The process.
 
     def start(self, await_ready: bool = True, **environment: str) -> None:
-        """Start the daemon, and wait until it answers on its control socket.
+        """Start the daemon. Wait until it answers on its control socket, unless `await_ready` is False. `environment`
+        has more environment variables for the daemon.
 
-        The shoe numbers its reports with one digit, so the numbers soon start over. Before a second start this method
-        waits for so long that the daemon may have missed a whole turn of the numbers. A table with an open shoe then
-        stops until somebody counts the cards.
+        A shoe may number its reports with one digit, so that the numbers soon start over. Before a second start this
+        method waits for so long that the daemon may have missed a whole turn of the numbers. A table with an open shoe
+        then stops until somebody counts the cards.
         """
         assert not self.runs, "the table runs already"
         stay_unheard(self._ended_ms)
@@ -378,8 +379,8 @@ class Table:
 
     @property
     def hands(self) -> dict[str, list[str]]:
-        """Return a dict that maps "player" and "banker" to the cards that the table shows for that side. The cards are
-        those of the round in play, or else of the last round."""
+        """Return a dict that maps "player", "banker" and each other hand that the table shows (such as "dealer" or
+        "seat_3") to its cards. The cards are those of the round in play, or else of the last round."""
         return {"player": [], "banker": []} | {hand.hand: [*hand.cards] for hand in self.face.hands}
 
     def links_up(self) -> bool:

@@ -27,9 +27,9 @@ _MOST_CARDS = 6
 
 class Step(Struct, frozen=True):
     """One step of a deal. `draw CARD` is a card that the shoe reads correctly. `misread CARD HOW` is a card that the
-    shoe reports wrongly, by the simulated shoe's method HOW, for example `lose`. `press BUTTON`, `cover SEAT` and
-    `uncover SEAT` are acts of people. `unplug` pulls the shoe's cable and puts it back. `new_shoe` puts a new shoe in
-    place."""
+    shoe reports wrongly or not at all, by the command HOW of the simulated shoe's prompt, for example `lose`. `press
+    BUTTON`, `cover SEAT` and `uncover SEAT` are acts of people. `unplug` pulls the shoe's cable and puts it back.
+    `new_shoe` puts a new shoe in place."""
 
     do: Literal["new_shoe", "draw", "misread", "press", "cover", "uncover", "unplug"]
     what: str = ""
@@ -51,8 +51,8 @@ class DealtRound(Struct, frozen=True):
 
 
 class Deal(Struct, frozen=True):
-    """The deal of one shoe from its first card to its last. `steps` are the steps that happen, in order. `rounds` are
-    the rounds as the cards truly lie on the felt."""
+    """The deal of one shoe, from its first card on. `steps` are the steps that happen, in order. `rounds` are the
+    rounds as the cards truly lie on the felt."""
 
     steps: tuple[Step, ...]
     rounds: tuple[DealtRound, ...]
@@ -82,7 +82,7 @@ class Deal(Struct, frozen=True):
 
     def wire(self, driver: str, wrap: int = 0) -> bytes:
         """Return all bytes that a shoe of the brand `driver` sends in this deal, for a test of a program that decodes
-        them. The shoe numbers its reports with one digit; `wrap` (0 or 1) is the digit after 9. The cable is never
+        them. If the brand numbers its reports with one digit, `wrap` (0 or 1) is the digit after 9. The cable is never
         pulled in this deal's bytes."""
         line = _Written()
         shoe = maker(driver)(line, wrap=wrap)
@@ -124,9 +124,9 @@ def deals(
     """Return a Hypothesis strategy for deals of one shoe of `decks` decks, with up to `most_rounds` rounds and wagers
     on up to `seats` seats.
 
-    `misreads` are the simulated shoe's methods by which a card may go wrong: `("unreadable",)` for an Angel Eye,
-    `("damage", "lose")` for a BeeTek, `()` for no misread card. If `plugs` is True, a deal may pull the shoe's cable
-    between two cards and put it back.
+    `misreads` are the commands of the simulated shoe's prompt by which a card may go wrong: `("unreadable",)` for an
+    Angel Eye, `("damage", "lose")` for a BeeTek, `()` for no misread card. If `plugs` is True, a deal may pull the
+    shoe's cable between two cards and put it back.
     """
     card = st.sampled_from(CARDS)
     place = st.integers(0, _MOST_CARDS - 1)

@@ -289,5 +289,6 @@ class FarPit:
             client.publish(f"{self._topic}/ack", body, qos=1, retain=True)
 
     def ack(self, **fields: Any) -> bytes:
-        """Return a signed acknowledgement for the table, in the form of the contract. `fields` replace its fields."""
+        """Return a signed acknowledgement for the table, in the form of the contract. `fields` are its fields, except
+        `table` and the signature."""
         return self.signed("ack", table=self._topic.rpartition("/")[2], **fields)

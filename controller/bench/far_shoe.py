@@ -159,8 +159,8 @@ class FarBeeTek(FarEnd, SimulatedBeeTek):
 
 
 def far_shoe(driver: str, line: FarLine, wrap: int) -> Any:
-    """Return a simulated shoe on `line`, of the brand that `[shoe] driver` names in a table file. The shoe numbers its
-    reports with one digit; `wrap` (0 or 1) is the digit after 9."""
+    """Return a simulated shoe on `line`, of the brand that `[shoe] driver` names in a table file. If the brand numbers
+    its reports with one digit, `wrap` (0 or 1) is the digit after 9."""
     made_by: Any = maker(driver)
     known = (far for far in (FarShoe, FarBeeTek) if issubclass(far, made_by))
     shoe = next(known, type("FarShoe", (FarEnd, made_by), {}))(line, wrap=wrap)

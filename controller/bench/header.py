@@ -117,8 +117,8 @@ class Pins:
     have the names of the table file. A thread watches the lamps until `close`.
 
     A real header has too few pins to connect every input and lamp of a table by a jumper wire. `unjumpered` has the
-    names without a wire: a test that uses one of them is skipped. A test that uses a name that the table does not have
-    fails, for example "seat_9" at a table of seven seats.
+    names of a whole table: a test that uses one of them without a wire is skipped. A test that uses any other name that
+    the table does not have fails, for example "seat_9" at a table of seven seats.
     """
 
     def __init__(

@@ -125,8 +125,8 @@ class SaidMeters(Struct, frozen=True):
 
 
 class Told(Struct, frozen=True):
-    """The last message with the levels of the progressive meters that the pit sent before betting ended. The table's
-    screen showed these levels. The message had arrived `ago_ms` milliseconds before betting ended."""
+    """The message of the pit from which the table showed the levels of its progressive meters when betting ended. The
+    message had arrived `ago_ms` milliseconds before betting ended."""
 
     word: SaidMeters
     ago_ms: int
@@ -137,8 +137,8 @@ class WagersLocked(Event, frozen=True):
 
     The wagers in `wagers` count in the round, and those in `refused` do not. Both are empty at a table without bet
     recognition, because such a table does not know the single wagers. `in_play` are the seats that play at Lucky 9, in
-    order. `told` is the pit's last message about its meters. It is None if no progressive wager counts, and in older
-    journals.
+    order. `told` is the pit's message from which the table showed its meters. It is None if no progressive wager
+    counts, if there was no such message, and in older journals.
     """
 
     TYPE = "wagers_locked"
@@ -436,7 +436,7 @@ class Void(Event, frozen=True):
 
     `awards` are the awards that were certain, whatever cards would have come next. Each has the lowest tier that was
     possible. `would_settle` is the settlement to which every possible end of the round would have led. It is None if
-    different ends would have led to different settlements.
+    different ends would have led to different settlements, if the table knew no wagers, or if the table could not tell.
     """
 
     TYPE = "void"
@@ -547,7 +547,7 @@ class Fault(Event, frozen=True):
 
 
 class FaultCleared(Event, frozen=True):
-    """A person cleared a fault, so the table goes on. `exit` is the act by which the person cleared it."""
+    """A person cleared the fault for which the table stood still. `exit` is the act by which the person cleared it."""
 
     TYPE = "fault_cleared"
 

@@ -53,7 +53,8 @@ def load_or_make_key(path: Path) -> SigningKey:
     """Load the signing key from the file at `path`, 32 raw bytes. If there is no such file, make a new key and write it
     to `path`.
 
-    Raises TableError `signing_key_unusable` if the file is not a key, can be read by others, or cannot be read or made.
+    Raises TableError `signing_key_unusable` if the file is not a key, is open to other users, or cannot be read or
+    made.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

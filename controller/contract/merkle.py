@@ -48,7 +48,7 @@ class Edge(Struct, frozen=True):
 
     def grown(self, leaf: bytes) -> tuple[Edge, list[Node]]:
         """Add a leaf with the hash `leaf`. Returns the edge (size and subtree hashes) of the larger tree, and the
-        subtrees that the new leaf completed."""
+        subtrees above the new leaf that it completed."""
         hashes, node, made = [*self.hashes], Node(0, self.size, leaf), []
         while node.place & 1:
             node = Node(node.level + 1, node.place >> 1, node_hash(hashes.pop(), node.hash))

@@ -83,7 +83,7 @@ class Note(Struct, frozen=True):
 
     def cosigned_at_s(self, name: str, key: bytes) -> int | None:
         """Return the time at which a witness cosigned this note, in seconds since 1970. `name` and `key` identify the
-        witness. Returns None if the witness has no valid cosignature in the note."""
+        witness. Returns None if the note has no cosignature of the witness, or if any of them is not valid."""
         own = key_id(name, COSIGNATURE, key)
         lines = [line[4:] for named, line in self.signatures if named == name and line[:4] == own]
         if not lines or not all(len(line) == 72 and _holds(key, line[8:], self._seen(line[:8])) for line in lines):

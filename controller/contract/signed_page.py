@@ -38,7 +38,8 @@ def said_by(path: Path, written_by: str) -> dict[str, Any]:
     is the signer's key, in hex.
 
     `written_by` is the command that writes such pages, for the error. Raises TableError `report_unreadable` if the file
-    holds no signed page, and `report_altered` if the signature is not valid.
+    cannot be read or holds no signed page. Raises TableError `report_altered` if the signature is not valid, or if the
+    rest of the page was changed.
     """
     try:
         before, _, rest = path.read_bytes().decode("utf-8").partition(_BEGIN)

@@ -1,9 +1,10 @@
 """The beat: four fixed moments in each second, at which the table does the work that can wait a moment.
 
 Waking a resting machine costs more than the little work that a table has to do. So the machine wakes once for all of
-that work. The beat follows a clock, and not the moments at which rows are committed to the journal, because those
-moments are secret. Example: the cards of a round lie face down, and the shoe's result is committed. A message at that
-moment would reveal that the round is complete, and so whether a third card was drawn, before anybody saw that card.
+that work. The beat follows a clock, and not the moments at which rows are committed to the journal, because such a
+moment can reveal a secret. Example: the cards of a round lie face down, and the shoe's result is committed. A message
+at that moment would reveal that the round is complete, and so whether a third card was drawn, before anybody saw that
+card.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""The daemon's clocks: the wall clock, whose time is shown to people, and the machine's own clocks, which nobody can
-set."""
+"""The daemon's clocks: the wall clock, whose time is shown to people together with whether that clock is synchronised,
+and the machine's own clocks, which nobody can set."""
 
 from __future__ import annotations
 

@@ -44,7 +44,11 @@ class CountedLog(logging.StreamHandler[TextIO]):
         self._kinds: dict[str, dict[str, _Kind]] = {}  # by wording, then by the text; "" for all beyond `_DIFFERENT`
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write the line, or only count it if an equal line was written within the last minute."""
+        """Write the line, or only count it if an equal line was written within the last minute.
+
+        A record with `every_one` set is always written. If lines of one wording have too many different texts, all
+        further texts count as equal.
+        """
         if getattr(record, "every_one", False):
             self.write(record)
             return

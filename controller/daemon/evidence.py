@@ -106,7 +106,11 @@ def _of_shoe(rows: Iterator[_Opened], shoe: int) -> tuple[dict[int, _Opened], _O
 
 def _places(of_shoe: dict[int, _Opened], which: str) -> list[int]:
     """Return the numbers of the journal rows that the evidence shows: the round's own rows, later rows about the round,
-    and the row that opened the shoe."""
+    and the row that opened the shoe.
+
+    These rows are left out: a row that reveals a card which nobody saw, a row that is about another round as well, a
+    row at which the program failed, and the row that opened the shoe if it reveals an earlier card.
+    """
     shoe, number = round_named(which)
     rows = {row: each.row() for row, each in of_shoe.items()}
     steps, corrections = round_steps(rows.values(), which)
@@ -118,7 +122,10 @@ def _places(of_shoe: dict[int, _Opened], which: str) -> list[int]:
 
 
 def _of_round(row: Row, number: int) -> bool:
-    """Return True if the row is about the round `number` of its shoe and about no other round."""
+    """Return True if the row names no other round than `number`. A row that names no round at all counts too.
+
+    Return False for the record of a failed step and for the row that opened the shoe.
+    """
     others = [getattr(row.fact, "round", number), *(parse_object(body).get("round") for body in row.messages)]
     return all(other in (number, None) for other in others) and not isinstance(row.fact, StepFailed | ShoeOpened)
 

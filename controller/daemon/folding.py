@@ -60,7 +60,8 @@ class Folding:
         self.refused_seats: frozenset[int] = frozenset()
 
     def fold(self, table: Table, inbox: list[Arrived | Callable[[], None]]) -> Folded:
-        """Apply each item of the inbox to the table, in order, and return the new state with the rows to commit.
+        """Apply each item of the inbox to the table, in order, and return the new state with the rows to commit and the
+        answers to give after the commit.
 
         Some items are functions. Such a function is called when its turn comes, and makes no row.
         """
@@ -124,8 +125,8 @@ class Folding:
 def _decide(table: Table, asked: Asked, ambient: Ambient) -> Fact | Refuse:
     """Return the fact that the request becomes, or a refusal.
 
-    A supervisor's act is refused in two cases: if the act would clear a different fault from the one that the
-    supervisor was shown, or if the act would do something different from its preview.
+    Before the table's rules decide, two checks can refuse a supervisor's act. An act that clears a fault must name the
+    fault that stands now. An act that was previewed must still do exactly what its preview said.
     """
     return (
         not_answered(table, asked.request, asked.fault)

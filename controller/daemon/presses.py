@@ -107,8 +107,10 @@ class Presses:
     # The second person.
 
     def propose(self, request: ByTwo, via: str, asked: Asked) -> None:
-        """Keep the request until a second person confirms it. `via` says from where the request came, such as an
-        account."""
+        """Keep the request until a second person confirms it. A request that came from a button is not kept.
+
+        `via` says from where the request came, such as an account.
+        """
         self._second_person.propose(request, via, asked.fault, asked.shown, self._moment(), clock.monotonic_s())
 
     def confirm(self, proposal: int, by: str, via: str) -> Confirmed | Refuse:

@@ -211,7 +211,8 @@ def _read_again(row: Row, frame: bytes) -> str:
 def said_in_words(report: Struct) -> str:
     """Return the type's name and the values of a fact, or of bad bytes of the shoe, as text for people.
 
-    The text leaves out the shoe's raw report, the rules, empty values, and values that are None or False.
+    The text leaves out the shoe's raw reports, the rules, the reports that a new shoe sent early, empty values, and
+    values that are None or False.
     """
     return f"{type(report).__name__}({_values_in_words(report)})"
 

@@ -226,8 +226,10 @@ def _tokens(text: str) -> Iterator[_Token]:
 def _taken(name: str, words: list[str], on_its_line: int) -> int:
     """Return how many of the words after a command are its arguments.
 
-    If the words fit several forms of the command, the longest form counts. If they fit none, the first form counts, and
-    only words on the command's own line are taken, so that a wrong command does not swallow the next line.
+    A form of the command fits if enough words follow. If several forms fit, the longest counts; if none fits, the
+    first. If the words are no arguments of that form, only words on the command's own line are taken, so that a wrong
+    command does not swallow the next line. After an unknown command, the words on its line up to the next card are
+    taken.
     """
     if not words:
         return 0

@@ -91,7 +91,8 @@ class Pace:
         wagers (the end of betting).
 
         `on_time` is False if the fact was read later than it came. A card that was read late gets no such time, and
-        neither does the card after it.
+        neither does the card after it. A card after a break gets none either: the shoe was unheard, unplugged or
+        powered up, or the machine was booted.
         """
         last = self._last
         if isinstance(fact, CardDrawn | CardKept):
@@ -153,8 +154,8 @@ class ShoeHeard:
         """Move forward the moment until which the shoe was certainly heard, and write that moment to the mark's file
         once a second. The main loop calls this at each beat.
 
-        The new moment is `proven_ms`, until which the shoe's answers prove that it was heard. If the table does not ask
-        the shoe, `proven_ms` is None, and the new moment is the beat before this one.
+        The new moment is `proven_ms`, until which the shoe's answers prove that it was heard. If `proven_ms` is None,
+        the new moment is the beat before this one. While the line is lost, the moment stays as it was.
         """
         self._slept_ms = slept_ms
         if self._beat_ms is not None:

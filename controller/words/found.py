@@ -70,9 +70,11 @@ MOST_SIDE_BY_SIDE = 2
 
 
 def houses_languages() -> tuple[str, ...]:
-    """Return the languages in which the pit's page and its papers are written: `languages` in the house's file.
+    """Return the languages in which the pit's page and its papers are written: `languages` in the house's file, or
+    `SIDE_BY_SIDE` if the file does not say.
 
-    Raises TableError `house_file` if the file does not name one or two of the languages in `LANGUAGES`.
+    Raises TableError `house_file` if `languages` is not one or two different languages of `LANGUAGES`, or if the file
+    is wrong in another way.
     """
     chosen = house_file().get("languages", SIDE_BY_SIDE)
     listed = tuple(map(str, chosen)) if isinstance(chosen, list | tuple) else ()

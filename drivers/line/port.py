@@ -110,8 +110,8 @@ class ShoePort:
                 os.write(self._open_port.fileno(), data)
 
     def modem_level(self) -> bool | None:
-        """Return True if the port's modem line is on, False if it is off, and None if the port is not open. Any thread
-        may call this."""
+        """Return True if the port's modem line is on, and False if it is off. Return None if the port is not open or no
+        modem line is to be read. Any thread may call this."""
         port = self._open_port
         if port is None or self._modem_line is None:
             return None

@@ -215,7 +215,7 @@ class ShoeOnLine:
 
     def _answered(self) -> None:
         """Take note that the shoe has answered. The answer proves that the shoe was there when the last question was
-        sent.
+        sent, or later.
 
         If the program stood still, it may read the answer much later, but it asked nothing meanwhile.
         """
@@ -231,11 +231,11 @@ class ShoeOnLine:
         return inputs.get(PRESENT_INPUT, False) if self._modem_line is None else self._port.modem_level()
 
     def _look_at_plug(self, now_ms: int, inputs: Mapping[str, bool]) -> bool:
-        """Go through all looks at the plug since the last beat. Return True if the plug was out at one of them.
+        """Go through all looks at the plug since the last beat. Return True if the plug counts as out at one of them.
 
         A shoe without report numbers may have sent a whole card while a single look found no plug, so each look counts.
-        With another shoe, report numbers show what was missed, unless the plug was out for so long that the numbers can
-        have repeated.
+        With another shoe, report numbers show what was missed. There the plug counts as out only if it was out for so
+        long that the numbers can have repeated.
         """
         now_there = self._is_there(inputs)
         if now_there is None:

@@ -74,7 +74,8 @@ def pieces_of(lines: Iterable[str], named: str) -> Iterator[Piece]:
 def read_record(path: Path) -> tuple[Piece, ...]:
     """Read the whole record of a shoe's wire from the file at `path`.
 
-    Raises TableError `wire_unreadable` if the file cannot be read, or if the record holds no bytes of a shoe.
+    Raises TableError `wire_unreadable` if the file cannot be read, if a line is wrong, or if the record holds no bytes
+    of a shoe.
     """
     try:
         lines = path.read_text("utf-8").splitlines()

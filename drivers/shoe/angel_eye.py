@@ -16,7 +16,7 @@ If the sequence digits skip a number, the table decides what that means: the cod
 The shoe takes commands: STX, `OP`, a type of two letters, two digits, ETX and the XOR of all bytes before, as two
 characters. The shoe answers each command, with ACK, or with NAK and two characters. A command of an unknown type
 changes nothing and is answered with a NAK, so the table uses such a command to ask whether the shoe is there. Answers
-come between reports and between the copies of a report. A byte inside a frame is never an answer, but damage.
+come between reports and between the copies of a report. A byte like an answer inside a frame is damage.
 """
 
 from __future__ import annotations
@@ -209,7 +209,11 @@ class AngelEyeCodec:
 
     def _frame(self, frame: bytes) -> Iterable[Heard]:
         """Check a complete frame: its check characters, its values, and whether enough copies agree. Return bad bytes
-        if it fails, the fact if it is confirmed, and nothing while copies are missing."""
+        if it fails, and the fact if it is confirmed. Return nothing for a repeat of the last report, or while copies
+        are missing.
+
+        Earlier frames of which too few copies came are returned as bad bytes too.
+        """
         if frame == self._believed:
             return ()
         if _bcc(frame[1:-2]) != frame[-2:]:

@@ -128,7 +128,8 @@ def _stake(
 ) -> Paid:
     """Return what the stake of an active seat is paid. The two active seats play for the smaller of their stakes. The
     rest of the larger stake goes back, unless the game file says that the house covers it. Example: with stakes of $50
-    and $30, the seats play for $30, and $20 goes back."""
+    and $30, the seats play for $30, and $20 goes back. If the other active seat has no stake, the whole stake goes
+    back."""
     assert bets.actives is not None
     others = [other.cents for other in bets.on("stake") if other.seat != wager.seat]
     if not others:

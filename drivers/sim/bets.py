@@ -97,8 +97,8 @@ def pay(
     rounding: Rounding = CENTS_UP,
     naturals: Collection[int] = (8, 9),
 ) -> Paid:
-    """Return what the house pays for a wager on the bet. If the seat has split its hand, `split` is True, and `number`
-    says which of the seat's hands the wager is on."""
+    """Return the outcome of a wager on the bet: what the house pays, and what goes back. If the seat has split its
+    hand, `split` is True, and `number` says which of the seat's hands the wager is on."""
     row = row_for(bet, hands, wager.seat, printed, split=split, naturals=naturals)
     if row is None:
         return cashier.lose(wager, number)

@@ -89,8 +89,8 @@ class Crowd:
         return Bets(self._bettors.progressive(standing), standing, refused, self._actives)
 
     def choose(self, options: Sequence[str], points: int) -> str:
-        """Return the choice of a player whose hand has this many points: in six of ten cases the wise choice, otherwise
-        any of the options."""
+        """Return the choice of a player whose hand has this many points. In six of ten cases this is the wise choice.
+        Otherwise it is one of the options at random."""
         wise = wise_choice(options, points)
         return wise if self._rng.random() < _WISE else self._rng.choice(options)
 

@@ -119,7 +119,7 @@ class Dealer:
 
     def _draws_in_error(self) -> bool:
         """Decide by chance whether the dealer draws a card in error now. Return False if too few cards might be left
-        for the next round.
+        for the next round, or if no card may be drawn in error from this shoe.
 
         Return False too if the house keeps a card drawn in error for the next round, because the card would lie on the
         table before anybody has wagered.
@@ -169,11 +169,11 @@ class Dealer:
 
 
 class _Felt:
-    """The table on which the simulated dealer deals one round. Before each card, it waits until the table's lamps ask
-    for the card. `begin` is called when the round's first card was drawn.
+    """The table on which the simulated dealer deals one round. Before each card, it waits until the signals `cues` let
+    the dealer draw the card. `begin` is called when the round's first card was drawn.
 
     If the dealer has drawn a card in error, `already_drawn` names this card. It becomes the round's first card, and no
-    lamp is waited for.
+    signal is waited for.
     """
 
     def __init__(

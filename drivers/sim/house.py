@@ -85,7 +85,8 @@ class Limits(Struct, frozen=True):
     """The bets of a game file, and the house's limits for wagers on them, in cents. The names with "circle" are limits
     for the betting circles, which are the spots of the main bets.
 
-    `sensed` is the spot of the bet whose chips lie on the seats' sensors. It is None if no seat has a sensor.
+    `sensed` is the spot of the bet whose chips lie on the seats' sensors. It is None if no seat has a sensor, or if the
+    table file does not name the spot and the game does not have exactly one progressive bet.
     """
 
     bets: tuple[Bet, ...]
@@ -298,7 +299,8 @@ def _check_simulated(table_file: Path, table: _TableFile, game: _GameFile) -> No
 
 def _sensed(pins: _Pins, bets: Iterable[Bet]) -> str | None:
     """Return the spot of the bet whose chips lie on the seats' sensors. If the table file names no such spot, return
-    the spot of the only progressive bet. Return None if no seat has a sensor."""
+    the spot of the only progressive bet, or None if the game has none or several. Return None too if no seat has a
+    sensor."""
     with_awards = [bet.spot for bet in bets if bet.has_awards]
     only = with_awards[0] if len(with_awards) == 1 else None
     return (pins.sensed or only) if any("seat_" in name for name in pins.inputs) else None

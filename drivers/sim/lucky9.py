@@ -121,7 +121,8 @@ def played(
 
 
 def _play(felt: Felt, seat: int, cards: list[str], says: Section) -> list[SeatHand]:
-    """Let a seat hit, stand or split on its first two cards. Returns the seat's hands from left to right."""
+    """Let a seat hit, stand or split on its first two cards. A seat whose two cards total 9 stands without a choice.
+    Returns the seat's hands from left to right."""
     if rules.total(cards) == 9:
         return [SeatHand(cards)]
     may_split = ["split"] if _splits(cards, says, hands=1) else []

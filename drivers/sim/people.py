@@ -56,9 +56,9 @@ def paused_s(human_s: float, speed: float) -> float:
 
 
 class Players:
-    """Simulated players at a table where the controller learns of wagers from the seats' sensors only. Each seat has a
-    habit of its own: some wager nearly always, some seldom. `limits` are the bets and limits of the house, among them
-    the spot of the bet whose chips lie on the sensors."""
+    """Simulated players who cover the seats' sensors with chips. Each seat has a habit of its own: some wager nearly
+    always, some seldom. `limits` are the bets and limits of the house, among them the spot of the bet whose chips lie
+    on the sensors."""
 
     def __init__(self, seed: int, seats: Sequence[int], limits: Limits | None = None) -> None:
         self._limits = limits
@@ -294,8 +294,10 @@ class TableCues:
         self._press_until("deal", self._locked, "the lamp draw_player alone, for locked wagers")
 
     def choice(self, seat: int, options: Sequence[str], points: int) -> str:
-        """Wait until the seat's lamp alone is lit, ask the player to choose, and press the button of that choice until
-        the table's screen shows that the choice was accepted. Returns the choice."""
+        """Wait until the table expects this seat's choice. The sign is that the seat's lamp is lit, that no other
+        seat's lamp is lit except for a progressive bet, and that the screen names the seat. Then ask the player to
+        choose, and press the button of that choice until the table's screen shows that the choice was accepted. Returns
+        the choice."""
         assert self._crowd is not None, "only where there are players"
         others = {f"seat_{each}": False for each in self._progressive_seats() - {seat}}
 
@@ -399,9 +401,9 @@ class TableCues:
             raise self._gave_up(what)
 
     def _seen(self, seen: Callable[[Lamps], bool], timeout_s: float) -> bool:
-        """Wait until `seen` holds for two readings of the lamps in a row and the fault lamp does not blink fast. Return
-        False after `timeout_s` seconds. Two readings are needed, because the lamps do not all change at the same
-        instant."""
+        """Wait until `seen` holds for two readings of the lamps in a row and the fault lamp does not blink fast, and
+        return True. Return False after `timeout_s` seconds. If the dealer looks at no lamp, return True immediately.
+        Two readings are needed, because the lamps do not all change at the same instant."""
         gives_up_s = self._clock.monotonic() + timeout_s
         in_a_row = 0
         while self._watch_lamps and in_a_row < 2:

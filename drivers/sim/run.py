@@ -53,7 +53,7 @@ def run_table(
     people. The simulation's record of what happened is written to `account_file`.
 
     With a `stage`, the first shoe is a demonstration with captions (`story.py`). Raises TableError if the table file
-    cannot be read, if the simulation cannot play at this table, or if the table stops answering.
+    cannot be read, if the simulation cannot play at this table, or if the table does not go on as expected.
     """
     house = read_house(table_file)
     if house.tells_wagers and not habits.watch_lamps:

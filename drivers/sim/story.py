@@ -92,8 +92,8 @@ class Plan(Struct, frozen=True):
 
 
 def planned(house: House, game: Game, seed: int) -> Plan:
-    """Plan the demonstration's shoe for this game. In its first round a bet wins. If the game has a bet that pays from
-    a meter, that bet wins."""
+    """Plan the demonstration's shoe for this game. If such cards are found, a bet wins in its first round: a bet that
+    pays from a meter, if the game has one."""
     rng = random.Random(f"{seed} story")
     occupied = house.seats[: 5 if house.kind == "punto_banco" else 3]
     covered = tuple(seat for seat in occupied if seat in house.sensors)[:2]
@@ -125,11 +125,12 @@ def _stacked(
     *,
     shows: bool,
 ) -> tuple[str, ...]:
-    """Find and return the cards for one round of the demonstration, by trying random cards.
+    """Find and return the cards for one round of the demonstration, by trying random cards. If no trial fits, return
+    the cards of the last trial.
 
-    If `shows` is True, look for cards with which a progressive bet wins, or a side bet if the game has no progressive
-    bet. If `shows` is False, look for cards with which no award is won. If `pairs` are given, one of these pairs is
-    dealt to Player or to Banker.
+    If `shows` is True, look for cards with which an award from a meter is won. If the game has no such award, look for
+    another award, or for a side bet that wins if the game has no progressive bet. If `shows` is False, look for cards
+    with which no award is won. If `pairs` are given, one of these pairs is dealt to Player or to Banker.
     """
     for _ in range(_TRIES):
         cards = rng.sample(left, _MOST_CARDS)
@@ -253,7 +254,7 @@ class StoryBettors(Bettors):
 
 class StoryCrowd(Crowd):
     """Simulated players who occupy a few seats and choose wisely during the demonstration. After it the other seats are
-    taken too, and choices are random."""
+    taken too, and the players choose as in any simulation: mostly, but not always, wisely."""
 
     over = False
     first: Collection[int] = ()
@@ -380,8 +381,8 @@ class StoryCues:
         self._cues.reveal(hands)
 
     def round_over(self, dealt: Dealt) -> None:
-        """Do what the dealer does after a complete round. After its first round, the demonstration shows what was won,
-        and waits until the winners are paid."""
+        """Do what the dealer does after a complete round. After its first round, the demonstration shows what was won.
+        If awards were won, it waits until they are paid."""
         self._cues.round_over(dealt)
         if self._round != _SHOWN:
             return

@@ -236,7 +236,8 @@ class Bettors:
 
     def _with_back_bettor(self, wagers: list[Wager]) -> list[Wager]:
         """Return a seat's wagers together with those of a back bettor, who stands behind the seat. In about half of the
-        cases, each of the two main wagers is below the spot's minimum, and only their sum meets it."""
+        cases, each of the two main wagers is below the spot's minimum, and only their sum meets it. If the two together
+        might exceed a maximum, return the seat's wagers alone."""
         main, *others = wagers
         limits = self._limits
         step, (minimum, _) = limits.increment_cents, limits.range_cents(main.spot)

@@ -93,7 +93,8 @@ class BackupReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class VersionTold(msgspec.Struct, frozen=True, kw_only=True):
-    """A version of the program that is installed, whether it runs now, and whether somebody requested that it run."""
+    """A version of the program that is installed. The fields say whether it runs now, whether a rollback returns to it,
+    and whether somebody requested that it run."""
 
     version: str
     runs: bool

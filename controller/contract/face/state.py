@@ -16,8 +16,8 @@ class Links(msgspec.Struct, frozen=True):
 
 
 class TableState(msgspec.Struct, frozen=True, kw_only=True):
-    """The part of a table's published state that describes the table itself: its program, its game, its shoe and its
-    fault. Its link to the pit is not in it."""
+    """The part of a table's published state that describes the table itself: its program, key, phase, shoe, round and
+    fault, its own links, and the meters of its game. Its link to the pit is not in it."""
 
     version: str
     program_digest: str

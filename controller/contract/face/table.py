@@ -1,9 +1,9 @@
 """The table's public face: everything that lamps, status, screen, log lines and the pit's `state` may show of the
 table.
 
-The face holds no card that lies face down, and nothing from which such a card could be worked out. Of the burned cards
-before the first round, the face shows the first card and the number of the other cards. `controller/table/public.py`
-makes the face.
+The face holds no card that lies face down, and nothing from which such a card could be worked out. Of the cards that
+are burned before the first round, the face shows only the first card while the others are burned, and how many are
+burned and left to burn. `controller/table/public.py` makes the face.
 """
 
 from __future__ import annotations

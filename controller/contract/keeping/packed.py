@@ -56,9 +56,9 @@ def write_packed(to: Path, says: Mapping[str, object], files: Mapping[str, Conte
     """Pack `files` into the new file `to`, write it through to the disk, and read it back to compare. `files` maps the
     name of each member to its content. Only the user of this program may read the new file.
 
-    `says` holds further fields for the pack's head (its signed description). If anything fails, the file `to` is
-    removed. Raises OSError (FileExistsError if `to` exists). Raises TableError `backup_damaged` if the disk holds
-    something else than was written.
+    `says` holds further fields for the pack's head (its signed description). If anything fails, the new file is
+    removed. Raises OSError. If `to` exists already, raises FileExistsError and leaves that file as it is. Raises
+    TableError `backup_damaged` if the disk holds something else than was written.
     """
     handle = os.open(to, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:

@@ -67,8 +67,8 @@ class Placing:
         sync_folder(to)
 
     def make_folder(self, folder: Path, owner: Path | None) -> None:
-        """Make the folder, and its missing parents. New folders belong to the owner of the folder `owner`, or to the
-        current user if `owner` is None. Raises OSError."""
+        """Make the folder, and its missing parents. New folders belong to the owner of the folder `owner`. They belong
+        to the current user if `owner` is None or does not exist. Raises OSError."""
         missing = [each for each in (folder, *folder.parents) if not each.exists()]
         for each in reversed(missing):
             each.mkdir(mode=0o755 if owner is None else 0o700)
@@ -78,7 +78,7 @@ class Placing:
 
     def may_be_made(self, *paths: Path) -> None:
         """Register paths that the code in the `with` block may create. If the block ends with an error, the files at
-        these paths are deleted."""
+        these paths are deleted. A file that exists already is not deleted."""
         for path in paths:
             if not os.path.lexists(path):
                 self._undo.callback(path.unlink, missing_ok=True)

@@ -74,7 +74,7 @@ def known_passphrase(file: Path | None) -> str:
     instead.
 
     Raises TableError `passphrase_missing` if there is no terminal. Raises TableError `passphrase_unreadable` if the
-    file cannot be read, or if other users can read or write it.
+    file cannot be read, if other users can read or write it, or if its first line is empty or too long.
     """
     if file is not None:
         return _in_file(file)

@@ -115,7 +115,8 @@ class Connections:
     @contextlib.asynccontextmanager
     async def of(self, writer: asyncio.StreamWriter) -> AsyncIterator[Connection | None]:
         """Register a new caller while the `with` block runs, and yield its connection. If there is no room, end the
-        connection that has been silent longest. If no connection may be ended to make room, yield None."""
+        longest silent connection of the new caller's user, or of the user with the most connections. If no connection
+        may be ended to make room, yield None."""
         writer.transport.set_write_buffer_limits(high=_WAITS_BYTES)
         newcomer = Connection(_peer_uid(writer), writer, asyncio.get_running_loop().time())
         place = newcomer if self._has_room_for(newcomer) else None

@@ -63,7 +63,8 @@ class LinkListener(Protocol):
     and may raise only LinkBrokenError."""
 
     def link_stands(self) -> None:
-        """Called when the broker has accepted the subscriptions to all topics."""
+        """Called once, when the broker has accepted the subscriptions. The broker may refuse the one to the client's
+        own topic. Messages on the topics in `first` may come before this call."""
 
     def link_ended(self, why: str) -> None:
         """Called once, when the connection has ended. `why` is a sentence for people, without its full stop."""
@@ -330,16 +331,16 @@ def user_properties(packet: int, **named: str) -> Properties:
 
 
 class Cuts:
-    """Counts how often connections to the MQTT broker have ended in the last ten minutes. Times are seconds of a
-    monotonic clock."""
+    """Counts how often working connections to the MQTT broker have ended in the last ten minutes. Times are seconds of
+    a monotonic clock."""
 
     def __init__(self) -> None:
         self._at_s: deque[float] = deque()
         self._told_at_s: float | None = None
 
     def cut(self, now_s: float) -> bool:
-        """Count one more connection that ended. Returns True if people should be told about it now, which is at most
-        once a minute."""
+        """Count one more working connection that ended. Returns True if people should be told about it now, which is at
+        most once a minute."""
         self._at_s.append(now_s)
         self._forget(now_s)
         if self._told_at_s is not None and now_s - self._told_at_s < _CUTS_TOLD_EVERY_S:
@@ -363,16 +364,17 @@ class Cuts:
 
 
 class Rival:
-    """Detects that another MQTT client repeatedly connects under this client's name, so that the broker cuts this
-    client off. Pure.
+    """Detects that another MQTT client takes this client's place at the broker. Pure.
 
-    Connections are cut for other reasons too, so the number of cut connections is no sign. There are three signs:
+    Connections are cut for other reasons too, so the number of cut connections is no sign. Two signs within ten minutes
+    are enough:
 
     - A foreign message comes on this client's own topic after the broker had accepted a message of this client there.
     - The broker itself closes a connection, over TLS and without a reason, and the next connection finds all retained
       messages still in place.
-    - The broker sends the reason code that MQTT 5 has for this case. This sign alone is enough. Mosquitto sends it from
-      version 2.0.15 on.
+
+    MQTT 5 also has a reason code for this case. If the broker sends that code, it is enough alone. Mosquitto sends it
+    from version 2.0.15 on.
     """
 
     def __init__(self) -> None:
@@ -386,8 +388,8 @@ class Rival:
 
     def ended(self, taken_over: bool, closed_by_broker: bool, now_s: float) -> bool:
         """Note that a working connection has ended. `taken_over` is True if the broker said that another client took
-        this client's place. `closed_by_broker` is True if the broker closed the connection without a reason. Returns
-        True if another client seems to push this client off the broker."""
+        this client's place. `closed_by_broker` is True if the broker closed the connection, over TLS and without a
+        reason. Returns True if another client seems to push this client off the broker."""
         self._closed = closed_by_broker
         if taken_over:
             self._signs_s.extend([now_s] * _SIGNS)

@@ -43,10 +43,11 @@ class Config(Struct, frozen=True):
 
 def load(path: Path, with_images: bool = False) -> Config:
     """Read the table's file at `path` and the game file that it names. Raises ConfigError, which lists every mistake in
-    both.
+    both and in the house's file.
 
-    With `with_images`, a mistake in an image that `[screen]` names counts too. Without it such a mistake is ignored,
-    because a table can play without its house's logo.
+    If the table's file names no game, only its own mistakes are listed. With `with_images`, a mistake in an image that
+    `[screen]` names counts too. Without it such a mistake is ignored, because a table can play without its house's
+    logo.
     """
     values, problems = read(path, "table")
     table = structure(values, TableFile, path, problems)
@@ -115,8 +116,8 @@ def load_game(path: Path) -> tuple[GameFile, str]:
 
 
 def is_game_file(path: Path) -> bool:
-    """Return True if the file at `path` has a key that only game files have. Any other file is read as a table's file,
-    and the mistakes then say what it lacks."""
+    """Return True if the file at `path` has a key that game files have or once had, and table's files never have. Any
+    other file is read as a table's file, and the mistakes then say what it lacks."""
     values, _ = read(path, "game")
     return not values.keys().isdisjoint(GAME_KEYS)
 

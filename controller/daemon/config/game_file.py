@@ -253,8 +253,8 @@ def _check_placeable(wagers: WagerRules, bets: tuple[Bet, ...]) -> Iterable[Mist
 
 
 def _check_limits(wagers: WagerRules, bets: tuple[Bet, ...]) -> Iterable[Mistake]:
-    """Check the limits that a bet has of its own: at least one amount must be allowed by both limits. A bet with a
-    fixed price must have no such limits."""
+    """Check the limits that a bet has of its own. They must be amounts that the program allows, and a multiple of
+    `increment_cents` must lie between the bet's two limits. A bet with a fixed price must have no such limits."""
     for place, bet in enumerate(bets):
         own = [word for word in ("minimum_cents", "maximum_cents") if getattr(bet, word) is not None]
         if not own:
@@ -275,8 +275,9 @@ def _check_limits(wagers: WagerRules, bets: tuple[Bet, ...]) -> Iterable[Mistake
 def _check_most_paid(wagers: WagerRules, rounding: Rounding, bets: tuple[Bet, ...]) -> Iterable[Mistake]:
     """Check a bet's `pays_at_most_cents`, the most that a wager can win.
 
-    The amount must be enough to pay the smallest wager in full. The bet's pay table must have a row that pays odds such
-    as "8:1".
+    The amount must be enough to pay the smallest wager in full, and must be a multiple of `rounding.unit_cents`. The
+    bet's pay table must have a row that pays odds such as "8:1". A bet on a seat's own hand, or between two seats, must
+    have no such limit.
     """
     for place, bet in enumerate(bets):
         if (most_cents := bet.pays_at_most_cents) is None:
@@ -298,7 +299,7 @@ def _check_most_paid(wagers: WagerRules, rounding: Rounding, bets: tuple[Bet, ..
 
 def _check_maximum_of_needed(wagers: WagerRules, bets: tuple[Bet, ...]) -> Iterable[Mistake]:
     """Check each bet with `maximum_of_needed`, whose maximum is a multiple of the wagers on the bets that it needs. The
-    bet must need another bet, and its maximum must not be below its minimum."""
+    bet must need another bet and have no fixed price, and its maximum must not be below its minimum."""
     of = {bet.spot: bet for bet in bets}
     for place, bet in enumerate(bets):
         if bet.maximum_of_needed is None:
@@ -321,8 +322,9 @@ def _check_maximum_of_needed(wagers: WagerRules, bets: tuple[Bet, ...]) -> Itera
 def _check_closing(shoe: ShoeRules, wagers: WagerRules, section: Section, bets: tuple[Bet, ...]) -> Iterable[Mistake]:
     """Check the keys that close bets after a certain round of the shoe, or in its last round.
 
-    At least the first round must take wagers. After the closing, the shoe must have enough cards for another round. A
-    bet on a seat's own hand must never close, because only a seat with that wager is dealt cards.
+    At least the first round must take wagers. After the closing, the shoe must have enough cards for another round.
+    Only a cut card tells which round is the last. A bet on a seat's own hand must never close, because only a seat with
+    that wager is dealt cards.
     """
     most = max(1, (52 * shoe.decks - 2) // _FEWEST_A_ROUND)
     words: list[tuple[str, WagerRules | Bet]] = [

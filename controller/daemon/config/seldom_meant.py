@@ -84,8 +84,8 @@ def _cut_card(game: GameFile) -> Iterator[str]:
 
 
 def _closing(game: GameFile) -> Iterator[str]:
-    """Warn of keys that should close a bet, but have no effect. Either another key closes the bet in that round anyway,
-    or the key takes effect only after the round's wagers are placed."""
+    """Warn of keys that should close a bet, but have no effect or seldom one. Either another key closes the bet in that
+    round anyway, or the last round becomes known only after its wagers are placed."""
     wagers, last_of_all = game.wagers, game.wagers.no_bets_after_round
     for bet in game.bets:
         last = bet.no_bets_after_round
@@ -158,8 +158,11 @@ def _awards_out_of_order(bet: Bet) -> Iterator[str]:
 
 
 def _awards_below_the_price(bet: Bet) -> Iterator[str]:
-    """Warn of an award that is smaller than the price of the wager. It was probably written in dollars and not in
-    cents."""
+    """Warn of an award of a dollar or more that is smaller than the price of the wager. It was probably written in
+    dollars and not in cents.
+
+    Bets whose awards also return the wager are left out.
+    """
     price = 0 if bet.awards_return_stake else bet.price_cents or 0
     for row in bet.rows:
         if row.cents is not None and _A_DOLLAR_CENTS <= row.cents < price:

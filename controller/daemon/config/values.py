@@ -112,10 +112,9 @@ class _WrongError(Exception):
 
 
 def _tell_a_typo_once(problems: list[Problem]) -> None:
-    """Remove from `problems` each problem "section is missing" that comes only from a misspelt section name.
+    """Remove from `problems` each problem "... is missing" that comes only from a misspelt name of a section or key.
 
-    A misspelt section causes two problems: an unknown section and a missing one. People are told only of the unknown
-    one.
+    A misspelt name causes two problems: an unknown name and a missing one. People are told only of the unknown one.
     """
     misspelt = {name for problem in problems for name in re.findall(r"is (\w+) meant\?", problem.what)}
     problems[:] = [problem for problem in problems if problem.what not in {f"{name} is missing" for name in misspelt}]
@@ -277,8 +276,9 @@ def _meant_choice(value: object, choices: Sequence[str | int]) -> str:
 
 
 def _plain(kind: type, word: str) -> Callable[[object], object]:
-    """Return a function that accepts only values of exactly this type, and raises ValueError for others. `word` is what
-    people call the type. In TOML, "8" in quotes is a text and not a number."""
+    """Return a function that accepts only values of exactly this type, and raises ValueError for others and for a
+    number that is too large for TOML. `word` is what people call the type. In TOML, "8" in quotes is a text and not a
+    number."""
 
     def taken(value: object) -> object:
         if type(value) is not kind:
@@ -311,7 +311,7 @@ def _ratio(text: object) -> Fraction:
 
 def _meant_ratio(text: object) -> str:
     """Return a question that offers a ratio such as "1:20" to somebody who wrote `5%`, `0.05`, 8, `8 to 1` or `0.5:1`.
-    Return an empty text if no ratio can be guessed."""
+    For a ratio with too long numbers, return a text that says so. Return an empty text if no ratio can be guessed."""
     written = str(text).strip()
     if isinstance(text, str) and re.fullmatch(r"[0-9]+:[1-9][0-9]*", text):
         return ": each number has at most four digits"

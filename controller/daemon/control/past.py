@@ -60,11 +60,12 @@ class Past:
         self._one_at_a_time = asyncio.Lock()
 
     async def tell(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Read one line from the caller, with the number of the last event that the caller has. Send all later events.
+        """Read one line from the caller, with the number of the last event that the caller has. Send the later events,
+        from at most MOST_ROUNDS finished rounds back, and only those of the types in `_TYPES`.
 
         If a time follows the number, written as in events, only the rounds since that time are sent, with their
-        corrections. Each event is sent as a line of JSON without its signature and its settlement. Raises TimeoutError,
-        or ValueError if the line is not the number of an event.
+        corrections, and at most MOST_ROUNDS_SINCE rounds. Each event is sent as a line of JSON without its signature
+        and its settlement. Raises TimeoutError, or ValueError if the line is not the number of an event.
         """
         async with asyncio.timeout(_PATIENCE_S):
             said, _, since = (await reader.readline()).decode("ascii").strip().partition(" ")

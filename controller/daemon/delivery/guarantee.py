@@ -150,14 +150,16 @@ class Delivery:
             self.phase = Phase.OFFLINE
 
     def nothing_retained(self, now_s: float) -> None:
-        """Begin to send events, because the broker retains no acknowledgement of the pit for this table. Sending begins
-        after the last event that the journal has marked as acknowledged."""
+        """Note that the broker retains no acknowledgement of the pit for this table. If the table waits for that
+        acknowledgement, begin to send events. Sending begins after the last event that the journal has marked as
+        acknowledged."""
         if self.phase is Phase.ASKING:
             self._stream(now_s)
 
     def certainly_later(self, ack: AckWord, own_chain: str | None) -> bool:
         """Tell whether the pit must have signed this acknowledgement after every acknowledgement that was believed
-        before.
+        before. Return False at once if the table is offline, or if the acknowledgement has another epoch or chain value
+        than this journal.
 
         `own_chain` is the chain value that this journal has for event `ack.seq`; None if the journal has no such event.
         """
@@ -168,8 +170,8 @@ class Delivery:
     def acked(
         self, ack: AckWord, own_chain: str | None, now_s: float, latest_at: str = _END_OF_TIME
     ) -> Behind | TookBack | Older | None:
-        """Judge an acknowledgement (ack) of the pit. If it is sound, count its events as acknowledged. Return what is
-        wrong with the ack; None if nothing is wrong, or if the ack is ignored.
+        """Judge an acknowledgement (ack) of the pit. If it is sound, count its events as acknowledged. Return what the
+        ack shows (`Behind`, `TookBack` or `Older`); None if it only acknowledges events, or if it is ignored.
 
         `own_chain` is the chain value that this journal has for event `ack.seq`; None if the journal has no such event.
         `latest_at` is the latest time that an ack can bear by now. If the last believed ack bears a later time than
@@ -182,7 +184,7 @@ class Delivery:
 
         An ack of another epoch (another journal's name) is ignored. An ack of an event that was already acknowledged is
         sound: a pit that lost events 5 to 9 acknowledges event 4, and is sent 5 to 9 again. Returns `Behind` if the ack
-        does not fit this journal, and `TookBack` if an ack fits after one that did not fit.
+        does not fit this journal. After that, acks are ignored until a later ack fits: then `TookBack` is returned.
         """
         if self.phase is Phase.OFFLINE or ack.epoch != self.epoch:
             return None

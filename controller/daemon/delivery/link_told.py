@@ -27,8 +27,9 @@ class LinkTold:
         self._lost_s = clock.monotonic_s()  # when the loss was told, or the program started
 
     def look(self, standing: str, now_s: float) -> None:
-        """Compare the state of the link to the pit with the state before, and tell people if the link was just lost or
-        came back. `standing` is the state as a code: "well", or what is wrong."""
+        """Take in the state of the link to the pit: "well", or the code of what is wrong. Tell people that the link is
+        back, or that the link is lost: the link was well since the program started, but not in the last `stale_after_s`
+        seconds."""
         if standing == _WELL:
             self._well_s = now_s
             if self._lost:

@@ -16,7 +16,8 @@ class OutboxWatch:
 
     def look(self, waiting: int) -> tuple[OutboxFilling | OutboxFull, ...]:
         """Return the facts to tell the table when `waiting` events wait for the pit. `OutboxFilling` (four fifths full)
-        is returned once; `OutboxFull` is returned at every call while the outbox is full."""
+        is returned once, and again only after fewer than half of `most` events waited. `OutboxFull` is returned at
+        every call while the outbox is full."""
         if 2 * waiting < self._most:
             self._told = False
         filling = not self._told and 5 * waiting >= 4 * self._most

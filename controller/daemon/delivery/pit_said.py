@@ -142,7 +142,7 @@ class PitSaid:
             self._see_win(said.win, said.seq, now, retained)
 
     def _see_win(self, win: Win, word_seq: int, now: Stamp, retained: bool) -> None:
-        """Tell the table of a win that a message of the pit reports for the first time. `word_seq` is the number of the
+        """Tell the table of a win that the pit's message before did not report. `word_seq` is the number of the
         message."""
         self._win = win
         at_ms = moment_ms(win.at)
@@ -182,9 +182,10 @@ class PitSaid:
 
     def _follow(self, ack: AckWord, own_chain: str | None, payload: bytes, retained: bool) -> None:
         """Count all events up to number `ack.seq` as acknowledged by the pit, unless the time of the acknowledgement
-        shows that it is old or wrong.
+        shows that it is old or wrong, or the acknowledgement does not fit this journal. Tell the table if it does not
+        fit, or if it fits again.
 
-        `own_chain` is the chain value that this journal has for that event.
+        `own_chain` is the chain value that this journal has for that event; None if the journal has no such event.
         """
         now_s = clock.monotonic_s()
         if self._delivery.certainly_later(ack, own_chain):
@@ -218,7 +219,8 @@ class PitSaid:
 
     async def see_award(self, payload: bytes) -> None:
         """Judge a message of the pit about a step of an award, and tell the table of it. The pit must have signed the
-        message, and this journal must hold the hit to which the award belongs."""
+        message, its time and number must not be too far ahead, and this journal must hold the hit to which the award
+        belongs."""
         message = parse_object(payload)
         said = AwardStep.read(message)
         hit = None
@@ -255,7 +257,8 @@ class PitSaid:
 
     def question(self, payload: bytes) -> MeasureWord | None:
         """Read a message in which the pit asks which program files run at this table, and return the question. Return
-        None if the message is not such a question, is for another table, or is not signed by the pit."""
+        None if the message is not such a question, is for another table or epoch, is not signed by the pit, or has a
+        time more than a day ahead."""
         message = parse_object(payload)
         asked = MeasureWord.read(message)
         if asked is None or (asked.table, asked.epoch) != (self._table_id, self._delivery.epoch):
@@ -294,8 +297,8 @@ class PitSaid:
         return False
 
     def _refused_for_its_time(self, kind: str, payload: bytes, at: str, last_at: str, now: Stamp) -> None:
-        """Note that a message of the pit was refused because of its time `at`, and whether the pit's clock seems to be
-        ahead or to have gone back.
+        """Take in that a message of the pit was refused. If its time `at` is the reason, note whether the pit's clock
+        seems to be ahead or to have gone back. Do nothing if the message only repeats the last message of its kind.
 
         `last_at` is the time of the last believed message. `now` is the time by which the message was judged.
         """

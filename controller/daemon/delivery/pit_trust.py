@@ -59,14 +59,17 @@ class PitTrust:
         return self.pinned is None or self.successor is not None
 
     def pin(self, key: bytes) -> None:
-        """Pin this key as the pit's, because a person has found the same fingerprint at the table and at the pit."""
+        """Pin this key as the pit's. A person has found the same fingerprint at the table and at the pit, or the
+        table's settings let it trust the first key unasked."""
         self.pinned, self.successor = key, None
 
     def offer(self, payload: bytes, present: bool) -> Offer:
         """Judge a message that offers a key as the pit's, and return how that key relates to the pinned key.
 
-        If the pinned key signed a handover to the offered key, and the table is `present`, the offered key becomes the
-        pinned key. `present` means that the table has heard the pit without a long break until now.
+        If signed handovers lead from the pinned key to the offered key, and the table is `present`, the offered key
+        becomes the pinned key. `present` means that the table has heard the pit without a long break until now. If the
+        table is not present, or an earlier handover still waits for a person, the offered key only becomes the
+        `successor`.
         """
         message = parse_object(payload)
         word = PitKeyWord.read(message)

@@ -43,7 +43,8 @@ class PitHeard(Struct):
     _last: dict[str, bytes] = field(default_factory=dict)  # the last message of each kind
 
     def link(self, connected: bool, now_s: float) -> None:
-        """Note that the connection to the broker was made (`connected` is True) or lost."""
+        """Note that the connection to the broker was made (`connected` is True) or lost. `since_s` stays as it is while
+        the table moves to another broker."""
         if (connected or self.connected) != self.moving:  # a move's own end and beginning are no news
             self.since_s = now_s
         self.moving = self.moving and self.connected and not connected
@@ -61,8 +62,8 @@ class PitHeard(Struct):
         return message != last
 
     def refuses(self, clocks: Standing, now_s: float) -> None:
-        """Note that a signed message of the pit was refused because of its time. `clocks` says which of the clocks of
-        table and pit seems to be ahead."""
+        """Note that a signed message of the pit was refused because of its time. `clocks` says whether the pit's clock
+        seems to be ahead or to have gone back."""
         self._refused = clocks, now_s
 
     def word(self, now_s: float) -> None:
@@ -81,11 +82,12 @@ class PitHeard(Struct):
         return heard and now_s - self.other_s >= _OTHERS_HEARD_WITHIN_S
 
     def standing(self, stale_after_s: float, waits_s: float, says_meters: bool, now_s: float) -> Standing:
-        """Return the state of the link to the pit, as a code such as "well" or "silent" with details for people. The
-        caller has checked that the broker refuses no event.
+        """Return the state of the link to the pit, as a code such as "well" or "silent" with details for people. A lost
+        connection, or events that the broker refuses, are not considered.
 
         `waits_s` is for how many seconds events have waited without progress; 0.0 if none waits. `says_meters` is True
-        if the pit should keep sending levels of meters to this table. Then a pause in its messages is a fault.
+        if the pit should keep sending levels of meters to this table. Then a silence of `stale_after_s` seconds is a
+        fault.
         """
         on_connection = self.heard_s >= self.since_s
         silent_s = now_s - max(self.heard_s, self.since_s)

@@ -142,12 +142,13 @@ class PitStream:
 
     def latest_seq(self, own: Stamp) -> int:
         """Return the highest number that a message of the pit can bear by now: a day and a second ahead of the present
-        time. (The number of a message is its time in ms since 1970.) `own` is the present time by the table's clock."""
+        time. (The number of a message is its time in ms since 1970.) If the present time is not known, the number is
+        that of one second after the year 9999. `own` is the present time by the table's clock."""
         return latest_ms(self._said.clock.now(own, clock.monotonic_s())) + MOST_LEAP_MS
 
     def fresh(self) -> bool:
-        """Tell whether bets on progressives may be taken. They may if the pit's key is pinned, the pit acknowledges the
-        events in time, and the levels of the meters are fresh."""
+        """Tell whether bets on progressives may be taken. They may if the pit's key is pinned and not in doubt, events
+        are sent and acknowledged in time, and the levels of the meters are fresh."""
         now_s = clock.monotonic_s()
         return not self._trust.undecided and self._delivery.fresh(now_s) and self.levels.fresh(now_s)
 
@@ -170,8 +171,8 @@ class PitStream:
         """Take in what the journal has just committed: new events, if any, and the keys of the pit and of bet
         recognition.
 
-        The events are sent at once. They wait only if an acknowledgement is still to be judged, or if an earlier event
-        has to be read from the disk first.
+        Events that are due are sent at once, unless something is still to be judged, such as an acknowledgement, or an
+        earlier event has to be read from the disk first.
         """
         self._recognition.adopted(recognition_key)
         if pit_key != self._journalled_key:  # while a rotation is being journalled, the journal still has the old key
@@ -246,10 +247,11 @@ class PitStream:
         self._alarms.alarm("client_id_taken", ClientIdTaken(), what)
 
     def broker_message(self, topic: str, payload: bytes, retained: bool) -> None:
-        """Pass a message from the broker on to the code for its topic. Such messages come from the pit (an
-        acknowledgement, an award, levels) or from bet recognition (a wager).
+        """Pass a message from the broker on to the code for its topic. Such messages come from the pit (its key, an
+        acknowledgement, an award, levels, a cosigned checkpoint, a question) or from bet recognition (a wager).
 
-        A message is refused if it is too long, or if its topic is none of this table's topics.
+        A message is refused if it is too long, or if its topic is none of this table's topics. A wager or question is
+        refused if the broker retained it. If too many messages wait to be judged, the connection is dropped.
         """
         topics = self._topics
         if len(payload) > MOST_PAYLOAD_BYTES.get(topic.rpartition("/")[2], 0):
@@ -337,7 +339,8 @@ class PitStream:
         """Move to the next broker if no pit is heard on the present broker, because the line between that broker and
         the pit may be cut.
 
-        Each stay at a broker is twice as long as the stay before, because moving does not help if no broker has a pit.
+        Each stay at a broker is twice as long as the stay before, up to 8 times `stale_after_s`, because moving does
+        not help if no broker has a pit.
         """
         if not (self._connected and self._broker.has_others):
             return

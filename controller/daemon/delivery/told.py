@@ -154,8 +154,8 @@ class StreamTold:
         return {"offered": shown(self._trust.offered) or "", "pinned": shown(self._trust.pinned) or ""}
 
     def _why_not(self) -> str:
-        """Return a text for people: why no events are sent and what to do, or that the connection is cut often. The
-        text is empty if all is well."""
+        """Return a text for people: the journal cannot be read or was altered, the broker refuses an event (and what to
+        do), the connection is lost, or it is cut often. The text is empty if none of these is the case."""
         if self._sending.unread:
             return f"the stream waits, for the journal cannot be read: {self._sending.unread}"
         if self._delivery.phase is Phase.ALTERED:

@@ -71,8 +71,8 @@ class Witness:
         self._word = self._size = None
 
     def signed(self, note: Note, at_end: bool) -> None:
-        """Take in a checkpoint that the table has just signed. `at_end` says whether a shoe has just ended, because the
-        checkpoint at a shoe's end is always shown to the pit."""
+        """Take in a checkpoint that the table has just signed. `at_end` says whether a shoe has just ended, because at
+        each shoe's end a checkpoint is due to be shown to the pit."""
         self._signed = note
         self._since_shown += 1
         self._due = self._due or at_end or self._since_shown >= SHOWN_EVERY
@@ -137,7 +137,7 @@ class Witness:
 
     def _cosigned(self, note: Note, word: CosignedWord) -> Note | None:
         """Return the table's own checkpoint `note` with the cosignature of the pit added. Return None if the pit's
-        signature does not fit, because the pit cosigned another tree."""
+        signature does not fit, because the pit cosigned another tree, or if no key of the pit is pinned."""
         line = (PIT_WITNESS, base64.b64decode(word.cosignature))
         whole = Note(note.text, (*note.signatures, line))
         pinned = self._trust.pinned

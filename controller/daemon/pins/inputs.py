@@ -38,8 +38,8 @@ class Wanted(Enum):
 
 
 class Input(Struct, frozen=True):
-    """One input of a table. `does` says what a person does to close it, such as "Turn the key". `wanted` says which
-    tables need it."""
+    """One input of a table. `does` says what a person does to it, such as "Turn the key". `wanted` says which tables
+    need it."""
 
     does: str
     wanted: Wanted

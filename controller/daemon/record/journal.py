@@ -286,8 +286,8 @@ class Journal:
         """Return message `seq` and the later messages in the same archive; an empty list if `seq` is in no archive.
 
         Commits wait while an archive is read. The wait is short: unpacking the 240 rows of a short shoe takes 6 ms on a
-        PC's core. Each archive is read only once, and the pit takes longer than that to acknowledge the archive's
-        events.
+        PC's core. The messages of the last archive stay in memory, so in the usual order each archive is read once. The
+        pit takes longer than that to acknowledge the archive's events.
         """
         with self._telling():
             first = self._db.execute("SELECT min(seq) FROM message").fetchone()[0]
@@ -470,7 +470,8 @@ class Journal:
         """Delete the rows that `run` names from the journal, and note that they are in the file `archive`, in one
         transaction.
 
-        Raises OSError if the disk fails.
+        Raises OSError if the disk fails, and TableError `journal_damaged` if the journal's first rows are not those of
+        `run`.
         """
         with self._commit():
             first = self._db.execute("SELECT min(row) FROM fact").fetchone()[0]
@@ -502,8 +503,8 @@ class Journal:
         """Make the journal's file a little shorter if it is longer than `most_bytes` and has unused room. Return
         whether the file became shorter.
 
-        A file with the first version of the database schema keeps its length, and its room is used again. Raises
-        OSError.
+        A file that was begun with the first version of the database schema keeps its length, and its room is used
+        again. Raises OSError.
         """
         pages, free, page_bytes = self._pages()
         if pages * page_bytes <= most_bytes or not free:

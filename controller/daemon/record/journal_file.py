@@ -134,8 +134,9 @@ def set_aside(path: Path, itself: bool = True) -> Path | None:
     """Rename the file at `path`, and the files that SQLite keeps beside it, to a free name in the same folder. Either
     all of them are renamed or none.
 
-    Returns the new path; None if neither the file nor its write-ahead log was there. With `itself` False the file keeps
-    its name, and only SQLite's files are renamed. Raises OSError, also if a table controller has that file open.
+    Returns the new path; None if there was nothing to rename: neither the file nor its write-ahead log. With `itself`
+    False the file keeps its name, and only SQLite's files are renamed. Raises OSError, also if a table controller has
+    the file that is to be renamed open.
     """
     log, index = (path.with_name(path.name + ending) for ending in ("-wal", "-shm"))
     old = [each for each in ([path, log] if itself else [log]) if each.exists()]

@@ -130,8 +130,8 @@ def check_form(db: sqlite3.Connection, path: Path) -> int:
 
 @contextmanager
 def explained(path: Path) -> Iterator[None]:
-    """Turn an error that SQLite raises in the block, about the journal at `path`, into a TableError with a text for
-    people."""
+    """Turn an error of SQLite in the block, or a failure to understand what the journal at `path` holds, into a
+    TableError with a text for people."""
     try:
         yield
     except (sqlite3.Error, TypeError, ValueError, MemoryError) as error:  # MemoryError: a size that is nonsense

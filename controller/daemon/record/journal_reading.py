@@ -241,8 +241,8 @@ def read_events(path: Path, after: int, rounds: int, *folders: Path, since: str 
     """Return, in order, the signed events with numbers above `after`. Only the last `rounds` finished rounds are
     covered, and events that were made before the time `since` are left out.
 
-    Events in archives are returned too, back to the first archive that cannot be found. Each archive is looked for at
-    the path that the journal names, then in `folders`, then beside the journal. Events in the journal's own file are
+    Events in archives are returned too, as far back as each archive can be found and read. Each archive is looked for
+    at the path that the journal names, then in `folders`, then beside the journal. Events in the journal's own file are
     not checked. Nothing is written, and the table may run meanwhile.
     """
     found: list[bytes] = []
@@ -331,7 +331,7 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
 
 def _signed_rows(db: sqlite3.Connection, path: Path, archive: Path | None, *folders: Path) -> Iterator[Row]:
     """Yield every row of a journal and its archives. Each row is checked against the chain of hashes, and each of its
-    messages against the table's key."""
+    messages against its number, its place in the chain and the table's key."""
     yield from _signed(db, path, _rows(path, chain(archived_rows(db, path, archive, *folders), kept_rows(db, 1))))
 
 

@@ -238,10 +238,10 @@ def restore(
     was not made with `--move`, the old machine may have gone on after it. A new epoch then begins, and `by` names the
     person who decides so.
 
-    `table` is the path of the table's file. Without it, the only table file in /etc/table-controller is meant. If this
-    machine has a table's file already, that file says where every other file belongs. If only the backup has one, every
-    file belongs in the folder of the table's file or in /var/lib/table-controller. With `unsigned` a backup without a
-    signature is restored too.
+    `table` is the path where the table's file is or belongs. Without it, the default table's file is meant, or
+    /etc/table-controller/table.toml if this machine has no table's file. If this machine has a table's file already,
+    that file says where every other file belongs. If only the backup has one, every file belongs in the folder of the
+    table's file or in /var/lib/table-controller. With `unsigned` a backup without a signature is restored too.
 
     If the restore fails, the machine is as it was before. Raises TableError: `backup_damaged`, `backup_unreadable`,
     `backup_unsigned`, `passphrase_wrong`, `restore_begins_anew`, `restore_in_the_way`, `restore_outside`,
@@ -319,8 +319,9 @@ def _place(placing: Placing, backup: _Unpacked, secrets: Mapping[str, bytes], ta
 
 
 def _check_inside(table: Path, targets: Mapping[str, Path]) -> None:
-    """Raise TableError `restore_outside` if a file of the backup would be written to a place that is not allowed.
-    `targets` maps the name of a file in the backup to the path to which it would be written.
+    """Raise TableError `restore_outside` if a file of the backup would be written to a place that is not allowed, or if
+    two files would be written to one place. `targets` maps the name of a file in the backup to the path to which it
+    would be written.
 
     If this machine already has a table file, every path that the file names is allowed. If the table's file comes from
     the backup, none of its paths is trusted: every file must belong below the folder of the table's file, or below

@@ -34,7 +34,7 @@ _WARNING = "warning: "
 
 def check(file: Path, pit_settings: Path | None, highest_edge: float, strict: bool, as_json: bool = False) -> int:
     """Check a table's file or a game file, and print its warnings and the house edge of each bet. A bet whose edge is
-    above `highest_edge`, a fraction such as 0.3, gets a warning.
+    above `highest_edge`, a fraction such as 0.3, gets a warning, unless a progressive meter lowers the edge.
 
     Raises ConfigError with every mistake. With `strict`, raises TableError `config_invalid` if there was a warning.
     With `as_json` the mistakes are printed as a JSON report, and ConfigError is raised as well.
@@ -100,9 +100,9 @@ def _of_the_table(file: Path) -> tuple[list[str], str]:
 
 
 def _lacking(config: Config) -> Iterator[str]:
-    """Yield a warning for each text that is missing in one of this table's languages, because people then see it in
-    English. Checked are the texts of the screen pages and printed papers, and the house's own texts for rows of a bet's
-    pay table. Raises ConfigError if the house's file names a language that is not installed."""
+    """Yield warnings of texts that are missing in this table's languages, because people then see these texts in
+    English. One warning counts the missing texts of a language. A house's own text for a row of a pay table gets one
+    warning for each bet and language. Raises ConfigError if the house's file names a language that is not installed."""
     try:
         yield from (f"the house's file: {told}" for told in papers_in_english())
     except TableError as error:

@@ -141,7 +141,8 @@ def witness(table: Path, by: str, proposal: int | None) -> int:
 
 def status(table: Path, as_json: bool, language_name: str, screen: str) -> int:
     """Print the status of the running table in the language called `language_name`. The last line says whether the
-    monitor shows the players' page of this table, as reported by the screen server at `screen` (HOST:PORT)."""
+    monitor shows the players' page of this table, as reported by the screen server at `screen` (HOST:PORT). With
+    `as_json` only the table's own status is printed, as JSON."""
     now = status_of(table)
     if as_json:
         print(json.dumps(msgspec.to_builtins(now), indent=2))
@@ -181,8 +182,8 @@ def recognition_key(table: Path, as_json: bool = False) -> int:
 
 
 def _group_of(path: str) -> str | None:
-    """Return the name of the group that owns the socket at `path`. If the socket cannot be examined, return the group
-    that owns its folder. Returns None if neither can be found."""
+    """Return the name of the group that owns the socket at `path`. If the socket cannot be examined, or if its group
+    has no name, return the group that owns its folder. Returns None if neither group has a name."""
     for each in (Path(path), Path(path).parent):
         with suppress(OSError, KeyError):
             return each.group()

@@ -47,7 +47,7 @@ PROGRAM = Program(
 
 class File(Enum):
     """The kinds of file that a command of `tablectl` may take as its first argument. If the person types no file, the
-    command uses the file of the default table."""
+    command uses the default table's file, or the journal of the default table."""
 
     TABLE = "TABLE.toml"
     JOURNAL = "JOURNAL"

@@ -76,7 +76,8 @@ def counted_together(of: Subject) -> Together:
 
 
 def _folder() -> Path | None:
-    """Return the folder of the cached par sheets. Returns None for a user without a home directory."""
+    """Return the folder of the cached par sheets. Returns None if neither `$XDG_CACHE_HOME` nor a home directory is
+    known."""
     with suppress(RuntimeError):
         return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "table-controller"
     return None

@@ -97,8 +97,8 @@ class _LeftError(Exception):
 
 
 class _Until:
-    """The clock of the thread that plays the simulated dealer and players. Once the event `stopping` is set, the next
-    `sleep` waits until `gone` is set, and then raises _LeftError, which ends the thread."""
+    """The clock of the thread that plays the simulated dealer and players. Once the event `stopping` is set, a running
+    or later `sleep` waits until `gone` is set, and then raises _LeftError, which ends the thread."""
 
     def __init__(self, stopping: threading.Event, gone: threading.Event) -> None:
         self._stopping = stopping
@@ -284,8 +284,8 @@ class _Demo:
             show.status(status_of(table))
 
     def _await_acks(self, table: Path) -> bool:
-        """Wait until the pit has acknowledged every event of the table. Returns False if that takes longer than 10
-        seconds."""
+        """Wait until the pit has acknowledged every event of the table. Returns False after 10 seconds, or at once if
+        the table's status cannot be read."""
         deadline = time.monotonic() + _ACK_PATIENCE_S
         while time.monotonic() < deadline:
             try:

@@ -23,9 +23,9 @@ from controller.rules.game.bets import Bet, bet_on
 
 def meter_lines(sheet: Par, settings: Path | None) -> list[str]:
     """Return the lines that `tablectl check` prints about progressive meters. `settings` is the path of the pit's
-    settings file. Without it, one line names the least amount at which each meter may begin. With it, each progressive
-    bet whose edge cannot be counted gets a warning. A meter gets a warning if a new meter pays less than another award
-    of the same bet that is won more often.
+    settings file. Without it, one line names the least starting amount of each meter that has one; there is no line if
+    no meter has one. With it, each progressive bet whose edge cannot be counted gets a warning. A meter gets a warning
+    if a new meter pays less than another award of the same bet that is won at least as often.
 
     Raises ConfigError if the settings lack a meter, begin a meter too low, or do not accept the price of a bet. Raises
     ConfigError too if a bet keeps less for the house in the long run than the least edge that the settings demand.

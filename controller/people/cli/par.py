@@ -117,8 +117,9 @@ def _print_differences(one: Par, other: Par, levels: Levels, as_json: bool) -> N
 
 
 def edge_lines(sheet: Par, highest: float) -> Iterator[str]:
-    """Yield a warning for each bet whose house edge is below zero or above `highest`, a fraction such as 0.3. At the
-    end, yield one line that lists the edges of all bets."""
+    """Yield a warning for each bet whose house edge is below zero or above `highest`, a fraction such as 0.3. A bet
+    that can win a progressive meter gets no warning of a high edge. At the end, yield one line that lists the edges of
+    all bets, and the bets that were not counted."""
     for bet in sheet.bets:
         if not bet.outcomes:
             continue

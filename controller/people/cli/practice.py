@@ -84,7 +84,8 @@ def _tell(table: Path) -> None:
 
 
 def _tell_refusals(log: Path) -> None:
-    """Follow the log file of the practice table's daemon, and print each refusal in it, with the reason."""
+    """Follow the log file of the practice table's daemon, and print each refusal that is written from now on, with the
+    reason."""
     with log.open(encoding="utf-8", errors="replace") as lines:
         lines.seek(0, os.SEEK_END)
         line = ""

@@ -164,7 +164,8 @@ class Judge:
     ) -> tuple[str | None, str | None] | None:
         """Return the first event in which the new version differs, as a pair: the event as the running version makes
         it, and the event as the new version makes it. One of the two is None if that version does not make the event.
-        The result is None, without a pair, if no event differs.
+        The result is None, without a pair, if no event differs. A change that the release notes declare is no
+        difference. Events that are all as in the journal never differ.
 
         `journalled` are the events in the journal, `ours` the events that the running version makes, and `made` the
         events that the new version makes.
@@ -303,9 +304,9 @@ _DO = "Send this message to whoever made that version. The version that runs goe
 
 def judge(journal: Path, archives: Path, most: int | None, answers: BinaryIO, asks: BinaryIO) -> str:
     """Let the new version compute the events of the journal's past again, and compare them. Returns a sentence that
-    says how many shoes and events were the same. If `most` is given, only that many of the latest journal rows are
-    used. Raises TableError `told_differently` at the first event that differs, `rehearsal_failed`, and the errors of
-    reading a journal."""
+    says how many shoes and events were the same. If `most` is given, only about that many of the latest journal rows
+    are used: reading begins at the first row of a shoe or of an archive. Raises TableError `told_differently` at the
+    first event that differs, `rehearsal_failed`, and the errors of reading a journal."""
     other = _Other(answers, asks, inf if most is None else _BEFORE_A_SWITCH_S)
     hello = other.hello()
     judge, whose = Judge(hello), read_origin(journal)
@@ -327,9 +328,9 @@ def judge(journal: Path, archives: Path, most: int | None, answers: BinaryIO, as
 
 
 class _Past:
-    """The journal rows of all shoes that have ended, with the events that the running version makes from them. The new
-    version never gets the cards of an open shoe, because some of them lie face down, the new version is not trusted,
-    and people read its messages."""
+    """The journal rows of shoes that have ended, with the events that the running version makes from them. A shoe is
+    left out from the first row that the running version cannot apply. The new version never gets the cards of an open
+    shoe, because some of them lie face down, the new version is not trusted, and people read its messages."""
 
     def __init__(self, table: str, epoch: str) -> None:
         self._whose = table, epoch
@@ -432,8 +433,8 @@ def rehearse(
 ) -> str:
     """Let the program in the folder `version` compute the events of the journal's past again, and compare them.
     `account` is the user account that reads the journal and compares, with the Python interpreter `judge_by`. `nobody`
-    is the user account that runs the new version. If `most` is given, only that many of the latest journal rows are
-    used.
+    is the user account that runs the new version. If `most` is given, only about that many of the latest journal rows
+    are used: reading begins at the first row of a shoe or of an archive.
 
     Returns a sentence that says what was the same. Raises TableError: `told_differently`, which describes the first
     event that differs in words; `rehearsal_failed`; and the errors of reading a journal.

@@ -232,7 +232,8 @@ def _wagers(face: Public, words: Language) -> Iterator[str]:
 
 def _lamps(patterns: dict[str, str], test: str | None, words: Language) -> Iterator[str]:
     """Yield a line for each lamp that is not dark: its name, its blinking pattern and why it is lit. `test` names the
-    test of the table that runs now, or is None."""
+    test of the table that runs now, or is None. A running test is named first; during a lamp test or a test hit, no
+    lamp is listed."""
     say = partial(words.text, "say")
     lit = {lamp: pattern for lamp, pattern in patterns.items() if pattern != "dark"}
     draws = [pattern for lamp, pattern in patterns.items() if _LAMPS.get(lamp) == "draw"]

@@ -97,14 +97,15 @@ class Versions:
         unfit: Callable[[Path], str | None],
         rehearsed: Callable[[Path], str] = lambda _version: "",
     ) -> bool:
-        """Switch to the requested version of the program once no shoe is open. If that version does not become ready,
-        go back to the old one. Returns True if the requested version runs at the end, or if none was requested.
+        """Switch to the requested version of the program once no shoe is open, or at once if the request says so. If
+        that version does not become ready, go back to the old one. Returns True if the requested version runs at the
+        end, or will run once the machine's service is started, or if no version was requested.
 
         `unfit` is a function of a version's folder: it returns why that version cannot run this table, or None.
         `rehearsed` is a function of a version's folder too: it returns in words how the rehearsal went, or raises
-        TableError. The version that the link `before` names needs no rehearsal. If `current` names the requested
-        version already, an earlier switch was interrupted. This call then finishes that switch, and starts the services
-        that the machine starts at boot.
+        TableError. In both cases of refusal nothing is switched. The version that the link `before` names needs no
+        rehearsal. If `current` names the requested version already, an earlier switch was interrupted. This call then
+        finishes that switch, and starts the services that the machine starts at boot.
         """
         wanted, now = self.asked()
         ran = self._services("is-enabled")
@@ -218,9 +219,10 @@ def _report(there: Versions) -> VersionsReport:
 
 
 def update(version: str | None, now: bool, rehearse_only: bool = False) -> int:
-    """Request a version of the program, and switch to it once no shoe is open. Without `version`, the version of the
-    package that was installed last is requested. With `rehearse_only` nothing is requested and nothing is switched: the
-    version only computes the events of the table's complete past again, as a test.
+    """Request a version of the program, and switch to it once no shoe is open, or at once with `now`. Without
+    `version`, the version of the package that was installed last is requested. With `rehearse_only` nothing is
+    requested and nothing is switched: the version only computes the events of the table's complete past again, as a
+    test.
 
     Raises TableError `version_unknown`, and the error of a rehearsal that fails.
     """
@@ -283,7 +285,8 @@ def _shoe_is_open() -> bool:
 
 
 def _left_open(journal: Path) -> bool:
-    """Tell whether a stopped table's journal holds an open shoe.
+    """Tell whether a stopped table's journal holds an open shoe. The answer is False too if the running version cannot
+    read the journal.
 
     The journal is read under the table's own account. If root read it, SQLite would make files that the table could not
     open.

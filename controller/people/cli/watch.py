@@ -1,4 +1,4 @@
-"""`tablectl watch`: show a running table in the terminal while cards are dealt."""
+"""`tablectl watch`: show a running table live in the terminal."""
 
 from __future__ import annotations
 

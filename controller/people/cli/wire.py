@@ -77,9 +77,9 @@ def replay(file: Path, pty: Path | None, port: str | None, baud: int, speed: flo
 
 
 def say_again(pieces: Iterable[Piece], line: PtyLine | SerialLine, speed: float) -> None:
-    """Write the shoe's bytes from these pieces of a recording to the line, with the recorded pauses divided by `speed`.
-    If the recording says that the port was lost, the pty's device disappears at that point. It comes back when the
-    recording says that the port was open once more."""
+    """Write the shoe's bytes from these pieces of a recording to the line, with the recorded pauses divided by `speed`,
+    or without pauses if `speed` is 0. If the recording says that the port was lost, the pty's device disappears at that
+    point. It comes back when the recording says that the port was open once more."""
     last_ms = 0
     for piece in pieces:
         if speed and piece.at_ms > last_ms:

@@ -24,8 +24,8 @@ _WIDER = 1.1
 
 
 def check(path: Path) -> int:
-    """Print every mistake in a house's language file (a translation of the program's texts). Also print every text that
-    people will see in English, because the file lacks it. Returns 0 if there is no mistake.
+    """Print every mistake in a house's language file (a translation of the program's texts). Also print the key of
+    every text that people will see in English, because the file lacks it. Returns 0 if there is no mistake.
 
     Raises TableError `words_unread` if the file cannot be read.
     """

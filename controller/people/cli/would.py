@@ -48,8 +48,9 @@ def _hands(hands: Iterable[PublicHand]) -> str:
 
 
 def _wagers(would: WouldCorrect) -> Iterator[str]:
-    """Yield a line for each wager whose result would change if a round is corrected. The line says how much more or
-    less money the bettor would get."""
+    """Yield a line for each wager whose result or payment would change if a round is corrected. The line says how much
+    more or less money the bettor would get. The last line says the same of the house. If the table does not know the
+    round's wagers, one line says only that."""
     before, after = would.settlement_before, would.settlement
     if before is None or after is None:
         yield "  The table does not know this round's wagers: pay and take by hand."

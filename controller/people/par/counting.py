@@ -511,8 +511,8 @@ class _FourCards:
 
 
 def deals(of: Kinds, counts: Sequence[int], draws: Draws) -> Iterator[Deal]:
-    """Yield all deals of a round from a shoe with `counts` cards of each kind. Deals that a bet cannot tell apart are
-    yielded as one item, which holds their number."""
+    """Yield all deals of a round from a shoe with `counts` cards of each kind. The deals come in groups, and a bet
+    cannot tell the deals of one group apart. Each item is one group, and holds the number of its deals."""
     fours, thirds = _FourCards(of, counts), _Thirds(of, counts)
     for player, two in enumerate(of.twos):
         for banker, identical, left in fours.by_class(player):

@@ -1,5 +1,5 @@
-"""The most that the house can lose in one round. Every seat, and everybody who bets behind a seat, is assumed to have
-made the wagers that win most."""
+"""The most that the house pays in one round, beside the stakes that it returns. Every seat, and everybody who bets
+behind a seat, is assumed to have made the wagers that win most."""
 
 from __future__ import annotations
 

@@ -260,7 +260,8 @@ def best(game: Lucky9, bets: Sequence[Bet], shoe: Shoe) -> Best:
     """Return what a seat's own hand of Lucky 9 is worth under its best play, and what the seat's other bets are worth
     under that play.
 
-    Raises TableError `par_not_counted` if a row of the bet on the hand depends on more than the points of cards.
+    Raises TableError `par_not_counted` if a row of the bet on the hand depends on more than the points of cards, such
+    as on which of the first two cards came first.
     """
     game, bets = _as_counted(game, bets)
     hand = next(bet for bet in bets if bet.each_hand)

@@ -144,7 +144,7 @@ def percent(part: Fraction, decimals: int = 5) -> str:
 
 def capped_of(of: Par, odds: Odds) -> Capped | None:
     """Return the house edge of the bet at the greatest wager, if the house limits what it pays for one wager. Returns
-    None if the bet has no such limit."""
+    None if the bet has no such limit, or if its outcomes are not counted."""
     bet = bet_on(of.subject.bets, odds.spot)
     return capped(bet, odds, of.subject.wagers) if bet is not None else None
 

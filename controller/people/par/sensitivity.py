@@ -26,8 +26,8 @@ class ByDecks(Struct, frozen=True):
 
 
 def by_decks(of: Subject) -> Iterator[ByDecks]:
-    """Yield the par sheet of a game with other numbers of decks: the two nearest usual numbers below and above the
-    number in the game's file."""
+    """Yield the par sheet of a game with other numbers of decks: the nearest usual numbers below and above the number
+    in the game's file, at most two of each."""
     here = of.shoe.decks
     below, above = [many for many in _DECKS if many < here], [many for many in _DECKS if many > here]
     for decks in (*below[-2:], *above[:2]):

@@ -95,8 +95,8 @@ def told_apart_as_third(seen: Sight, card: Card) -> object:
 
 
 def told_apart(seen: Sight, card: Card) -> object:
-    """Return everything that the bet sees of this card, whether it comes first, second or third. Two cards with equal
-    results are the same to the bet."""
+    """Return everything that the bet sees of this card if the card is a hand's first or second card. Two cards with
+    equal results are the same to the bet in these places."""
     return (
         card.points,
         card if seen.identical else None,
@@ -106,7 +106,7 @@ def told_apart(seen: Sight, card: Card) -> object:
 
 
 def _looks_in_hand(word: HandIs, card: Card) -> object:
-    """Return everything about a card in a hand that matters to a condition on that hand."""
+    """Return everything about a hand's first or second card that matters to a condition on that hand."""
     return (
         *seen_of(word, card),
         card.rank if word.pair is not None or word.seat_pair else None,

@@ -109,8 +109,8 @@ class Audience:
         return self._of_place[place] < MOST_OF_A_PLACE
 
     def show(self, part: str, content: object) -> None:
-        """Replace the content of one part of the page, and send it to all browsers. The caller must not change
-        `content` afterwards."""
+        """Replace the content of one part of the page, and send it to all browsers. Nothing is sent if the content is
+        the same as before. The caller must not change `content` afterwards."""
         if part not in self._parts or self._parts[part].content != content:
             self._parts[part] = _Part(content)
             news, self._news = self._news, asyncio.Event()

@@ -27,8 +27,8 @@ def checkpoint_view(checkpoint: str, shown: bool) -> object:
 
 
 def checkpoint_page(checkpoint: str) -> str:
-    """Return an HTML page with the checkpoint's QR code, as large as the screen allows, its text, and nothing else. The
-    page renews itself."""
+    """Return an HTML page with the checkpoint's QR code, as large as the screen allows, and its text. If the text is
+    too long for a code, the page has only the text. The page renews itself."""
     code = qr_code(checkpoint)
     drawn = "" if code is None else _DRAWN.format(code)
     return f"""<!doctype html>

@@ -67,5 +67,6 @@ class Day:
             self._last_seq = events[-1]["seq"]
 
     def view(self) -> dict[str, int]:
-        """Return how many rounds of the gaming day Player won, Banker won, and were ties, by these names."""
+        """Return how many rounds of the gaming day had each outcome, such as "player", "banker" or "tie". Outcomes that
+        no round had are left out."""
         return dict(Counter(self._outcomes.values()))

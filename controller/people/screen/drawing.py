@@ -28,8 +28,9 @@ def tables(drawing: Drawing, language: str) -> dict[str, Lines]:
     """Return the tables of drawing rules that this game needs, by the tables' names. Rules for cases that cannot occur
     are left out.
 
-    The table `banker` is returned if Banker's rule is the same whatever Player did. Otherwise there are two tables:
-    `banker_stood` for rounds in which Player stood, and `banker_drew`, which depends on Player's third card.
+    The table `banker` is returned if Banker's rule is the same whatever Player did, or if Player always draws or always
+    stands. Otherwise there are two tables: `banker_stood` for rounds in which Player stood, and `banker_drew`, which
+    depends on Player's third card.
     """
     does = words(language)["draws"]
     found = {name: [does[each] for each in getattr(drawing, name)] for name in ("player", "dealer")}

@@ -167,8 +167,8 @@ def _moment(at: str) -> datetime:
 
 
 def _stops(events: Iterable[Sent]) -> Iterator[tuple[str, datetime, float]]:
-    """Yield each stop of the table that has ended, as three values: the code of its fault, when the stop began, and how
-    many minutes it lasted."""
+    """Yield each stop of the table that a person has ended, as three values: the code of its first fault, when the stop
+    began, and how many minutes it lasted."""
     standing: tuple[str, datetime] | None = None
     for each in events:
         if isinstance(each.event, Fault):
@@ -181,7 +181,8 @@ def _stops(events: Iterable[Sent]) -> Iterator[tuple[str, datetime, float]]:
 
 def _hours(rounds: Iterable[RoundRow], stops: Iterable[tuple[str, datetime, float]]) -> list[dict[str, Any]]:
     """Return a dict for each of the last 24 hours of the clock in which a round ended or a stop began. It holds the
-    hour, how many rounds ended in it, and how many minutes the stops lasted that began in it."""
+    hour, how many rounds ended in it (without void rounds), and how many minutes the stops lasted that began in it.
+    Stops that still last are left out."""
     ended = Counter(row.at[:13] for row in rounds if row.outcome != "void")
     minutes: defaultdict[str, float] = defaultdict(float)
     for _, began, lasted in stops:
@@ -191,9 +192,9 @@ def _hours(rounds: Iterable[RoundRow], stops: Iterable[tuple[str, datetime, floa
 
 
 def _seconds(rounds: Sequence[RoundRow]) -> dict[str, Any]:
-    """Return a dict with the pace of the rounds. A round's time in seconds is counted from the end of the round before.
-    The dict holds the median time (`median`), the rounds in an hour at that time (`rounds_an_hour`), and the last 120
-    times for a plot (`last`)."""
+    """Return a dict with the pace of the rounds. A round's time in seconds is counted from the end of the round before
+    in the same shoe; times above 600 seconds are left out. The dict holds the median time (`median`), the rounds in an
+    hour at that time (`rounds_an_hour`), and the last 120 times for a plot (`last`)."""
     apart = [
         (_moment(after.at) - _moment(before.at)).total_seconds()
         for before, after in pairwise(rounds)
@@ -280,7 +281,8 @@ def _shown_cents(hit: Hit) -> int | None:
 
 def _shoes(events: Iterable[Sent], rounds: Iterable[RoundRow]) -> list[dict[str, Any]]:
     """Return a dict for each shoe whose opening is among the events, the latest shoe first: how many rounds it had, how
-    many each side won, how many cards were left, and why it was closed."""
+    many each side won, how many cards were left, and why it was closed (None if it was not). Void and simulated rounds
+    are not counted."""
     opened: dict[int | None, str] = {}
     closed: dict[int | None, str] = {}
     for each in events:
@@ -327,7 +329,8 @@ class FairShoe(Struct):
     most: float = 0.0
 
     def shoe(self, decks: int, cards: Iterable[str]) -> None:
-        """Add one shoe to the test: the number of its decks, and its cards that were seen, in their order."""
+        """Add one shoe to the test: the number of its decks, and its cards that were seen, in their order. The cards
+        from the first one on that the shoe cannot hold are left out."""
         left = dict.fromkeys(RANKS, 4 * decks)
         for card in cards:
             rank, all_left = card[0], sum(left.values())
@@ -343,9 +346,9 @@ class FairShoe(Struct):
             left[rank] -= 1
 
     def guess(self, chances: Mapping[str, float]) -> dict[str, float]:
-        """Return, for each rank, the probability that the test assumes for it as the next card's rank. It is above the
-        fair chance if the rank came too often before, and below the fair chance if the rank came too seldom. `chances`
-        maps each rank to its fair chance."""
+        """Return, for each rank, the probability that the test assumes for it as the next card's rank. It is the fair
+        chance, made larger for ranks that came too often before, and smaller for ranks that came too seldom. All are
+        then scaled so that their sum is 1. `chances` maps each rank to its fair chance."""
         bent = {
             rank: chance * (self.dealt[rank] + _WEIGHT) / (self.expected[rank] + _WEIGHT)
             for rank, chance in chances.items()

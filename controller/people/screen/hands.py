@@ -123,7 +123,7 @@ def _hand(hand: PublicHand, placard: Placard, face: Public, outcome: str | None)
 
 def _unread_in(face: Public) -> list[str]:
     """Return a list with the hand whose next card stopped the table, for example because the card could not be read.
-    The list is empty if the table has not stopped, or if its fault names no hand."""
+    The list is empty if the table has not stopped in a round, or if its fault names no hand."""
     where = face.fault and face.phase in ("wagers_locked", "round_in_play") and face.fault.details.get("where")
     return [str(where)] if where else []
 
@@ -206,14 +206,16 @@ def _choice(choice: PublicChoice) -> Text:
 
 def _over(face: Public) -> list[Text]:
     """Return a list with a text that says who won the finished round on the layout. At Lucky 9 each seat has its own
-    result, so the text says only that the round is over."""
+    result, so the text says only that the round is over. The list is empty if there is no such round, or if it is
+    simulated."""
     if (outcome := _outcome(face)) is None:
         return [say("waits", "over")] if face.results and not face.simulated else []
     return [say("waits", "tie") if outcome == "tie" else say("waits", "won", hand=say("label", outcome))]
 
 
 def _stop(fault: PublicFault | None) -> dict[str, Any] | None:
-    """Return a text for the players that says why the table has stopped. Return None if the table has not stopped."""
+    """Return what the players' page shows of a stop: its code, a text that says why the table has stopped, and a text
+    that calms the players. Return None if the table has not stopped."""
     if fault is None:
         return None
     code = fault.code

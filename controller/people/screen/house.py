@@ -25,8 +25,8 @@ class Face(Struct, frozen=True):
     welcome: Mapping[str, str] = {}
 
     def filled(self, page: str, languages: Sequence[str]) -> str:
-        """Return the HTML page with the house's logo and picture put in their places, and its words of welcome in these
-        languages."""
+        """Return the HTML page with the house's logo and picture put in their places, its words of welcome in these
+        languages, and its choice of how a win is celebrated."""
         shown = {name: f'<img class="{name}" src="/house/{name}" alt="">' for name in self.images}
         said = [(each, self.welcome[each]) for each in languages if each in self.welcome]
         words = "".join(f'<p lang="{each}">{escape(text)}</p>' for each, text in said)

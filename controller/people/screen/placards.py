@@ -207,8 +207,9 @@ def _natural_said_once(row: PlacardRow, margins: bool) -> When:
 
 def _short_lines(bet: PlacardBet, at_length: bool) -> Iterator[dict[str, Any]]:
     """Yield the pay table lines of a bet with few rows. Each line begins with the bet's name, and leaves out conditions
-    that the name already tells. On the table's screen the usual case comes before its exceptions. With `at_length` (on
-    the rules page) the lines keep the order of the pay table, because its first row that applies decides."""
+    that the name already tells. On the table's screen the usual case comes before its exceptions, and rows that say
+    only that a tie gives the wager back are left out. With `at_length` (on the rules page) the lines keep the order of
+    the pay table, because its first row that applies decides."""
     spot = bet.spot
     named = {spot.removesuffix("_pair"): {"pair": True}}  # the condition that "Player Pair" tells
 
@@ -291,8 +292,8 @@ def _percent(ratio: str) -> str:
 
 
 def when_words(when: When, own_side: str = "", *, at_length: bool = False) -> Text:
-    """Return the condition of a pay table row in words. `own_side` is the side that the bet is on. With `at_length` the
-    words also say that this side wins."""
+    """Return the condition of a pay table row in words. `own_side` is the side that the bet is on. The words leave out
+    that this side wins, unless `at_length` is given."""
     said: list[Text] = []
     others = dict(when)
     if when.get("winner") == [own_side]:

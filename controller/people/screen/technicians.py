@@ -51,8 +51,9 @@ class Ages:
 
 
 def page_standing(paints: bool | None, browsers: int) -> PageCode:
-    """Return a code that says where the players' page is seen: on the attached monitor, in some browser, or nowhere.
-    `paints` tells whether the page on the attached monitor paints; None if there is no monitor."""
+    """Return a code that says where the players' page is seen: on the attached monitor, in some browser, or nowhere; or
+    that the attached monitor stays dark. `paints` tells whether the page on the attached monitor paints; None if there
+    is no monitor."""
     if paints is False:
         return "page_dark"
     if not browsers:

@@ -41,7 +41,8 @@ def knows(section: str, key: str) -> bool:
 
 def filled(page: str, languages: Sequence[str], *sections: str) -> str:
     """Return the HTML page with its placeholders, such as `{{label.player}}`, replaced by texts in these languages.
-    Only placeholders of the named `sections` are replaced."""
+    Only placeholders of the named `sections` are replaced, and those for the languages and for the house's way of
+    writing money."""
     page = with_money(page).replace("{{language}}", languages[0]).replace("{{languages}}", " ".join(languages))
     for section in sections:
         for key in words(LANGUAGES[0])[section]:
@@ -74,8 +75,8 @@ def spoken(part: Any, languages: Sequence[str]) -> Any:
 
 
 def chosen(asked: str, otherwise: Sequence[str]) -> tuple[str, ...]:
-    """Return the languages that a web address asks for, such as "zh-Hant,en", without unknown ones. If none is left,
-    return `otherwise`."""
+    """Return the first two languages that a web address asks for, such as "zh-Hant,en", without unknown ones. If none
+    is left, return `otherwise`."""
     known = tuple(dict.fromkeys(name for name in asked.split(",") if name in LANGUAGES))
     return known[:MOST_SIDE_BY_SIDE] or tuple(otherwise)
 

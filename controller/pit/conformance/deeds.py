@@ -83,14 +83,16 @@ class Deeds:
         the command.
 
         Raises NotTriedError if there is no command and no person to ask. Raises DeedFailedError if the pit or the table
-        refused the act: this is a fault, because people must be able to do each of these acts.
+        refused the act, or if its command failed. This is a fault, because people must be able to do each of these
+        acts.
         """
         if (refusal := self.refusal(deed, **names)) is not None:
             raise DeedFailedError(refusal)
 
     def refusal(self, deed: str, **names: str) -> str | None:
         """Let people try an act (a deed), by its command or by asking a person. Returns the reason why the pit or the
-        table refused the act, or None if the act was done. `names` are the values for the braces in the command.
+        table refused the act or why its command failed, or None if the act was done. `names` are the values for the
+        braces in the command.
 
         Raises NotTriedError if there is no command and no person to ask.
         """
@@ -115,7 +117,8 @@ class Deeds:
 
 def read_commands(path: Path, known: Mapping[str, str]) -> dict[str, str]:
     """Read the commands for the acts of people (deeds) from a TOML file, and return them by the name of the act. Raises
-    TableError `deeds_unusable` if the file cannot be read, or if it names an act that is not in `known`."""
+    TableError `deeds_unusable` if the file cannot be read, if it names an act that is not in `known`, or if a command
+    is not text."""
     try:
         found = tomllib.loads(path.read_text("utf-8"))
     except (OSError, ValueError) as error:

@@ -51,8 +51,8 @@ class FarPit:
         self._metering.start()
 
     def come(self) -> None:
-        """Connect to the broker, and announce the pit's key and its last acknowledgement, as a pit does each time its
-        program starts."""
+        """Connect to the broker, and announce the pit's key, as a pit does each time its program starts. If the pit has
+        committed events and `acks` is True, it also repeats its last acknowledgement."""
         topics = (self.topics.state, self.topics.event, self.topics.checkpoint)
         self.wire = Wire(self._address, topics, qos=2, stands=self._stands, hears=self._hears)
         self._here.set()

@@ -164,7 +164,8 @@ class Player:
 
     def _hear_step(self, step: AwardStep, plays: bool) -> None:
         """Judge a step of an award that the pit has announced, and confirm it to the pit in an event. Most steps are
-        confirmed immediately. A pending step is sometimes confirmed only when the pit repeats it, or after 6 s."""
+        confirmed immediately. A pending step is sometimes confirmed later: when the pit repeats it or sends another
+        step, after 6 s, or when the stage ends."""
         if (hit := self.won.get(step.hit)) is None:
             raise JudgedError("P31", f"The award {step.award} is of the event {step.hit}, which is no hit.")
         known = self.steps.get(step.award, {})
@@ -279,8 +280,8 @@ class Fire:
             left_s = begun_s + asked_s - time.monotonic()
 
     def stage(self, lasts_s: float) -> None:
-        """Run one stage of the stress test for `lasts_s` seconds, and judge the pit afterwards. Raises JudgedError,
-        BrokenError or DeedFailedError if the pit is at fault."""
+        """Run one stage of the stress test for `lasts_s` seconds, and judge the pit afterwards. An error during the
+        stage ends it early. Raises JudgedError, BrokenError or DeedFailedError if the pit is at fault."""
         ends = threading.Event()
         threads = [threading.Thread(target=self._while_it_burns, args=(ends, act)) for act in self._acts()]
         self._calm(False)
@@ -524,7 +525,8 @@ def try_pit_under_fire(
 
 def _lit(kit: PitKit, deeds: Deeds, links: Sequence[TroubledLink]) -> Fire:
     """Wait until the pit has announced its key and, if `links` has a second link, has connected to it. Returns the
-    stress test that is ready to run. Raises BrokenError if no pit announces its key in time."""
+    stress test that is ready to run. Raises BrokenError if no pit announces its key in time. Raises NotTriedError if
+    nobody can restart the pit, or if the pit does not connect to the second link in time."""
     deeds.need("restart")
     if first_heard(kit.address, f"{kit.address.root}/pit-key", _COMES_WITHIN_S) is None:
         raise BrokenError(f"No pit said its key within {_COMES_WITHIN_S:.0f} s.")

@@ -96,9 +96,9 @@ def explained(
     """Find the one error that explains why a meter's level is `off_cents` too high. Returns the number of the clause
     that this error breaks, and a text that describes the error.
 
-    If errors against several clauses fit, all these clauses are returned, as `P20 or P26`. `moves` are the events since
-    the last correct level, and `of_meter` are the meter's awards. The older events `long_before` are considered only if
-    none of these events and awards fits.
+    If errors against several clauses fit, all these clauses are returned, as `P20 or P26`. If no single error fits, the
+    clause is P24. `moves` are the events since the last correct level, and `of_meter` are the meter's awards. The older
+    events `long_before` are considered only if none of these events and awards fits.
     """
     found = [*_by_events(off_cents, moves), *_by_awards(off_cents, of_meter)] or [*_by_events(off_cents, long_before)]
     if not found:

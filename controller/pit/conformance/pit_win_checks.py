@@ -29,7 +29,8 @@ def _wins_are_named(kit: PitKit) -> None:
 
 def _win_named(table: FarTable, award: AwardStep) -> Win:
     """Return the win (the announcement that a meter was won) that belongs to this award, from the pit's messages on the
-    meters. Raises BrokenError if fewer than two of these messages contain the win, or if its amounts are wrong."""
+    meters. Raises BrokenError if fewer than two of these messages contain the win, or if the win's table, meter or
+    amounts are wrong."""
 
     def named() -> list[tuple[Win, dict[str, int]]]:
         return [(word.win, word.meters) for word in table.meters() if word.win and word.win.award == award.award]

@@ -1,5 +1,5 @@
-"""Conformance checks that a pit cosigns a table's journal only if the journal grew since the last signature and was not
-rewritten. A pit that does not cosign at all is allowed."""
+"""Conformance checks that a pit cosigns a table's journal that grew, and refuses a journal that shrank, was rewritten,
+or comes without proof. A pit that does not cosign at all is allowed."""
 
 from __future__ import annotations
 

@@ -58,8 +58,8 @@ def _shown(pit: FarPit) -> list[Heard]:
 
 def _next_shown(pit: FarPit, since: int, before: Checkpoint | None) -> Note:
     """Wait until the table has shown more than `since` checkpoints of its journal, and return the checkpoint after the
-    first `since` as a signed note. Raises BrokenError if none comes in time, or if the checkpoint does not extend
-    `before`, the checkpoint that the pit has cosigned."""
+    first `since` as a signed note. Raises BrokenError if none comes in time, if it is no checkpoint of this journal
+    signed by the table's key, or if it does not extend `before`, the checkpoint that the pit has cosigned."""
     if not pit.wait(lambda: len(_shown(pit)) > since, ANSWERS_WITHIN_S):
         raise BrokenError("On a connection on which the pit says what it has cosigned the table shows no checkpoint.")
     heard = _shown(pit)[since]

@@ -136,8 +136,8 @@ class Wire:
             return self._came.wait_for(holds, within_s)
 
     def say(self, topic: str, payload: bytes, retain: bool = False) -> None:
-        """Publish a message, and wait until the broker has it. Raises TableError `no_broker` if the client cannot
-        publish."""
+        """Publish a message, and wait at most 10 seconds until the broker has it; a time-out raises nothing. Raises
+        TableError `no_broker` if the client cannot publish."""
         try:
             self._client.publish(topic, payload, qos=1, retain=retain).wait_for_publish(_CONNECTED_WITHIN_S)
         except RuntimeError as error:

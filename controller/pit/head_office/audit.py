@@ -101,8 +101,8 @@ class _Reading:
 
     def event(self, position: int, event: dict[str, Any], set_aside_as: str | None) -> None:
         """Check the number, the chain value and the signature of one event. Then apply the event to the meters and
-        awards that head office computes anew. `set_aside_as` is the name of the event's stream if people set that
-        stream aside."""
+        awards that head office computes anew, if the statement's decisions could be read. `set_aside_as` is the name of
+        the event's stream if people set that stream aside."""
         house = self._house
         table, epoch, seq, chain = (event.get(name) for name in ("table", "epoch", "seq", "chain"))
         if not (
@@ -253,7 +253,8 @@ def _read_all(
 
 def _extends(house: House, stated: Mapping[str, Any], digests: Mapping[int, str], before: Seen | None) -> None:
     """Record in `house.seen` what head office must remember of this log. Add a finding if the log is not a continuation
-    of the log that head office saw last time (`before`)."""
+    of the log that head office saw last time (`before`). If the log does not have the statement's position, add a
+    finding and record nothing."""
     at, position, decisions = (stated[name] for name in ("at", "position", "decisions"))
     if position not in digests:
         _find(house, "the last statement is of a position that the log does not have")
@@ -314,8 +315,9 @@ def _lines(files: Sequence[Path]) -> Iterator[dict[str, Any]]:
 
 
 def _keys(house: House, stated: Mapping[str, Any], pins: Mapping[str, str] | None) -> dict[Stream, bytes]:
-    """Return the public key of each stream, as the pit's statement names them. Compare each key with the fingerprint in
-    `pins` that head office has noted."""
+    """Return the public key of each stream, as the pit's statement names them. Check the statement's signature. Compare
+    with `pins`, the fingerprints that head office has noted, the pit's key and the key that each table adopted last and
+    nobody set aside."""
     keys: dict[Stream, bytes] = {}
     pit = stated.get("public_key")
     try:
@@ -345,8 +347,8 @@ def _keys(house: House, stated: Mapping[str, Any], pins: Mapping[str, str] | Non
 def _decisions(
     house: House, stated: dict[str, Any] | None, approved: Mapping[str, Sequence[Terms]] | None
 ) -> list[Decision] | None:
-    """Return the decisions that the statement lists. Return None if there is no statement or its decisions cannot be
-    read, because then the events cannot be computed anew."""
+    """Return the decisions that the statement lists. Return None if there is no statement, if the statement has another
+    form than head office reads, or if its decisions cannot be read. The events cannot be computed anew then."""
     if stated is None:
         return None
     if stated["statement"] != STATEMENT_FORM:
@@ -433,7 +435,8 @@ def _awards(house: House, stated: dict[str, Any], awards: Mapping[str, Award]) -
 
 
 def _stated(award: dict[str, Any]) -> str:
-    """Return one award of the pit's statement in words: its step and its amount. Example: paid with 120.00."""
+    """Return one award of the pit's statement in words: its step, its amount, and the part of the amount that the house
+    bears. Example: paid with 120.00, of which 20.00 are the house's."""
     return standing(_text(award["step"]), _cents(award["cents"]), _cents(award["house_cents"]))
 
 

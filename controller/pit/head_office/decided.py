@@ -31,8 +31,9 @@ Approved = Mapping[str, Sequence[Terms]]
 
 def read(stated: Mapping[str, Any], approved: Approved | None) -> tuple[list[Decision], list[str]]:
     """Return the decisions of a statement in order, and a list of what is wrong with them. Each decision is a pair: the
-    position of the last event before the decision, and the function that applies the decision. If head office has
-    approved terms of a meter, the decision gets these, and not the terms that the pit states.
+    position of the last event before the decision, and the function that applies the decision. A decision on terms gets
+    the terms that head office approved in the same place of the meter's list. If there are none, the decision gets the
+    terms that the pit states.
 
     Raises KeyError, TypeError or ValueError if the statement's decisions do not have the expected form.
     """
@@ -88,8 +89,9 @@ class _TermsSaid:
         self._counted: Counter[str] = Counter()
 
     def approval(self, place: int, meter: str, decision: Mapping[str, Any]) -> Approval:
-        """Return the approval of a meter's terms that the decision at index `place` made. If head office has approved
-        terms for the meter, the approval holds these, and not the terms that the pit states."""
+        """Return the approval of a meter's terms that the decision at index `place` made. The approval holds the terms
+        that head office approved in the same place of the meter's list. It holds the terms that the pit states if head
+        office has none there, or if people took the terms back."""
         said = decision["terms"]
         seed, most = (whole(said[key], 0, MOST_CENTS) for key in ("seed_cents", "reseed_at_most_cents"))
         limit = said.get("limit_cents")
@@ -159,8 +161,8 @@ def _shown(terms: Sequence[Terms]) -> str:
 
 
 def _share(value: object) -> Fraction:
-    """Parse the part of a wager that a meter gets, from the text that the pit writes, for example 3/50. Raises
-    ValueError."""
+    """Parse the part of a wager that a meter or its reserve gets, from the text that the pit writes, for example 3/50.
+    Raises ValueError."""
     if not (isinstance(value, str) and _SHARE.fullmatch(value)):  # 1e99999999 takes hours to write out
         raise ValueError(f"{value!r:.60} is no part of a wager")
     return Fraction(value)

@@ -28,8 +28,8 @@ _NAME = "table-controller-head-office"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Check the houses' logs and print what was found. Return the exit code: 1 if a house has a finding or if a log
-    cannot be read, else 0."""
+    """Check the houses' logs and print what was found. Return the exit code: 1 if a house has a finding, or if a log or
+    another file cannot be used, else 0."""
     options = parser().parse_args(arguments)
     if options.cosign is not None and options.remember is None:
         parser().error("--cosign needs --remember: a witness keeps what it has cosigned")

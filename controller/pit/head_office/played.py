@@ -42,8 +42,9 @@ class Award(Struct, eq=False):
     """The award that a hit won. `told` lists the steps that the table reported of the award, each with its amount in
     cents.
 
-    `cents` can differ from what the hit won, if people took over another amount that the table had reported.
-    `house_cents` is that difference, which the house bears.
+    `house_cents` is what the house added to `cents`, or below 0 what the house kept. It is 0 unless people took over
+    another amount that the table had reported, or took over the award after it was rejected (then the house adds all of
+    it).
     """
 
     id: str
@@ -67,7 +68,7 @@ class Award(Struct, eq=False):
 
     def take(self, cents: int) -> None:
         """Give the award the amount `cents`, without an addition by the house, and make the award pending again. Do
-        nothing if the award has exactly this amount already."""
+        nothing if the award has exactly this amount already, without an addition by the house."""
         if (cents, 0) != (self.cents, self.house_cents):
             self.cents, self.house_cents, self.step = cents, 0, "pending"
 
@@ -93,7 +94,7 @@ class Won(Struct, eq=False):
 class Wagers(Struct, eq=False):
     """The wagers on one bet in one round. `seats` are the seats whose wagers are not voided. `fed` maps the name of
     each meter that got money from the wagers to two numbers: the number of the meter's terms, and how often the meter
-    had been won before."""
+    had been won or closed before. Wins that were undone count."""
 
     price_cents: int
     seats: set[int]
@@ -103,7 +104,7 @@ class Wagers(Struct, eq=False):
 class Voided(NamedTuple):
     """The voided wagers of one round on one meter. `cents` is the sum of the wagers. `terms` is the number of the terms
     (seed, shares, prices) that the meter had when the wagers were locked. `since` is how often the meter had been won
-    before that."""
+    or closed before that."""
 
     place: Place
     meter: str
@@ -118,7 +119,7 @@ class Meter(Struct, eq=False):
 
     `wagered` gives the cents that were wagered under each of the terms. `off` lists the voided wagers whose money a
     correction removed from the meter. Each item has the cents, the number of the terms, how often the meter had been
-    won before the wagers were locked, and how often it had been won before the correction.
+    won or closed before the wagers were locked, and how often before the correction.
     """
 
     terms: list[Terms] = field(default_factory=list)

@@ -201,7 +201,7 @@ class Replay:
 
     def event(self, stream: str, event: Mapping[str, Any]) -> None:
         """Apply one event of a table. The pit keeps the table's stream under the name `stream`. Raises ValueError,
-        KeyError, TypeError or AttributeError for an event that makes no sense.
+        KeyError, TypeError or AttributeError for an event that makes no sense, and does nothing then.
 
         In version 1 or 2 of the contract an event names no meters. The wagers of such an event feed every open meter.
         """
@@ -255,9 +255,9 @@ class Replay:
                 self.findings.append(f"{place}: {what}")
 
     def _show(self, place: Place, proof: object, fed: AbstractSet[str]) -> None:
-        """Record which level of each meter the table showed when the round's wagers were locked. `proof` holds the
-        pit's message that gave the levels. Record nothing if the pit did not sign that message. `fed` are the names of
-        the meters that got money from the wagers."""
+        """Record the moment of the lock, and which level of each meter the table showed when the round's wagers were
+        locked. `proof` holds the pit's message that gave the levels. Record nothing if the pit did not sign that
+        message. `fed` are the names of the meters that got money from the wagers."""
         match proof:
             case {"word": dict(said), "ago_ms": ago_ms, **others} if not others and is_count(ago_ms, 0, MOST_AHEAD_MS):
                 word = MetersWord.read(said)

@@ -123,8 +123,8 @@ def pit_keys(statement: Mapping[str, Any] | None) -> list[bytes]:
 
 
 def _keys(stated: _Stated) -> list[bytes] | None:
-    """Return the public keys that the pit has used, oldest first. Each key must be signed by the key before it; return
-    None if one is not."""
+    """Return the public keys that the pit has used, oldest first. Each key must be signed by the key before it, and the
+    last must be the statement's key. Return None if that does not hold, or if a rotation cannot be read."""
     rotations = [rotation for each in stated.rotations if (rotation := Rotation.read(each)) is not None]
     holds = (
         len(rotations) == len(stated.rotations)

@@ -1,5 +1,5 @@
-"""Head office as a second witness of the tables' journals: it cosigns a journal's checkpoint only if the journal grew
-since the last cosigned checkpoint, and was not rewritten.
+"""Head office as a second witness of the tables' journals: it cosigns a journal's checkpoint only if rows were at most
+added since the last cosigned checkpoint, and none was rewritten.
 
 A pit's statement lists every checkpoint that the pit cosigned, as the table signed it. Each has a proof that its tree
 begins with the tree of the checkpoint before. Head office follows a journal from the checkpoint that it cosigned last
@@ -108,8 +108,8 @@ def witnessed(
 
 
 def _extending(origin: str, key: bytes, listed: list[_Listed], found: Witnessed) -> list[Note]:
-    """Check the listed checkpoints of one stream in order. Return their notes up to the first one that no proof joins
-    to the note before it. Add a finding for that note."""
+    """Check the listed checkpoints of one stream in order. Return their notes up to the first one that the table did
+    not sign, or that no proof joins to the note before it. Add a finding for that one."""
     chain: list[Note] = []
     before: Checkpoint | None = None
     for each in listed:
@@ -133,9 +133,8 @@ def _extending(origin: str, key: bytes, listed: list[_Listed], found: Witnessed)
 
 
 def _bare(note: Note, origin: str) -> Note:
-    """Return the note without its other signature lines: only the first short line of the table and of the pit remain.
-    Without this a pit could add so many or such long lines that nobody could read the note once head office has added
-    its own line."""
+    """Return the note with one short signature line of the table and one of the pit at most. Without this a pit could
+    add so many or such long lines that nobody could read the note once head office has added its own line."""
     own = {
         name: (name, line)
         for name, line in note.signatures
@@ -145,11 +144,12 @@ def _bare(note: Note, origin: str) -> Note:
 
 
 def _following(origin: str, chains: list[_Chain], known: Note | None, found: Witnessed) -> Note | None:
-    """Return the newest note that extends `known`, the note that head office cosigned last. Only streams that people
-    did not set aside count. Return None if no note extends `known`.
+    """Return the newest note of the stream that has `known`, the note that head office cosigned last. This can be
+    `known` itself. If `known` is None, return the newest note of the last stream with notes. Only streams that people
+    did not set aside count. Return None if no such note exists.
 
-    If no note extends `known`, add a finding. Add an alarm instead if the stream of `known` was set aside and another
-    stream of the journal is in use.
+    If no stream at all has the given `known`, add a finding. Add an alarm instead if only a stream that was set aside
+    has `known`, and another stream of the journal is in use.
     """
     holding = [chain for chain in chains if not chain.is_set_aside]
     if known is None:

@@ -76,9 +76,9 @@ class Account(Struct, frozen=True):
     """The result of checking a ledger's books: each meter, each kind of award, and the cents owed and paid. `findings`
     lists what does not balance.
 
-    `recalled_cents` concerns awards for which people took over another amount that the table had reported. It is the
-    sum of the cents that the house added to such awards, less the cents that the house kept because the other amount
-    was smaller.
+    `recalled_cents` concerns awards that people recalled, at another amount than the hit won, or after the award was
+    rejected here. It is the sum of the cents that the house added to such awards, less the cents that the house kept
+    because the other amount was smaller.
     """
 
     meters: tuple[MeterAccount, ...]
@@ -285,7 +285,8 @@ class _Gifts:
 
     def void(self, stake: tuple[Any, ...], seats: Sequence[int], corrected: _Moment | None) -> None:
         """Void those wagers of these seats that are not voided yet. `corrected` is the moment at which people corrected
-        the meters after the void, or None. Until that moment the house bears what the wagers gave."""
+        the meters after the void; the house then bears only what hits had won until that moment. If `corrected` is
+        None, the house bears all that the wagers gave."""
         voided = {(stake, seat) for seat in seats} & self._open
         self._open -= voided
         self._give(stake, -len(voided) * self._price.get(stake, 0), corrected)
@@ -301,8 +302,9 @@ class _Gifts:
         """Add to each account its part of `stake_cents`, the wagers of one stake (one bet of one round). A void gives a
         negative number.
 
-        Each meter of the bet and its reserve get a part. If hits won a share of the meter before `moment`, the house
-        bears that share of the part. If `moment` is None, the house bears the whole part.
+        Each meter of the bet and its reserve get a part. If hits won a share of the meter after the wagers were locked
+        and before `moment`, the house bears that share of the meter's part. If a hit won the whole meter, the house
+        bears the reserve's part too. If `moment` is None, the house bears everything.
         """
         for meter, generation, contribution, reserve in self._feedings.get(stake, ()):
             locks = self._won.get(meter, [])
@@ -379,7 +381,8 @@ def _won(db: Store) -> dict[str, list[tuple[int, _Moment, Fraction]]]:
 
 def _locks_amiss(db: Store) -> Iterator[str]:
     """Yield a finding for each error in the locks (the records of the meter levels that hits took). A lock must agree
-    with a hit event, and a lock whose awards are all rejected must be undone."""
+    with a hit event. A meter's last lock must be undone if all its awards are rejected. Also check that each meter's
+    generation is the number of its locks and closings, and that a closed meter is empty."""
     by_events: dict[tuple[Any, ...], int] = {}
     for number, table, epoch, body in db.stream(
         f"SELECT number, table_id, epoch, body FROM event WHERE {_UNDERSTOOD} ORDER BY number"

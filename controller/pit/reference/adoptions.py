@@ -143,8 +143,8 @@ class Adoptions:
         return tuple(bytes(key) for (key,) in rows)
 
     def see_key(self, table: str, epoch: str, public_key: bytes) -> None:
-        """Record a public key that the table's state message showed, if the key is new. The ledger stores a limited
-        number of keys. If that number is reached, do nothing."""
+        """Record a public key that the table's state message showed. The caller must know that `keys_seen` does not
+        have the key. The ledger stores a limited number of keys. If that number is reached, do nothing."""
         of_table, of_all = self._db.execute(
             "SELECT count(*) FILTER (WHERE table_id = ?), count(*) FROM key_seen", (table,)
         ).fetchone()

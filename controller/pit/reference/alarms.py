@@ -170,6 +170,7 @@ def _at_most(newest: int) -> str:
 
 
 def time_of(body: bytes) -> str:
-    """Return the time at which the event with this body happened, by its table's clock."""
+    """Return the time at which the event with this body happened, by its table's clock. Return "at no known time" if
+    the body has no such time."""
     at = parse_object(body).get("at")
     return at if isinstance(at, str) and _TIME.fullmatch(at) else "at no known time"

@@ -47,9 +47,9 @@ class Award(Struct, frozen=True):
     `shoe` and `round` name the award's round, and `spot` its bet. `more` is the number of further hits that the table
     has yet to report of that round.
 
-    `house_cents` is what the house added to the amount, or below 0 what the house kept. It is 0 unless people took over
-    another amount that the table had reported. Example: the hit won $100, people took over $120, and the house adds
-    $20.
+    `house_cents` is what the house added to the amount, or below 0 what the house kept. `house_cents` is 0 unless
+    people recalled the award: at another amount, or after the award was rejected here (then the house adds all of it).
+    Example: the hit won $100, people took over $120, and the house adds $20.
     """
 
     number: int

@@ -3,7 +3,7 @@
 
 The file has the award's round as its table signed it, and what people decided on the award as the pit signed it: the
 steps with their accounts, the slip, and who adopted the table's key. The file shows no other round. The pit's key signs
-the whole file, so nobody can leave out a part of it.
+the whole file, so nobody who holds the file can leave out a part of it.
 """
 
 from __future__ import annotations

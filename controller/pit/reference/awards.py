@@ -442,6 +442,7 @@ class Awards:
 
     def unheard(self, table: str, epoch: str | None = None, most: int | None = None) -> list[AwardStep]:
         """Return in order the steps of the table's awards that the table has not yet confirmed in its stream of events.
+        Steps with an amount that the table does not believe are left out.
 
         If `epoch` is given, return only steps of hits in that epoch. If `most` is given, return at most that many
         steps.
@@ -494,7 +495,7 @@ class Awards:
         return [table for (table,) in self._db.execute(leaping, (highest_number(),))]
 
     def waited_for(self) -> set[str]:
-        """Return the tables that have not yet confirmed all steps of their awards."""
+        """Return the tables that have still to confirm or dispute a step of their awards."""
         return {table for (table,) in self._db.execute("SELECT DISTINCT table_id FROM step WHERE heard = 0")}
 
     def number_anew(self, table: str) -> None:
@@ -514,8 +515,9 @@ class Awards:
     def _reject(self, award: Award, by: str) -> None:
         """Reject the award. A fixed award goes back to the house. An award of a meter goes back to its meter.
 
-        If other hits share the level and none of them is paid, the amount goes on from the meter to those hits. If
-        people had recalled the award at a higher amount, the house gets back what it added. Example: of an award of
+        If other hits share the level and none of them is paid, the amount goes on from the meter to those hits.
+        Otherwise the house takes back from the meter what it had added to the level, because the table had shown more.
+        If people had recalled the award at a higher amount, the house gets back what it added. Example: of an award of
         $100 that was recalled at $120, the meter gets $100 and the house $20.
         """
         own_cents = award.cents - award.house_cents
@@ -543,8 +545,8 @@ class Awards:
                 self.wins.tell_of(award.number)
 
     def _amount_to(self, award: Award, cents: int) -> None:
-        """Set the award's amount to `cents`. If the amount is larger than the award's part of the level, the house adds
-        the difference. If the amount is smaller, the house keeps the difference."""
+        """Set the award's amount to `cents`. The house adds the difference to the award's part of the level (0 of a
+        rejected award), or keeps the difference if the amount is smaller."""
         owed_cents = 0 if award.step == "rejected" else award.cents
         own_cents = 0 if award.step == "rejected" else award.cents - award.house_cents
         self._books.add(award.number, cents - owed_cents)
@@ -562,9 +564,9 @@ class Awards:
             self._books.undo_lock(award.number, lock)
 
     def _withdraw(self, number: int) -> None:
-        """Delete the steps that the table reported of an award, because the table now reports that the award is
-        pending. Do nothing if one of these steps is "paid" or "rejected", because such an award does not become pending
-        again."""
+        """Delete the steps that the table reported of an award and that people must still recall or dismiss, because
+        the award is pending again at the table. Do nothing if one of them is "paid" or "rejected": such an award does
+        not become pending again."""
         self._db.execute(
             f"DELETE FROM telling WHERE award = ? AND {_HOLDS} AND NOT EXISTS (SELECT 1 FROM telling AS last"
             " WHERE last.award = telling.award AND last.recalled_by IS NULL AND last.dismissed_by IS NULL"

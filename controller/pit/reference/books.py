@@ -10,11 +10,12 @@ posting sums to zero.
 
 **Hits.** A hit wins a share of a meter's level: the whole, or a part such as a tenth. The first hit of a round takes
 that share off the meter; this is called a lock. A meter that was won whole begins again at its seed. If only a part was
-won, the rest stays on the meter. A meter's generation is the number of its locks that are not undone.
+won, the rest stays on the meter. A meter's generation is the number of its closings, and of its locks that are not
+undone.
 
 **Limits.** A meter shows no more than its limit, and no more can be won. What the meter holds above its limit is its
-overflow. After each posting that moves the meter, a second posting moves the excess into the overflow. The overflow
-goes on the next level once the meter was won, because players gave that money.
+overflow. A posting that moves the meter is followed by a second one, which brings meter and overflow into this order
+again. So the overflow goes on the next level once the meter was won, because players gave that money.
 
 **Voids.** A void lowers no meter. What its wagers gave stays there, and the house bears it. Two people can correct that
 (`corrections`): what the void left on the meter is taken off, and the house gets it back, except for the share that has
@@ -261,8 +262,9 @@ class Books:
         return int(count)
 
     def take_back(self, table: str, epoch: str, set_aside_as: str, before_event: int, adoption: int) -> None:
-        """Void all wagers of a table's stream that was wrongly adopted, and remove from the meters what these wagers
-        gave. Keep the stream's rounds under the epoch name `set_aside_as` from now on."""
+        """Void all wagers of a table's stream that was wrongly adopted. Remove from the meters what is still there of
+        the money of all its voided wagers, also of those that were voided before. Keep the stream's rounds under the
+        epoch name `set_aside_as` from now on."""
         open_wagers = self._db.execute(
             "SELECT hand, spot, seat FROM wager JOIN stake ON stake.number = stake JOIN hand ON hand.number = hand"
             " WHERE table_id = ? AND epoch = ? AND voided_by IS NULL ORDER BY hand, stake, seat",
@@ -410,7 +412,8 @@ class Books:
         self.post("recalled", {"awards": cents}, "house", award=award)
 
     def last_lock(self, meter: str) -> int | None:
-        """Return the number of the meter's last win that is not undone. Return None if the meter has no such win."""
+        """Return the number of the meter's last win that is not undone. Return None if the meter has no such win, or
+        was closed after it."""
         row = self._db.execute(
             "SELECT number FROM lock JOIN meter ON name = meter"
             " WHERE name = ? AND lock.generation = meter.generation - 1 AND undone = 0",
@@ -525,8 +528,8 @@ class Books:
 
     def _left(self, meter: str, since: int, until: int) -> tuple[Fraction, Fraction]:
         """Return two fractions: how much of the money of generation `since` a meter and its reserve still hold in
-        generation `until`. A generation counts how often the meter was won. Each win takes its share of the meter. A
-        win of the whole meter takes the reserve too, and so does a closing."""
+        generation `until`. A generation counts how often the meter was won or closed. Each win takes its share of the
+        meter. A win of the whole meter takes the reserve too, and so does a closing."""
         if since == until:
             return left_after(())
         locks = self._db.execute(

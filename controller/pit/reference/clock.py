@@ -70,14 +70,15 @@ class Moments:
         self._hold = hold
 
     def heard(self, at_ms: int) -> None:
-        """Record that the pit has sent a message with the time `at_ms`, so that later messages have no earlier time."""
+        """Record that the pit has sent a message with the time `at_ms`, so that later messages have no earlier time. A
+        time more than a day ahead of the clock is only remembered for `behind`."""
         if at_ms <= highest_number():
             self._last_ms = max(self._last_ms, at_ms)
         self._said_ms = max(self._said_ms, at_ms)
 
     def next(self) -> str:
         """Return the time for the next message: the present time. If the clock is behind the time of the last message,
-        return that time."""
+        return that time, unless it is more than a day ahead of the clock."""
         now_ms = _now_ms()
         if self._last_ms > highest_number():
             self._last_ms = self._held_ms = 0
@@ -101,7 +102,8 @@ class Moments:
 
     def of_number(self, number: int) -> str:
         """Return the time for the message about the meters with this number, which stands for a time in milliseconds
-        since 1970. The returned time is not earlier than that time, and is later than every time given before."""
+        since 1970. The returned time is later than every time given before. It is not earlier than the number's time,
+        unless that is more than a day ahead of the clock."""
         at = self.later()
         if self._last_ms < number <= highest_number():
             self._last_ms = number

@@ -193,8 +193,8 @@ class Closings:
                 yield table
 
     def _is_last_round(self, table: str, epoch: str, round_: tuple[int, int]) -> bool:
-        """Tell whether this round is still in play: the table's newest event about a round says that the wagers of
-        exactly this round are locked. `round_` is the pair of shoe and round."""
+        """Tell whether the newest of the table's `wagers_locked` and `round` events is the lock of exactly this round.
+        Voids are not looked at. `round_` is the pair of shoe and round."""
         bodies = self._db.execute(
             "SELECT body FROM event WHERE table_id = ? AND epoch = ? ORDER BY seq DESC", (table, epoch)
         )

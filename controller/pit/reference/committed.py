@@ -72,8 +72,8 @@ class Events:
         return {table: Head(adoption, *last[table]) for table, adoption in adopted.items()}
 
     def last(self, epochs: Mapping[str, str]) -> dict[str, tuple[int, str]]:
-        """Return for each table the number and the chain value of its last committed event. `epochs` names the epoch of
-        each table."""
+        """Return for each table the number and the chain value of its last committed event: 0 and 64 zeros if none is
+        committed. `epochs` names the epoch of each table."""
         if not epochs:
             return {}
         of_table = "FROM event WHERE table_id = heard.table_id AND epoch = heard.epoch ORDER BY seq DESC LIMIT 1"

@@ -66,8 +66,8 @@ class Corrections:
         return "\n".join([*lines, f"document: {reason(document)}", f"why: {reason(why)}"])
 
     def correct(self, void: str, by: str, witness: str, document: str, why: str) -> dict[str, int]:
-        """Remove from the meters the money that the wagers of this void had given. Return by how many cents each
-        meter's level fell.
+        """Move to the house the money of this void's wagers that is still on the meters and in their reserves. Return
+        by how many cents each meter's level fell.
 
         Raises TableError `nothing_left`, `name_missing`, `not_two_people` or `reason_missing`.
         """

@@ -87,7 +87,7 @@ class Sums(Struct):
     `wagered_cents`, `returned_cents` and `house_cents` count settled rounds only. A table counts no cash, so
     `drop_cents` comes from the count room; it is None if the count room has given no number. `unsettled` is the number
     of rounds whose wagers the table does not know. `progressive_cents` are locked progressive wagers less those that
-    were voided. `uncounted_cents` were wagered on bets for which no par sheet has the house's edge.
+    were voided. `uncounted_cents` were wagered on bets for which no par sheet of the shoe has the house's edge.
     """
 
     rounds: int = 0
@@ -285,7 +285,7 @@ def draw_up(db: Store, name: str, sheets: Sequence[ParSheet] = (), drops: tuple[
 
 def _drops_amiss(drops: Sequence[Drop], lines: Sequence[Line]) -> Iterator[str]:
     """Yield a finding for each table and shift that has a drop from the count room but no rounds, or rounds but no
-    drop."""
+    drop. Yield nothing if the count room gave no drops at all."""
     if drops:
         dealt, dropped = {(line.table, line.shift) for line in lines}, {(drop.table, drop.shift) for drop in drops}
         for table, shift in sorted(dropped - dealt):

@@ -104,8 +104,9 @@ class Days:
             self._looked = looked
 
     def _begin_if_due(self) -> tuple[int, int]:
-        """Record the beginning of the present gaming day if it is not recorded yet. Return a span of time, as its
-        beginning and end in ms since 1970. No other day begins within the span."""
+        """Record the beginning of the present gaming day if it is not recorded yet. A clock that was put back by an
+        hour at most begins no earlier day. Return a span of time, as its beginning and end in ms since 1970. No other
+        day begins within the span."""
         now_ms = now_in_ms()
         rules, number = house_rules.in_force(self._db), house_rules.last_number(self._db)
         name, last = name_of(rules, now_ms), self._last()

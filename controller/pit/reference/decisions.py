@@ -140,7 +140,8 @@ class Decisions:
         self._db.execute("INSERT INTO decided VALUES (?, ?, ?, ?)", (number, by, witness, kept))
 
     def verifiers(self, award: int) -> set[str]:
-        """Return the accounts (one or two) that took the last decision to verify this award."""
+        """Return the accounts (one or two) that took the last decision to verify this award. Return an empty set if no
+        such decision is recorded with its accounts."""
         row = self._db.execute(
             "SELECT by_account, witness_account FROM decided JOIN decision ON decision.number = decided.number"
             " WHERE what = 'verified' AND subject = ? ORDER BY decided.number DESC LIMIT 1",
@@ -170,7 +171,7 @@ def terms_told(db: Store, number: int) -> dict[str, object]:
 
 
 def every(db: Store) -> list[dict[str, object]]:
-    """Return every decision in order, in the form that head office reads. Only decisions that an earlier version of the
+    """Return every decision in order, in the form that head office reads. Decisions that an earlier version of the
     program recorded have no signature."""
     rows = db.execute(
         "SELECT decision.number, body FROM decision LEFT JOIN decided ON decided.number = decision.number"
@@ -183,8 +184,8 @@ def every(db: Store) -> list[dict[str, object]]:
 
 
 def unsigned_before(db: Store, number: int | None) -> list[dict[str, object]]:
-    """Return the decisions that have no signature, in order. If `number` is given, return only those that were recorded
-    before the decision with this number."""
+    """Return the decisions that an earlier version of the program recorded without a signature, in order. If `number`
+    is given, return only those that were recorded before the decision with this number."""
     rows = db.execute(
         "SELECT decision.number, after_event, what, subject, cents FROM decision"
         " LEFT JOIN decided ON decided.number = decision.number WHERE body IS NULL"

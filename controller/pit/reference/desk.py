@@ -237,8 +237,8 @@ def _named_in(line: bytes, otherwise: str) -> tuple[str, bytes]:
 
 
 def _own_account(peer: Peer) -> str:
-    """Return the account of the process that asks, if it is the account by which the person logged in. Raises
-    TableError `login_unknown` or `not_own_account`."""
+    """Return the account of the process that asks. The person must have logged in by this account, unless the kernel
+    knows no login of the process. Raises TableError `login_unknown` or `not_own_account`."""
     account = account_of(peer.uid)
     try:
         login = peer.login()

@@ -83,8 +83,8 @@ def csv_line(position: int, epoch: str, event: dict[str, Any]) -> str:
 
 
 def _cell(value: object) -> object:
-    """Return the value as it goes into a spreadsheet cell. Return "?" for any other value than a number or a plain
-    word, because a spreadsheet would run a text such as "=1+1" as a formula."""
+    """Return the value as it goes into a spreadsheet cell. Return "?" for any other value than a whole number, a plain
+    word or None, because a spreadsheet would run a text such as "=1+1" as a formula."""
     well = value is None or type(value) is int or (isinstance(value, str) and _CELL.fullmatch(value))
     return value if well else "?"
 

@@ -68,8 +68,8 @@ class HouseRules(Struct, frozen=True):
     """When each shift begins, in the order of the clock; empty where the day is one shift."""
 
     def shift(self, at: str) -> str:
-        """Find the shift in which the moment `at` lies. Return the time of day at which that shift begins. Example:
-        14:00."""
+        """Find the shift in which the moment `at` lies. Return the time of day at which that shift begins. If the house
+        has no shifts, return the time at which its day begins. Example: 14:00."""
         time = f"{self.local(at):%H:%M}"
         begun = [begins for begins in sorted(self.shifts) if begins <= time]
         return begun[-1] if begun else max(self.shifts, default=self.day_begins)

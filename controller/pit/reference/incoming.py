@@ -77,7 +77,7 @@ def read_event(table: str, payload: bytes) -> TableEvent:
 def refused_unread(table: str | None, kind: str, topic: str, payload: bytes) -> tuple[str, RefusedError] | None:
     """Return the reason why the pit refuses a message without reading its payload, as a pair of the table's name and
     the error. Return None if the pit may read the message. Reasons are a strange topic, a long name or a long payload.
-    """
+    The table's name is "" for a strange topic or a long name."""
     if table is None or kind not in ("event", "state", "ack", "checkpoint"):
         what = f"The broker sent a message on {topic[:_LONGEST_TOLD]!r}, to which the pit has not subscribed."
         do = "Find out which broker this is: Mosquitto sends no such message."

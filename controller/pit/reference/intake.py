@@ -79,8 +79,8 @@ class Intake:
         self.settings = "the file that `pitctl run --settings FILE` names"
 
     def refuse_unknown_meter(self, table: str, event: TableEvent) -> None:
-        """Check, before an event is committed, that the pit has every meter that the event names, and that each of
-        these meters is open.
+        """Check, before an event is committed, that the pit has the meter of a hit and the meters of locked wagers, and
+        that each of these meters is open.
 
         Raises RefusedError `meter_unknown` or `meter_closed`.
         """

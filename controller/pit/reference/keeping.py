@@ -50,8 +50,8 @@ class Kept(Struct, frozen=True):
     """The result of making or checking a backup. `at` is the time at which the backup was made. `tables` maps each
     table to the number of its last event. `findings` lists what does not balance in the backup's ledger.
 
-    `public_key` belongs to the private key that signed the backup. `public_key` is None for an unsigned folder that an
-    earlier version wrote.
+    `public_key` belongs to the private key that signed the backup that was checked. `public_key` is None for an
+    unsigned folder that an earlier version wrote, and in the result of making a backup.
     """
 
     at: str
@@ -85,7 +85,8 @@ class _Unpacked(Struct, frozen=True):
 
     def key(self, passphrase_file: Path | None) -> bytes | None:
         """Return the pit's private key from the backup; None if the backup holds no key. Raises TableError
-        `passphrase_wrong`, or `backup_damaged` if the key is not the one that signed the backup."""
+        `backup_damaged` if the content is no key, or not the key that signed the backup. Raises `passphrase_wrong`,
+        `passphrase_missing` or `passphrase_unreadable` if the key cannot be decrypted."""
         if _KEY not in self.files:
             return None
         with self.files[_KEY].open("rb") as file:
@@ -135,7 +136,7 @@ def back_up(at: Place, key: Path, to: Path, passphrase_file: Path | None) -> Kep
 
 def verify_backup(source: Path, passphrase_file: Path | None) -> Kept:
     """Check a whole backup without restoring it. If a passphrase file is given, check the private key in the backup
-    too. Raises TableError `backup_damaged`, `backup_unreadable`, or `passphrase_wrong`."""
+    too. Raises TableError `backup_damaged`, `backup_unreadable`, `passphrase_wrong` or `passphrase_unreadable`."""
     with _unpacked(source, unsigned=True) as backup:
         if passphrase_file is not None:
             backup.key(passphrase_file)

@@ -139,7 +139,7 @@ class Ledger:
             self._proposals.over(number)
 
     def keep_refused(self, account: str, request: str, code: str, why: str, count: int) -> bool:
-        """Keep a request that the desk refused. If the list is full, only add `count` to a counter; return False."""
+        """Keep a refused request of the desk. If the day's list is full, add `count` to a counter and return False."""
         with self._asked():
             return self._refused.keep(account, request, code, why, count)
 
@@ -154,10 +154,10 @@ class Ledger:
             return every(self._db)
 
     def adopt(self, table: str, epoch: str, key: str, by: str = people.PIT, witness: str | None = None) -> Adoption:
-        """Adopt an epoch (a random name of a journal), as `by` decided: its events are taken if `key` signed them.
+        """Adopt an epoch (a journal's random name), as `by` decided: from now on events in it that `key` signed count.
 
         `key` is the key's 64 hex digits, or the fingerprint of a key that the table's state showed with this epoch.
-        Raises RefusedError `adoption_malformed`; `key_unseen` if no key with that fingerprint was seen; or
+        Returns the adoption. Raises RefusedError `adoption_malformed`; `key_unseen` if no such key was seen; or
         `epoch_of_another_key` if the epoch was adopted with another key, and that adoption was not taken back.
         """
         adoption = self.offered(table, epoch, key)
@@ -366,10 +366,10 @@ class Ledger:
         why: str = "",
         open_again: Collection[str] = (),
     ) -> tuple[str, ...]:
-        """Approve new terms of meters. For a meter for which somebody has played, they wait until the meter is won.
+        """Approve terms of meters. Changed terms of a meter that was played for wait until the meter is won.
 
-        Opens the closed meters in `open_again`. Returns each change as a line for people. Raises TableError
-        `meter_left_out`, `terms_wait`, `limit_below_level`.
+        A change of prices alone never waits. Opens the closed meters in `open_again`. Returns each change as a line for
+        people. Raises TableError `meter_left_out`, `terms_wait`, `limit_below_level`.
         """
         with self._asked():
             return self._books.set_terms(meters, by, witness, why, open_again)
@@ -410,9 +410,9 @@ class Ledger:
     def keep(self, refusals: Sequence[tuple[str, RefusedError]]) -> list[RefusedError]:
         """Keep refusals (pairs of a table's id and an error) as alarms, once for each table, code and wording.
 
-        The same transaction keeps the keys that tables' states showed for epochs that nobody adopted. Returns the
-        refusals for which the list was full. If this method raises, the ledger is unchanged, and the next call keeps
-        these keys.
+        The same transaction keeps the keys that tables' states showed since the last call for epochs not in force.
+        Returns the refusals for which the list was full. If this method raises, the ledger is unchanged, and the next
+        call keeps these keys.
         """
         if not refusals:
             return []
@@ -434,7 +434,7 @@ class Ledger:
             return alarms.room_of(self._db, table)
 
     def levels(self) -> dict[str, int]:
-        """Return every meter's level in cents, by the meter's name."""
+        """Return every open meter's level in cents, by the meter's name."""
         with nonsense_explained(self._db):
             return self._books.levels()
 
@@ -531,7 +531,7 @@ class Ledger:
             return self._awards.dismiss(award, by, witness)
 
     def next_steps(self, tables: Collection[str]) -> dict[str, AwardStep]:
-        """Return, for each table, the first award step in its adopted epoch that its own events do not mention yet."""
+        """Return each table's first award step in its adopted epoch that its events do not mention yet, if any."""
         with nonsense_explained(self._db):
             waiting = self._awards.waited_for().intersection(tables)
             return {
@@ -549,7 +549,7 @@ class Ledger:
         return wrote
 
     def account(self) -> Account:
-        """Draw up the account of all meters up to now. This is slow on a large ledger, but holds up no running pit."""
+        """Draw up the account of meters and awards up to now. This is slow on a large ledger, but holds up no pit."""
         with self._reading():
             self._db.refuse_unsound()
             return draw_up(self._db)

@@ -263,8 +263,9 @@ class LedgerDatabase:
             self._held, self._prolonged_at_s = (token, term), time.monotonic()
 
     def refuse_if_taken_over(self, token: Callable[[], str | None]) -> None:
-        """Raise TableError `leadership_lost` if another pit leads now. If this pit leads and no transaction is open,
-        prolong the time for which it leads, which may raise `commit_unconfirmed`."""
+        """If this pit leads, no transaction is open, and the last renewal is half a second old, prolong the time for
+        which this pit leads. Only then can this raise TableError `leadership_lost`, if another pit leads now, or
+        `commit_unconfirmed`."""
         due = time.monotonic() - self._prolonged_at_s > _PROLONG_AFTER_S
         if self._held is not None and due and self._connection.info.transaction_status == TransactionStatus.IDLE:
             with self.transaction():
@@ -293,8 +294,8 @@ class LedgerDatabase:
         self._connection.close()
 
     def _term_for(self, token: str) -> int | None:
-        """Begin a transaction in which this pit leads, and return the number of its new term. If another pit leads,
-        return None and leave no transaction open."""
+        """Begin a transaction in which this pit leads, and return the number of its new term. If another pit leads, or
+        another process holds the leader's row locked for a second, return None and leave no transaction open."""
         if self._is_led():
             return None
         self.execute("BEGIN")

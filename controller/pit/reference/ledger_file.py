@@ -72,8 +72,8 @@ class PitLock:
 
 
 def refuse_linked(path: Path) -> None:
-    """Raise TableError `ledger_linked` if a ledger file has two names (hard links), because each name would have its
-    own lock file and its own SQLite log."""
+    """Raise TableError `ledger_linked` if a ledger file has more than one name (hard links), because each name would
+    have its own lock file and its own SQLite log."""
     with suppress(OSError):  # the file is not there yet, or cannot be read, which SQLite tells
         if path.is_file() and (names := path.stat().st_nlink) > 1:
             raise TableError(
@@ -102,7 +102,8 @@ def served(path: Path) -> tuple[str, str] | None:
 
 
 def place_of(path: Path) -> str:
-    """Return the file's place on the disk, as device and inode. Another file under the same name has another place."""
+    """Return the file's place on the disk, as device and inode; "nowhere" if the file cannot be found. Another file
+    under the same name has another place."""
     try:
         status = path.stat()
     except OSError:

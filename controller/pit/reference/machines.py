@@ -38,9 +38,9 @@ _INTERFACE = re.compile(r"[A-Za-z0-9._-]{1,15}")
 def write_files(models: Path, into: Path) -> list[Path]:
     """Write each machine's files into a folder of its own below the new folder `into`. Returns the machines' folders.
 
-    `models` is the folder of `machines.toml` and the models (templates). Raises TableError `machines_invalid` with
-    everything that is wrong in that file, `machines_models` if a model cannot be used, and `machines_exist` if `into`
-    is there already.
+    `models` is the folder of `machines.toml` and the models (templates). Raises TableError `machines_invalid` with what
+    is wrong in that file, `machines_models` if a model cannot be used, `machines_exist` if `into` is there already, and
+    `machines_unwritable` if `into` cannot be written.
     """
     names = _read(models / NAMES)
     passwords = {f"{account}_password": secrets.token_urlsafe(24) for account in _ACCOUNTS}
@@ -97,7 +97,8 @@ def _read(path: Path) -> dict[str, str]:
 
 
 def _wrong(names: Mapping[str, Any]) -> Iterator[str]:
-    """Yield everything that is wrong in `machines.toml`, one line each."""
+    """Yield what is wrong in `machines.toml`, one line each. The addresses are compared with each other only if every
+    value has the right form."""
     for key in names.keys() - _EXAMPLES.keys():
         yield f"`{key}` is not known here"
     unfit = [key for key in _EXAMPLES if not _fits(key, names.get(key))]

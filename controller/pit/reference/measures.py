@@ -112,7 +112,8 @@ class Measures:
 
     def heard(self, number: int, table: str, epoch: str, details: Mapping[str, Any]) -> TableError | None:
         """Judge a table's answer to a question about its program, which came as event `number` of the ledger. Returns
-        an alarm for people; None if the answer is right."""
+        an alarm for people if the answer is wrong, if it answers no question, or if the question was answered before.
+        Returns None if the answer is right."""
         asked = table, epoch, details.get("nonce")
         question = next((each for each in self._after(0) if (each.table, each.epoch, each.nonce) == asked), None)
         if question is not None and [event for event, _ in self._answers(question)] == [number]:

@@ -20,7 +20,7 @@ from controller.contract.canonical import canonical
 
 class Terms(Struct, frozen=True):
     """The terms of a meter: its seed (the level at which it begins), what each wager adds to the meter and to its
-    reserve, its limit, and the prices at which a wager may feed it."""
+    reserve, how much of the reserve may begin it again, its limit, and the prices at which a wager may feed it."""
 
     seed_cents: int
     """The level at which the meter begins. After a hit that wins all of the meter, the meter begins again at this level
@@ -109,8 +109,8 @@ class Reseed(Struct, frozen=True):
 
 
 def reseed(terms: Terms, reserve_cents: int) -> Reseed:
-    """Return the two amounts with which a meter begins again after a win. Money comes first from the meter's reserve.
-    If that is less than the seed, the house adds the rest."""
+    """Return the two amounts with which a meter begins again after a win. Money comes first from the meter's reserve,
+    at most `reseed_at_most_cents`. If that is less than the seed, the house adds the rest."""
     from_reserve = min(reserve_cents, terms.reseed_at_most_cents)
     return Reseed(from_reserve, max(0, terms.seed_cents - from_reserve))
 

@@ -1,18 +1,19 @@
 """Puts the wins of one meter in order: by the time at which the wagers were locked, not by the arrival of the hit.
 
 **The time of a lock** is the time of the pit's last signed message about the meters that the table had received, plus
-the milliseconds from that message to the lock. Both are independent of the table's clock, and of how late the event
-comes. The times of one table never go back, because its stream of events is signed and chained. If no signed message
-proves the time of a lock, the hits of that round keep the order of their arrival.
+the milliseconds from that message to the lock. So it is a time by the pit's clock, whatever time the table's clock
+shows and however late the event comes. The times of one table never go back, because its stream of events is signed and
+chained. If no signed message proves the time of a lock, the hits of that round keep the order of their arrival.
 
 **Levels follow that order.** Rounds of several tables may win the same share of a meter, and each round gets a level of
 its own. A hit of an earlier lock may come later. Then the levels are assigned anew in the order of the locks, as long
 as all their awards are pending. A level on which people have decided stays as it is. A hit is still paid no less than
 the amount that its table showed (`shown`).
 
-**A pending award waits** until no hit of an earlier lock can come any more. Every other table that plays for the meter
-must have sent one of two things: an event which says that it knows of this win (`win_told`), or a later lock. If the
-table locked a round before this award's round, it must also have sent the end of that round.
+**A pending award waits** until no hit of an earlier lock can come any more. Every other adopted table that plays for
+the meter and has an open shoe must have sent one of two things: an event which says that it knows of this win
+(`win_told`), or a later lock. If the last lock of such a table, with or without an open shoe, is before this award's
+lock, the table must also have sent the end of that round.
 """
 
 from __future__ import annotations
@@ -81,7 +82,8 @@ class Order:
 
     def lock(self, table: str, epoch: str, hand: int, seq: int, ms: int) -> None:
         """Note that event `seq` locked the wagers of the round `hand` at `ms`, in ms since 1970. The pit's signed
-        message in the event proves that time."""
+        message in the event proves that time. If the table's last lock has a later time, note that time instead: a
+        table's times never go back. A round keeps the time of its first lock."""
         (at_ms,) = self._db.execute(
             "INSERT INTO come_to (table_id, epoch, shoe_open, hand, seq, ms) VALUES (?, ?, 1, ?, ?, ?)"
             " ON CONFLICT (table_id, epoch) DO UPDATE SET shoe_open = 1, hand = excluded.hand, seq = excluded.seq,"

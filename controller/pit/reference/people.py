@@ -17,7 +17,7 @@ _MOST_OF_A_REASON = 300
 
 def account_of(uid: int) -> str:
     """Return the name of the user account with this number on this machine. Return for example "#1001" if the machine
-    knows no such account."""
+    knows no such account, or if the account is named "pit", as the pit itself is."""
     with suppress(KeyError):
         account = pwd.getpwuid(uid).pw_name
         if account != PIT:

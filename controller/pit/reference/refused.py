@@ -1,8 +1,8 @@
 """The requests that were refused at the pit's desk: who asked for what, when, and why it was refused.
 
 On each day (UTC) at most MOST_OF_AN_ACCOUNT refusals of one account are kept, and at most MOST_OF_A_DAY of all
-accounts. Further refusals only raise a counter in the refusal that was kept last. So nobody can fill the disk by being
-refused.
+accounts. Further refusals only raise a counter: in the account's last kept refusal, or, if the account has none, in the
+last of all. So nobody can fill the disk by being refused.
 """
 
 from __future__ import annotations
@@ -55,8 +55,9 @@ class Refused:
         self._db = db
 
     def keep(self, account: str, request: str, code: str, why: str, count: int = 1) -> bool:
-        """Keep a refused request if there is room that day; else only add `count` to the counter of the last kept
-        refusal. Returns True if the refusal was kept."""
+        """Keep a refused request, which stands for `count` refusals, if there is room that day. Else only add `count`
+        to the counter of the account's last kept refusal, or of the last of all if the account has none. Returns True
+        if the refusal was kept."""
         at = now_text()
         of_account, of_all, last = self._db.execute(
             "SELECT count(*) FILTER (WHERE account = ?), count(*), max(number) FROM refused WHERE at >= ?",

@@ -326,7 +326,7 @@ class Pit:
 
     def _hear_own_ack(self, table: str, payload: bytes) -> None:
         """Check the message that the broker retains on a table's ack topic. Raise an alarm if this pit did not sign the
-        message, or if it acknowledges more events than this ledger has."""
+        message, if it is no acknowledgement for the table, or if this ledger lacks the acknowledged event."""
         if payload and not any(signature_holds(parse_object(payload), key) for key in self._own_keys):
             what = f"What the broker retains on the ack topic of {table!r} is not signed by this pit's key."
             do = "Find out who publishes there: only the pit may. The pit's next ack replaces the message."
@@ -434,8 +434,8 @@ class Pit:
                 self._notice_return(table, payload)
 
     def _notice_return(self, table: str, state: bytes) -> None:
-        """When a table's state shows that its program has restarted, publish the table's last award step again, because
-        the table may have missed that step."""
+        """When a table's state shows that its program has restarted or come back, publish the table's last award step
+        again, because the table may have missed that step."""
         message = parse_object(state)
         boot = message.get("boot") if message.get("online") is True else None
         if boot is not None and boot != self._boots.get(table):
@@ -485,8 +485,8 @@ class Pit:
         self._acked[table] = self._acks_due[table] = ack
 
     def _say_acks(self, link: Link) -> None:
-        """Publish the acknowledgements that are due, unless many messages wait for the broker's answer. This leaves
-        room for the messages about meters' levels.
+        """Publish the acknowledgements and cosigned checkpoints that are due, unless many messages wait for the
+        broker's answer. This leaves room for the messages about meters' levels.
 
         A table whose acknowledgement had to wait gets only its newest one.
         """
@@ -516,7 +516,8 @@ class Pit:
             self._untold.append((table, alarm))
 
     def _tell_alarms(self) -> None:
-        """Keep in the ledger, in one transaction, those alarms that are refusals, and write all alarms for people.
+        """Keep in the ledger, in one transaction, those alarms that are refusals, and write the alarms for people.
+        Alarms beyond the number that `AlarmLimit` allows for a minute are only counted.
 
         If a full disk does not take the refusals, the pit goes on, because no table's stream depends on refusals.
         """
@@ -581,7 +582,7 @@ class Pit:
             self._unreadable.append((topic, why))
 
     def link_own_topic(self, ours: bool) -> None:
-        """Note a message on the meters' topic, on which only the pit publishes. `ours` is True if this pit sent the
+        """Note a message on the meters' topic, on which only the pit may publish. `ours` is True if this pit sent the
         message. Otherwise the message was retained from before, or another client sent it."""
         self._rival.own_topic(ours, time.monotonic())
 

@@ -61,7 +61,8 @@ class Session:
         self._db.execute("INSERT INTO session VALUES (?, ?)", (token, now_text()))
 
     def refuse_if_taken_over(self) -> None:
-        """Raise TableError if this pit does not run on the ledger any more, because another pit took over."""
+        """Raise TableError if this pit does not run on the ledger any more: another pit took over, or another file has
+        the ledger's name."""
         self._db.refuse_if_taken_over(self.token)
 
     def note_head(self, table: str, state_of: Adoption, head_seq: int, known: bool) -> bool:
@@ -87,7 +88,7 @@ class Session:
 
     def news(self, heads: Mapping[str, Head]) -> tuple[list[str], list[str]]:
         """Return two lists of tables that have caught up. `heads` maps each table to its last committed event. Nothing
-        is written.
+        is written. Both lists are empty if this process is not the pit that runs.
 
         The first list holds the tables whose acknowledged events were missing from this ledger and are now all in it.
         The second list holds the tables of which, for the first time in this session, every event up to the last one
@@ -110,8 +111,9 @@ class Session:
         return caught_up, [table for table, epoch in at_head.items() if heard.get(table) != epoch]
 
     def note_progress(self, heads: Mapping[str, Head]) -> None:
-        """Record two kinds of tables: those whose acknowledged events are now all in the ledger, and those whose last
-        event has been committed in this session. `heads` maps each table to its last committed event."""
+        """Record two kinds of tables: those whose acknowledged events are now all in the ledger, and those that now
+        have every event up to the last one that their state names. `heads` maps each table to its last committed event.
+        """
         caught_up, at_head = self.news(heads)
         for table in caught_up:
             self._db.execute("DELETE FROM said_before WHERE table_id = ?", (table,))
@@ -181,8 +183,8 @@ class Session:
         return None if row is None else str(row[0])
 
     def heard(self, tables: Collection[str]) -> dict[str, str]:
-        """Return a dict that maps a table to its epoch. It has those of `tables` whose events were committed up to the
-        last one in this session."""
+        """Return a dict that maps a table to its epoch. It has those of `tables` that were found complete in this
+        session: the ledger had every event up to the last one that the table's state named."""
         if not tables:
             return {}
         wanted = f"SELECT table_id, epoch FROM heard_to_head WHERE table_id IN ({marks(tables)})"

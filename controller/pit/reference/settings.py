@@ -125,7 +125,8 @@ def _terms(meter: dict[str, Any]) -> Terms:
 
 
 def _wrong(values: dict[str, Any]) -> Iterator[str]:
-    """Yield everything that is wrong in the settings file, one line each."""
+    """Yield what is wrong in the settings file, one line each. Whether a meter takes more than the whole wager is
+    checked only if nothing else is wrong with the meters."""
     if values.keys() - _SECTIONS:
         unknown = ", ".join(map(repr, sorted(values.keys() - _SECTIONS)))
         there = "[meters.NAME], [tables], [house], [[tax]], [roles], [program]"

@@ -83,9 +83,9 @@ class Shown:
 
     def least_cents(self, hand: int, meter: str, share: Fraction) -> int:
         """Return the least amount, in cents, that a hit of this share of the meter is paid in the round `hand`: this
-        share of the level that the table showed, rounded down. What other shares of the round have won is first
-        subtracted from the level. Example: the table showed $1,000, and another hit of the round won $100. A hit of a
-        half gets at least $450."""
+        share of the level that the table showed, rounded down; 0 if no message proves a level. What other shares of the
+        round have won is first subtracted from the level. Example: the table showed $1,000, and another hit of the
+        round won $100. A hit of a half gets at least $450."""
         row = self._db.execute(
             "SELECT cents - (SELECT coalesce(sum(lock.cents + coalesce(added.cents, 0)), 0) FROM lock"
             " LEFT JOIN added ON added.lock = lock.number"

@@ -57,8 +57,8 @@ class Print(Struct, frozen=True):
 
 
 class Slip(Struct, frozen=True):
-    """A numbered paper slip of an award, with its prints, the original first. `void` is True if the award's amount or
-    tax form has changed since the slip was made."""
+    """A numbered paper slip of an award, with its prints, the original first. `void` is True if the award has a newer
+    slip or another amount now, or if the award is pending or rejected now."""
 
     number: int
     award: str
@@ -236,8 +236,8 @@ def listed(db: Store) -> list[Slip]:
 
 
 def amiss(db: Store) -> Iterator[str]:
-    """Yield what is wrong with the slips, one line each: missing numbers, and prints that differ from the prints that
-    the ledger's decisions record."""
+    """Yield what is wrong with the slips, one line each: missing numbers, and prints or amounts that differ from those
+    that the ledger's decisions record."""
     noted = dict(db.execute("SELECT subject, count(*) FROM decision WHERE what = 'slip' GROUP BY subject"))
     copies: dict[int, list[int]] = {}
     for slip, copy in db.execute("SELECT slip, copy FROM slip_print ORDER BY slip, copy"):

@@ -131,7 +131,8 @@ def _undecidable(db: Store, adopted: Mapping[str, Adoption]) -> TableError | Non
 
 
 def read_account(at: Place) -> Account:
-    """Draw up the account of all meters up to now. This is slow on a large ledger, but holds up no running pit."""
+    """Draw up the account of all meters and awards up to now. This is slow on a large ledger, but holds up no running
+    pit."""
     with read_only(at) as db:
         db.refuse_unsound()
         return draw_up(db)

@@ -100,8 +100,9 @@ class Store(Protocol):
         """
 
     def refuse_if_taken_over(self, token: Callable[[], str | None]) -> None:
-        """Raise TableError if this process ran as the pit on this ledger and another pit has taken its place. `token`
-        is a function that returns the token of the ledger's newest session."""
+        """Raise TableError if this process ran as the pit on this ledger and does so no more: another pit took its
+        place, or another file has the ledger's name. `token` is a function that returns the token of the ledger's
+        newest session."""
 
     def refuse_unserved(self, token: str | None) -> None:
         """Raise TableError `pit_not_running` if no pit runs on this ledger, or `ledger_replaced` if the running pit

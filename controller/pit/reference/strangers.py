@@ -74,8 +74,8 @@ class Strangers:
         )
 
     def refusal(self, table: str, shown: Adoption) -> RefusedError:
-        """Return the refusal for a table that shows an epoch or key that nobody adopted. The key is remembered in
-        memory; the ledger keeps it later."""
+        """Return the refusal for a table that shows an epoch or key whose adoption is not in force. A key that was not
+        seen before is remembered in memory, while there is room; the ledger keeps it later."""
         epoch = shown.epoch
         adopted, seen = self._adoptions.key_of(table, epoch), self.keys_seen(table, epoch)
         others = [key for key in seen if key != shown.public_key]

@@ -83,8 +83,8 @@ class Approved(Struct, frozen=True):
     """Terms of a meter that people approved: who, when and why. `waits` is True if they come into force only after the
     meter is won.
 
-    `by` and `witness` are None for terms that an earlier version approved. `runs_since` is the id of the hit that
-    brought waiting terms into force; None if no hit did.
+    `by` and `witness` are None for terms that an earlier version approved. `witness` is also None if one approval was
+    enough. `runs_since` is the id of the hit that brought waiting terms into force; None if no hit did.
     """
 
     meter: str
@@ -193,7 +193,7 @@ class MeterTerms:
 
         A closed meter changes only if `open_again` names it.
 
-        Raises TableError `meter_left_out` if the terms of a known meter are missing: the meter holds money, which must
+        Raises TableError `meter_left_out` if the terms of an open meter are missing: the meter holds money, which must
         not vanish because a file does not name the meter.
         """
         running, waiting = self.running(), self.waiting()
@@ -219,7 +219,7 @@ class MeterTerms:
     def changes(self, meters: Mapping[str, Terms], open_again: Collection[str] = ()) -> list[Change]:
         """Return the changes that these terms would make to the meters, after a check that each may be approved.
 
-        Raises TableError `meter_left_out` if the terms of a known meter are missing, `terms_wait` if other terms of the
+        Raises TableError `meter_left_out` if the terms of an open meter are missing, `terms_wait` if other terms of the
         meter wait already, and `limit_below_level` if terms that come into force at once would lower what the meter
         shows.
         """

@@ -41,7 +41,8 @@ class Wins:
 
     def tell(self, hand: int) -> None:
         """Give the next number to each win in the round `hand` if the tables have not been told of that win, or if its
-        amount has changed since. Nothing happens before all hits of the round have come."""
+        amount has changed since. A rejected award is left out. Nothing happens before all hits of the round have come.
+        """
         due = self._db.execute(
             "SELECT award.number, cents, meter FROM award JOIN hand ON hand.number = award.hand"
             " WHERE award.hand = ? AND meter IS NOT NULL AND step != 'rejected'"

@@ -90,7 +90,7 @@ class Cosigned(Struct, frozen=True):
 
 class Judged(Struct, frozen=True):
     """The outcome for a checkpoint that a table showed: the pit's answer to the table (None if it gets none), and an
-    alarm for people (None if nothing is wrong)."""
+    alarm for people (None if people are told nothing)."""
 
     answer: Cosigned | None
     alarm: RefusedError | None = None
@@ -175,8 +175,9 @@ class Witness:
         table's id, and the payload of its message.
 
         Returns two values. The first maps a table to the pit's answer. It has each table in `to_look`, which gets its
-        last cosigned checkpoint, and each table in `shown`. The second has pairs of a table and an alarm for people. A
-        table that is not adopted gets no answer and no alarm.
+        last cosigned checkpoint, and each table in `shown` that showed a checkpoint of its adopted journal with its own
+        signature. The second has pairs of a table and an alarm for people. A table that is not adopted gets no answer
+        and no alarm.
         """
         with self._db.transaction():
             return self._judge_all(shown, to_look, key, now_s)
@@ -277,7 +278,7 @@ class Witness:
         return [fork for fork in (_as_known_now(self._db, of_row(Fork, row)) for row in kept) if not fork.joined]
 
     def set_aside(self, table: str, epoch: str, set_aside_as: str) -> None:
-        """Rename a journal's epoch to `set_aside_as` in everything that was cosigned of it, because the journal's
+        """Rename a journal's epoch to `set_aside_as` in its cosigned checkpoints and its forks, because the journal's
         adoption was taken back."""
         for kind in ("cosigned", "fork"):
             self._db.execute(
@@ -292,8 +293,9 @@ class Witness:
         )
 
     def _forked(self, table: str, epoch: str, answer: Cosigned, kept: Note, shown: Note) -> Judged:
-        """Keep the two notes as a fork, because no proof joins them: the note that the pit cosigned (`kept`), and the
-        note that the table showed (`shown`). Returns the outcome, with an alarm for people."""
+        """Keep two notes as a fork, because no proof joins them: the note that the pit cosigned (`kept`), and the note
+        that the table showed (`shown`). The same two notes are kept once, and only while the journal has few open
+        forks. Returns the outcome, with an alarm for people."""
         new, before = Fork(table, epoch, str(kept), str(shown)), self._not_joined(table, epoch)
         if sum(fork.is_proof == new.is_proof for fork in before) < _MOST_FORKS:
             self._db.execute(

@@ -149,7 +149,8 @@ class PuntoBanco(Struct, frozen=True, forbid_unknown_fields=True, tag_field="kin
 
     def corrected(self, _: Done, hands: Mapping[str, tuple[Card, ...]]) -> TwoHands:
         """Return the finished round with the hands that people read on the layout. `hands` maps the name of each hand
-        to its cards. Raises HandsError if these cards cannot be a finished round."""
+        to its cards. Raises HandsError if the hands are not Player's and Banker's, or if one of them does not have two
+        or three cards."""
         return two_hands_read(self.naturals, hands)
 
     def seen(self, done: Done, _: Seating, __: int | None, printed: Printed) -> tuple[Finished, ...]:

@@ -481,8 +481,8 @@ def seen_of(are: CardsAre, card: Card) -> tuple[str, ...]:
 
 
 def sees_ranks(are: CardsAre) -> bool:
-    """Return True if the condition `are` looks at ranks, and not only at point values. For such a condition, a ten and
-    a King differ, although both are worth nothing."""
+    """Return True if the condition `are` tells each rank from every other. For such a condition, even a single ten and
+    a King differ, although both are worth nothing. The fields `has` and `same_rank` do not count here."""
     return bool(are.ranks or are.of_one_rank or are.different_ranks or are.straight is not None)
 
 

@@ -72,8 +72,10 @@ class _Tries:
         self._decks, self._naturals, self._shapes = decks, naturals, shapes
 
     def seen(self) -> Iterator[Finished]:
-        """Yield the finished rounds to try: each sample hand of a seat against each sample hand of the dealer. If a row
-        looks at the dealer's up card, either of the dealer's first two cards is tried as the up card."""
+        """Yield the finished rounds to try: each sample hand of a seat against each sample hand of the dealer that may
+        lie beside it. If a row looks at the dealer's up card, either of the dealer's first two cards is tried as the up
+        card. If the rows look at nothing but the seat's first two cards and the up card, only these three cards are
+        varied."""
         if self._up_card_alone:
             cards = [hand for hand in self._single_hands() if len(hand) == 2]
             ups = sorted({card for two in cards for card in two}, key=str)
@@ -90,7 +92,8 @@ class _Tries:
 
     def _pairs(self) -> Iterator[_Pair]:
         """Yield pairs of sample hands, a seat's and the dealer's: one pair for each combination of kinds of hands that
-        the bet's rows can tell apart."""
+        the bet's rows can tell apart. If a row asks whether both hands have the same first two cards, also yield one
+        such pair for each combination that has one."""
         nothing = Finished(as_it_lies((), _ANY_TWO, _ANY_TWO), self._naturals)
         by_shape: dict[Shape, dict[object, list[_Cards]]] = {}
         for cards in self._single_hands():
@@ -170,8 +173,8 @@ class _Tries:
 
     def _in_the_shoe(self, both: _Pair) -> bool:
         """Tell whether the shoe's decks hold enough copies of each card for both hands of the pair. This is checked
-        only if the bet's rows compare the cards of the two hands with each other. If they do not, return True, because
-        another card of the same kind can take the place of a card that is used up."""
+        only if a row looks at the cards of both hands together, or asks whether their first two cards are the same.
+        Otherwise return True, because another card of the same kind can take the place of a card that is used up."""
         cards = both[0] + both[1]
         alone = self._identical or bool(self._together)
         return not alone or all(cards.count(card) <= self._decks for card in cards)

@@ -153,8 +153,8 @@ def returned(bets: Sequence[Bet], wagers: Sequence[Wager]) -> Settlement:
 
 
 def settled_by_row(rounding: Rounding, bet: Bet, wager: Wager, row: Row | None, hand: int | None = None) -> Settled:
-    """Settle a wager by the pay-table row that decides it. If the row gives an award, only a fixed award is counted,
-    because the pit pays the awards of meters. `hand` numbers the hand of a seat that has split."""
+    """Settle a wager by the pay-table row that decides it. If the row gives an award, the award is the whole pay. An
+    award of a meter counts as 0 here, because the pit pays it. `hand` numbers the hand of a seat that has split."""
     result = result_of(row)
     if row is not None and row.award is not None:
         back = wager.cents if bet.awards_return_stake else 0

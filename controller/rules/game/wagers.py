@@ -166,10 +166,9 @@ def placing(
     wagers in `placed`.
 
     `seats` are the seats that may bet. `actives` are the two seats that play against each other in Baccarat Royal.
-    `closed` are the spots that take no wager in this round; chips may still be taken away from them. A wager is refused
-    here only if no further chips can make it valid. For example, a wager over the maximum is refused at once, but a
-    wager under the minimum is not, because more chips may follow. `stand` judges minimums, and bets that need another
-    bet.
+    `closed` are the spots that take no wager in this round; chips may still be taken away from them. A wager over the
+    maximum is refused at once. A wager under the minimum is not refused here, because more chips may follow. `stand`
+    judges minimums, and bets that need another bet.
     """
     bet = bet_on(bets, wager.spot)
     if wager.seat not in seats:

@@ -105,7 +105,7 @@ class DerivedRoad:
 
 
 class Roads:
-    """The five roads (score boards) of one shoe. Each finished round is added to all of them."""
+    """The five roads (score boards) of one shoe. Each finished round is added to them in turn."""
 
     def __init__(self, rounds: Iterable[Round] = ()) -> None:
         self._grid = Grid()
@@ -117,7 +117,7 @@ class Roads:
             self.add(finished)
 
     def add(self, finished: Round) -> None:
-        """Add the next finished round of the shoe to all five roads."""
+        """Add the next finished round of the shoe to the roads. A tie adds no mark to the three derived roads."""
         self.beads.append(Bead(bead_place(len(self.beads)), finished))
         last = self.circles[-1] if self.circles else None
         if finished.winner == "tie":

@@ -1,4 +1,4 @@
-"""Prints the roads (the score boards of a shoe) as text at a terminal, for the command `tablectl roads`."""
+"""Writes the roads (the score boards of a shoe) as text for a terminal, for the command `tablectl roads`."""
 
 from __future__ import annotations
 

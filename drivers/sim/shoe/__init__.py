@@ -41,9 +41,9 @@ class ShoeMaker(Protocol):
     tells_cut_card: bool
 
     def __call__(self, line: Line, *, wrap: int = 0, speed: float = 0.0) -> CardShoe:
-        """Return a simulated shoe on `line`. Its reports are numbered with a digit: after 9 comes `wrap`, which is 0 or
-        1. With `speed` 1, a report takes as long as on a real wire, with 2 half as long, and with 0 no time.
-        """
+        """Return a simulated shoe on `line`. If the brand numbers its reports with a digit, `wrap`, which is 0 or 1,
+        comes after 9. With `speed` 1, a report takes as long as on a real wire, with 2 half as long, and with 0 no
+        time."""
 
 
 def maker(driver: str) -> ShoeMaker:

@@ -160,8 +160,8 @@ class SimulatedAngelEye:
         self._drawn(card, _NO_CARD, None, None, None, _ALL_COPIES)
 
     def keep(self, card: str) -> None:
-        """Keep a card that was drawn beyond the end of a round (an overdraw). The card becomes the first card of
-        Player's hand in the next round."""
+        """Keep a card that was drawn beyond the end of a round (an overdraw), after that error was cleared. The card
+        becomes the first card of Player's hand in the next round."""
         self._clear_round()
         target, index = self._expected()
         self._report(b"R", _target_byte(target, index), card_byte(card))

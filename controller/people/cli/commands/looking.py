@@ -1,4 +1,5 @@
-"""The commands of `tablectl` that show a running table and change nothing.
+"""The commands of `tablectl` by which a person looks at a running table, such as its status, its roads and its web
+pages. The commands `manual` and `witness` (confirm another person's act) are here too.
 
 Each command imports its modules only when it runs. A small command such as `tablectl dark` therefore starts without
 loading the modules that `tablectl run` needs.

@@ -1,4 +1,5 @@
-"""The commands of `tablectl` that read a table's record: its journal and the journal's archives.
+"""The commands of `tablectl` that read a table's record: its journal and the journal's archives. `verify` checks a
+backup too.
 
 Each command imports its modules only when it runs. A small command such as `tablectl dark` therefore starts without
 loading the modules that `tablectl run` needs.

@@ -1,4 +1,5 @@
-"""The commands of `tablectl` that record the bytes on a shoe's serial line, and replay a recording.
+"""The commands of `tablectl` that record the bytes on a shoe's serial line, replay a recording, and look for the frames
+(messages of the shoe) in it.
 
 Each command imports its modules only when it runs. A small command such as `tablectl dark` therefore starts without
 loading the modules that `tablectl run` needs.

@@ -106,8 +106,8 @@ def ask_networks(dialogue: Dialogue, draft: Draft) -> list[str]:
 
 
 def _needed(draft: Draft) -> Iterator[str]:
-    """Yield the present IP addresses of every remote host with which the table must communicate: the brokers, a serial
-    server and the name servers."""
+    """Yield the present IP addresses of the remote hosts with which the table must communicate: the brokers, a serial
+    server and, if a host is given by name, the name servers. Yields "any" for a name that is not found."""
     hosts = [*PitSection(draft.pit.get("host"), draft.pit.get("hosts")).brokers]
     if (server := re.fullmatch(r"socket://(.+):[0-9]+", draft.shoe.get("port", ""))) is not None:
         hosts.append(server[1])

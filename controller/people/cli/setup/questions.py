@@ -169,8 +169,8 @@ class Dialogue:
         return None if key in self._given else self.answers.get(key)
 
     def usual(self, key: str, default: str) -> str:
-        """Return the answer to propose for the question `key`. That is the answer of an earlier setup or the value in
-        the table's file. If neither exists, `default` is returned."""
+        """Return the answer to propose for the question `key`. That is the last answer of this setup or of an earlier
+        one, or the value in the table's file. If none exists, `default` is returned."""
         return self._usual.get(key, default)
 
     def say(self, *lines: str) -> None:

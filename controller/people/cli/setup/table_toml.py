@@ -44,10 +44,10 @@ def _value(value: Any) -> str:
 
 
 def write_table(dialogue: Dialogue, table: Path, values: Mapping[str, Any]) -> Config:
-    """Write the table's file and return its configuration. The file is written only if it has no mistake. If it
-    replaces an existing file, the person must first see the differences and agree.
+    """Write the table's file and return its configuration. The file is written only if it has no mistake. If an
+    existing file would change, the differences are printed first, and the person must agree.
 
-    The replaced file is kept beside the new one. Raises TableError: `setup_not_written`, `setup_not_replaced`.
+    A changed file is kept beside the new one. Raises TableError: `setup_not_written`, `setup_not_replaced`.
     """
     new = table.with_name(f"{table.name}.new")
     text = table_toml(values)

@@ -74,8 +74,8 @@ def setup(table: Path, answers: Path | None, terminal: Terminal | None, machine:
 
 
 def _given(answers: Path | None) -> dict[str, str]:
-    """Return the answers in the file `answers`, which a person wrote for a fleet of tables. Raises TableError if the
-    file cannot be used."""
+    """Return the answers in the file `answers`, which a person wrote for a fleet of tables, or an empty dict if
+    `answers` is None. Raises TableError if the file cannot be used."""
     if answers is None:
         return {}
     given = read_answers(answers)
@@ -159,8 +159,8 @@ def verify_report(path: Path) -> int:
 
 
 def _values(table: Path) -> dict[str, Any]:
-    """Return the values in the existing table's file, or an empty dict if there is none. The new file then keeps the
-    keys that no question of the setup asks for."""
+    """Return the values in the existing table's file, or an empty dict if there is no file or the file has mistakes.
+    The new file then keeps the keys that no question of the setup asks for."""
     if not table.exists():
         return {}
     try:
@@ -194,7 +194,7 @@ def _let_go(dialogue: Dialogue, table: Path, machine: Machine) -> None:
 
 def _ask_places(dialogue: Dialogue, draft: Draft) -> None:
     """Put the paths of journal, key and socket into the draft of the table's file. No person is asked: the usual paths
-    are used, unless a file of answers names others."""
+    are used, unless a file of answers, an earlier setup or the existing table's file names others."""
     for name, section, usual in (
         ("journal.path", draft.journal, f"{_STATE}/{draft.id}.journal"),
         ("journal.signing_key", draft.journal, f"{_STATE}/{draft.id}.key"),
@@ -238,8 +238,9 @@ def _status(table: Path, enough: Callable[[Status], bool]) -> Status:
 
 
 def _compare(dialogue: Dialogue, table: Path, by: str, status: Status) -> None:
-    """Show the fingerprints of the table's key and of the pit's key, and ask the person to compare the pit's key with
-    the key that the pit itself shows. If the person says that both are the same, tell the table to trust that key."""
+    """Show the fingerprint of the table's key. If the pit offers a key that the table does not trust yet, show that
+    key's fingerprint too, and ask the person to compare it with the key that the pit itself shows. If the person says
+    that both are the same, tell the table to trust that key. Without a terminal nobody is asked."""
     key = status.pit.key
     dialogue.say(f"The table's key: {status.key_fingerprint}. The pit shows the same when it adopts the table.")
     if key.offered is None or key.offered == key.pinned:

@@ -46,7 +46,8 @@ def ask(control: Path, request: dict[str, Any]) -> Answer:
 
 
 def decide(options: Namespace, request: dict[str, Any]) -> int:
-    """Send the pit a request for a decision, and print the outcome: done, or waiting for a second person."""
+    """Send the pit a request for a decision, and print the outcome: done, or waiting for a second person. At a pit for
+    practice, the person that `--with` names confirms at once."""
     answer = ask(options.control, said_by(options.practised_by, request))
     if options.practised_with is not None:
         for waits in answer.waits:

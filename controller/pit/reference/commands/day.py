@@ -31,8 +31,9 @@ def add_day(parser: ArgumentParser) -> None:
 
 
 def day(options: Namespace) -> int:
-    """Print the figures of a gaming day that is over. Returns 1 if something in the day does not balance; these
-    findings go to standard error too."""
+    """Print the figures of a gaming day that is over. Returns 1 if the day has findings, for example a meter reading
+    that the books do not explain. The findings go to standard error too. Raises TableError `signing_key_missing` if the
+    day's signed file is wanted and there is no key."""
     sheets = [day_book.read_sheet(path) for path in options.par]
     drops = () if options.drop is None else day_book.read_drops(options.drop)
     with waited_for("Drawing up the day"), read_only(options.ledger) as db:

@@ -36,7 +36,7 @@ def add_voids(parser: ArgumentParser) -> None:
 
 
 def voids(options: Namespace) -> int:
-    """Print the voided rounds whose wagers have left money on a meter."""
+    """Print the voids whose wagers have left money on a meter."""
     with read_only(options.ledger) as db:
         left = Corrections(db, Books(db), Decisions(db)).waiting()
     if options.json:

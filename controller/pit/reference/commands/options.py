@@ -25,16 +25,17 @@ OF_THE_PACKAGE_CONTROL = Path("/run/table-pit/control")
 
 
 def add_ledger(parser: ArgumentParser, what: str = "") -> None:
-    """Add the option `--ledger`, which names the ledger. The default is the installed package's ledger. `what` says in
-    the help what the command does with the ledger."""
+    """Add the option `--ledger`, which names the ledger. The default is the environment variable LEDGER, or else the
+    installed package's ledger. `what` says in the help what the command does with the ledger."""
     default = place(os.environ.get("LEDGER") or str(OF_THE_PACKAGE))
     says = "; ".join(filter(None, (what, "without this option the package's")))
     parser.add_argument("--ledger", type=place, default=default, metavar="FILE|URL", help=says)
 
 
 def add_control(parser: ArgumentParser) -> None:
-    """Add the option `--control`, which names the pit's control socket; the default is the installed package's socket.
-    Also add `--as` and `--with`, which name the people who decide, at a pit for practice."""
+    """Add the option `--control`, which names the pit's control socket. The default is the environment variable
+    CONTROL, or else the installed package's socket. Also add `--as` and `--with`, which name the people who decide, at
+    a pit for practice."""
     default = Path(os.environ.get("CONTROL") or OF_THE_PACKAGE_CONTROL)
     what = "the running pit's control socket; without this option the package's"
     parser.add_argument("--control", type=Path, default=default, metavar="FILE", help=what)
@@ -69,8 +70,8 @@ def add_key(parser: ArgumentParser) -> None:
 
 
 def print_json(reported: object) -> None:
-    """Print a report as JSON for a program. An amount that is not a whole number of cents is written as text, such as
-    "1/3"."""
+    """Print a report as JSON for a program. A number that is kept as a fraction, such as a carried part of a cent, is
+    written as text: "1/3"."""
     print(json.dumps(to_builtins(reported, enc_hook=str), indent=2))
 
 
@@ -97,10 +98,10 @@ def existing(at: Place) -> closing[Ledger]:
 
 
 def key_file(options: Namespace) -> Path:
-    """Return the path of the pit's key. Raises TableError `signing_key_missing` if the ledger is a database and this
-    machine has no key.
+    """Return the path of the pit's key. Raises TableError `signing_key_missing` if the ledger is a database and that
+    file is missing. The command `key`, which makes the key, does not raise this.
 
-    All pits of one database share one key, so a pit on a database never makes a key by itself.
+    All pits of one database share one key, so a pit that runs on a database never makes a key by itself.
     """
     ledger: Place = options.ledger
     if isinstance(ledger, Path):
