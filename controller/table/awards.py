@@ -35,7 +35,8 @@ def disputed(table: Table, award: str) -> DisputedAward | None:
 
 
 def is_disputed(table: Table, step: AwardStepped) -> bool:
-    """Tell whether an alarm has already been raised about this amount for this hit."""
+    """Tell whether the table already has a dispute about this amount for this hit, open or accepted. The alarm was
+    raised when the dispute was opened."""
     return any((other.step.hit, other.step.cents) == (step.hit, step.cents) for other in table.disputed)
 
 

@@ -62,8 +62,9 @@ from controller.table.stops import Stepped, alarm, known_left, open_shoe, stop
 
 
 def it_came(table: Table, fact: ShoeFact | OwnFact) -> Stepped:
-    """Take in a fact that the shoe or the controller reported. While a fault stands, hold the fact. Otherwise let the
-    fact take effect. In both cases, check by the report's sequence number whether earlier reports were lost."""
+    """Take in a fact that the shoe or the controller reported. While a fault stands, hold the fact; drop it if the
+    person who looks at the felt for the fact before answers for this one too. Otherwise let the fact take effect. In
+    both cases, check by the report's sequence number whether earlier reports were lost."""
     held = Held(fact)
     report: Report | None = getattr(fact, "report", None)
     if isinstance(fact, ShoeUnheard):  # the shoe's numbers prove nothing across that time
@@ -130,8 +131,9 @@ def _reports_missed(table: Table, fact: Fact, report: Report) -> bool:
 def gap_would_show(table: Table) -> bool:
     """Tell whether the sequence number of the next report would show that the report before it was lost.
 
-    The number cannot show the loss if no earlier number is known. It cannot show the loss after a 9 either, unless the
-    shoe is known to go on with 0, because the next number might be 0 or 1.
+    The number cannot show the loss if there is no last report to count on from. (A shoe that sends no numbers is not
+    looked at here: the answer is then True.) It cannot show the loss after a 9 either, unless the shoe is known to go
+    on with 0, because the next number might be 0 or 1.
     """
     last = table.last_report
     return last is not None and (last.seq != 9 or table.seq_counts_zero)
@@ -230,7 +232,8 @@ def _move(table: Table, move: Move, held: Held) -> Stepped:
 def _card_came(table: Table, held: Held, fact: CardDrawn | CardKept) -> Stepped:
     """Take in a card that left the shoe. First check the phase, then the place to which the shoe says that the card
     goes, then whether the shoe could read the card, and last whether the card is possible. If all is well, put the card
-    where it belongs."""
+    where it belongs, or let the card wait while face-down cards must be turned up. A card that comes while a seat's
+    choice is due stops the table."""
     waits = _without_doubt(held)
     row = Row.CARD if isinstance(fact, CardDrawn) else Row.CARD_KEPT
     if _announces_too_soon(table, fact):
@@ -310,8 +313,9 @@ def _note_cut_card(table: Table) -> Stepped:
 
 
 def _unheard(table: Table, fact: ShoeUnheard) -> dict[str, str | int]:
-    """Return the details of the fault `shoe_unheard`: how long the shoe was not heard, and the numbers that a person
-    compares with the felt. The details never reveal a face-down card."""
+    """Return the details of the fault `shoe_unheard`: how long the shoe was not heard (or, if that is not known, when
+    something was last heard), and the numbers that a person compares with the felt. The details never reveal a
+    face-down card."""
     details: dict[str, str | int] = {}
     if fact.unheard_ms is not None:
         details["unheard_s"] = -(-fact.unheard_ms // 1000)
@@ -328,7 +332,7 @@ def release_kept_results(table: Table) -> Stepped:
 
 def release(table: Table, waiting: Sequence[Held]) -> Stepped:
     """Let the waiting facts take effect in the order in which they came. If one of them raises a fault, the facts after
-    it are held again."""
+    it are held again. If the fault `round_too_fast` stands already, all of them are held at once."""
     made: list[Event] = []
     if table.fault is not None and table.fault.code == "round_too_fast":  # the round ended with the call before
         return replace(table, held=Waiting((*table.held, *waiting))), ()

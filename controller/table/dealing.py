@@ -129,7 +129,7 @@ def odd_card_events(table: Table, fate: str, cards: int, by: str, witness: str |
 def burned_in_error(table: Table) -> Table:
     """Record that a card drawn in error was burned. A shoe that follows the game with rules of its own counts the
     burned card as part of a round. So the next result that the shoe reports may be wrong, and is not compared with the
-    table's result."""
+    table's result. Under procedure 1 (an earlier version of the rules) nothing is recorded."""
     return replace(table, awaiting_result="voided", burned_in_shoes_round=True) if table.rules.procedure > 1 else table
 
 
@@ -164,7 +164,7 @@ def deal_kept(table: Table, cards: tuple[KnownCard, ...]) -> Stepped:
 
 def call(table: Table, called: Call) -> Stepped:
     """Apply the dealer's call (hit, stand, split or reveal) to the round. Then deal the cards that were kept for the
-    round."""
+    round, as long as the round takes cards."""
     in_play = table.phase
     assert isinstance(in_play, RoundInPlay), "only called inside a round"
     return _go_on(replace(table, phase=replace(in_play, plays=(*in_play.plays, called))))
@@ -187,7 +187,7 @@ def _go_on(table: Table) -> Stepped:
 
 def _finish(table: Table, in_play: RoundInPlay, done: Done) -> Stepped:
     """Finish a complete round. Send its event and the events of its hits, and then prepare the next round or end the
-    shoe."""
+    shoe. Stop the table if the cards came too fast."""
     shoe, wagers = open_shoe(table), in_play.wagers or NO_WAGERS
     won = paying.awards(table.rules, in_play.seating, done, wagers)
     settled = paying.settlement(table.rules, in_play.seating, wagers.placed, done) if in_play.wagers else None
@@ -244,7 +244,7 @@ def owing(owed: Mapping[int, int], more: Mapping[int, int]) -> dict[int, int]:
 
 def _not_read(table: Table, in_play: RoundInPlay) -> tuple[events.NotRead, ...]:
     """Return the cards of the round that the shoe did not read and that people typed, in the form that the event of the
-    round uses."""
+    round uses. Return none for a shoe that was opened under procedure 1 or 2 (earlier versions of the rules)."""
     if table.rules.procedure <= 2:
         return ()
     return tuple(
@@ -329,7 +329,7 @@ def after_round(table: Table, not_needed: tuple[KnownCard, ...] = ()) -> Stepped
 
     `not_needed` are cards that were kept for the round and that the round did not need. They belong to the next round,
     like the cards still in the shoe. If a card was kept for the next round while this round was dealt, the card is
-    treated as drawn in error.
+    treated as drawn in error. Under procedure 1 (an earlier version of the rules) such a card stays kept.
     """
     in_error = table.kept if isinstance(table.phase, RoundInPlay) and table.rules.procedure > 1 else ()
     table = replace(table, kept=(*not_needed, *(() if in_error else table.kept)))

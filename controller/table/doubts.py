@@ -1,5 +1,5 @@
-"""Doubts: signs that a round's cards may not be what the shoe reported, although nothing is proved. The functions are
-pure.
+"""Doubts: signs that the cards that the table has recorded for a round may be wrong, although nothing is proved. The
+functions are pure.
 
 The table plays its rounds from the cards that its shoe reports. If cards were dealt without a report, the table may
 still notice one of these signs:
@@ -55,8 +55,9 @@ def locked(table: Table, kept: bool) -> Table:
 
 
 def card_came(table: Table, fact: CardDrawn | CardKept) -> tuple[Table, tuple[Event, ...]]:
-    """Add the time that passed before this card to the time that the present round has taken. Raise an alarm if the
-    card is the round's first and came too long after the lock of the wagers."""
+    """Add the time that passed before this card to the time that the present round has taken. The sum is unknown (None)
+    once one of the times is unknown. Raise an alarm if the card is the round's first and came too long after the lock
+    of the wagers."""
     if isinstance(table.phase, Locked):
         return _first_card_came(table, fact)
     known = table.dealt_ms is not None and fact.after_ms is not None
@@ -75,7 +76,8 @@ def _first_card_came(table: Table, fact: CardDrawn | CardKept) -> tuple[Table, t
 
 
 def too_fast(table: Table, cards: int) -> bool:
-    """Tell whether the `cards` cards of the round that ends now came faster than hands can deal."""
+    """Tell whether the `cards` cards of the round that ends now came faster than hands can deal. False if the time that
+    they took is not known."""
     fastest_ms = table.rules.fastest_card_ms * (cards - 1)
     return table.dealt_ms is not None and table.dealt_ms < fastest_ms
 
@@ -95,7 +97,8 @@ def cut_card_came(table: Table, left: int) -> tuple[Table, tuple[Event, ...]]:
 
 
 def round_ended(table: Table) -> tuple[Table, tuple[Event, ...]]:
-    """Raise an alarm at the end of a round if the cut card is overdue. The alarm is raised once in a shoe."""
+    """Raise an alarm at the end of a round if the cut card is overdue. No alarm is raised while the shoe already has
+    this doubt, nor under procedure 1 or 2 (earlier versions of the rules)."""
     shoe, left = open_shoe(table), known_left(table)
     if table.rules.procedure < _SINCE_PROCEDURE or shoe.final_round is not None or left is None:
         return table, ()

@@ -33,8 +33,9 @@ def card_is_out(table: Table) -> bool:
 
 def chips_to_note(table: Table, fact: Fact, sensed: AbstractSet[int]) -> ChipsNoted | None:
     """Return the fact `ChipsNoted` if `fact` is a card that leaves the shoe between two rounds, and so may be the first
-    card of the next round. `ChipsNoted` names the seats where sensors see chips, and is journalled before `fact`.
-    Return None in every other case."""
+    card of the next round, while no such card is out yet. `ChipsNoted` names the seats where sensors see chips, and is
+    journalled before `fact`. Return None in every other case, and in a shoe opened under procedure 1 or 2 (earlier
+    versions of the rules)."""
     is_card = isinstance(fact, CardDrawn | CardKept | CardDrawnOutsideGame)
     if not is_card or card_is_out(table) or not isinstance(table.phase, BetweenRounds) or table.rules.procedure <= 2:
         return None
@@ -43,7 +44,9 @@ def chips_to_note(table: Table, fact: Fact, sensed: AbstractSet[int]) -> ChipsNo
 
 def with_chips_noted(table: Table) -> Table:
     """Return the table with its field `chips_noted` brought up to date. While a card of the next round is out of the
-    shoe, the field holds the seats that had chips when the card left. Otherwise it is None."""
+    shoe, the field holds the seats that had chips when the card left, and no seats if they were not noted. Otherwise it
+    is None. For a shoe opened under procedure 1 or 2 (earlier versions of the rules) the table is returned unchanged.
+    """
     if table.rules.procedure <= 2:
         return table
     waits = isinstance(table.phase, BetweenRounds) and holds_a_card(table)

@@ -1,5 +1,5 @@
-"""Questions about the cards that lie face down. No fault, alarm or message may reveal what these cards are. So every
-module that makes a fault, an alarm or a message asks the functions in this module.
+"""Questions about the cards that lie face down. No fault, no alarm and no report of noise on the shoe's line may reveal
+what these cards are. This module is the one place that says which cards lie face down.
 
 Three kinds of cards lie face down: burned cards, cards kept for the next round until they are dealt, and, in a game
 that is dealt face down, the cards that have not been turned up yet. `public.py` says how the hands themselves are
@@ -62,7 +62,7 @@ def kept_make_a_round(table: Table) -> bool:
 
 def hides_cards(table: Table) -> bool:
     """Return True if a card of a round exists that nobody has seen: a card that was dealt face down, is kept for the
-    next round, or is held by a fault.
+    next round, or is held by a fault. Also return True if wagers are locked in a game that deals face down.
 
     In this case anything that the shoe sends may reveal something about the card.
     """

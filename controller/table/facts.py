@@ -206,8 +206,8 @@ class ShoeOpened(Journalled, frozen=True):
 
     `by` is "dealer", "first_card" (the shoe's own report), or a supervisor's name. `config_digest` is the digest of the
     whole configuration; `version` is the program's. The other fields are kept from the last shoe, so that a replay can
-    begin here. `carried` are reports of the new shoe that came early. `last_report` is the last shoe's last report,
-    without its frame if it has no number; None if the new shoe has already reported a card.
+    begin here. `carried` are held facts: the new shoe's own, and the controller's about itself. `last_report` is the
+    last shoe's last report, without its frame if it has no number; None if the new shoe has already reported a card.
     """
 
     shoe: int
@@ -250,7 +250,7 @@ class ChipsNoted(Journalled, frozen=True):
 
 
 class ToldMeters(Struct, frozen=True, forbid_unknown_fields=True):
-    """The pit's signed message with the meters that were shown when wagers were locked, then `ago_ms` old."""
+    """The pit's signed message, without its amounts, by which meters were shown at a lock; then `ago_ms` old."""
 
     seq: int
     at: str
@@ -496,8 +496,9 @@ class ProgramStarted(Journalled, frozen=True):
 
 
 class ProgramMeasured(Journalled, frozen=True):
-    """A program or a configuration runs on this journal that did not run before: the program's version, and the digests
-    of the program's files and of the configuration, in hex. The table measures at its start and once an hour.
+    """The program or the configuration is not the one that ran last on this journal, or is the first: the program's
+    version, and the digests of the program's files and of the configuration, in hex. The table measures at its start
+    and once an hour.
 
     `approved` says whether the house has approved this program; None if the house names no approved program.
     """
@@ -515,7 +516,7 @@ class ReplayDiffered(Journalled, frozen=True):
 
 
 class StepFailed(Journalled, frozen=True):
-    """The program failed on the fact in the row before. Of that fact, only the number of its report took effect."""
+    """The program failed on the fact in the row before. Of that fact only its report counts, as the last one heard."""
 
     error: str
     report: Report | None = None

@@ -35,8 +35,8 @@ _SECOND = "?"
 
 
 def foreseen(table: Table, request: Request, ambient: Ambient) -> dict[str, object] | Refuse:
-    """Return the preview of a request: the event that it would make, as JSON values, and what a person needs to judge
-    the event. Return the refusal if the request would be refused."""
+    """Return the preview of a request, as if the second person had agreed to it: the event that it would make, as JSON
+    values, and what a person needs to judge the event. Return the refusal if the request would be refused."""
     if isinstance(request, ByTwo):
         request = replace(request, witness=_SECOND)
     fact = decide(table, request, ambient)
@@ -56,7 +56,8 @@ def name_of(would: dict[str, object]) -> str:
 
 def not_as_shown(table: Table, request: Request, ambient: Ambient, shown: str | None) -> Refuse | None:
     """Check that the request would still do exactly what its preview said. `shown` is the name of the preview that the
-    person saw, or None if there was none. Return None if nothing has changed, otherwise a refusal.
+    person saw, or None if there was none. Return None if there was no preview or if nothing has changed, otherwise a
+    refusal.
 
     For example: the preview showed a void of round 3, but before the person confirmed it, round 3 ended and round 4
     began.

@@ -50,7 +50,8 @@ from controller.table.voiding import void_event
 
 def void_round(table: Table, by: str, witness: str | None) -> Stepped:
     """End the round without a result, because a supervisor decided so. The wagers are returned, and the cards that a
-    fault held are out of play."""
+    fault held are out of play. If reports were missed before one of these cards, the table stops again, unless the shoe
+    has ended."""
     reason = table.fault.code if table.fault else "supervisor"
     made: tuple[Event, ...] = (void_event(table, by, reason, witness),)
     waiting: tuple[Held, ...] = ()
@@ -127,7 +128,8 @@ def name_card(table: Table, named: CardNamed) -> Stepped:
 
 
 def _with_card(fact: ShoeFact | OwnFact, card: Card) -> CardDrawn | CardKept:
-    """Return the shoe's report of a card with `card` filled in, as if the shoe had read it."""
+    """Return the shoe's report of a card with `card` filled in, as if the shoe had read it. A fact that is not a
+    `CardDrawn` or a `CardKept` becomes a `CardDrawn`."""
     if isinstance(fact, CardDrawn | CardKept):
         return replace(fact, card=card)
     return CardDrawn(card)
@@ -230,5 +232,6 @@ def _hit_or_burn(table: Table, waiting: tuple[Held, ...]) -> Stepped:
 
 
 def _without_opinion(fact: ShoeFact | OwnFact) -> ShoeFact | OwnFact:
-    """Return a card's report without the shoe's opinion on where the card goes. Return any other fact unchanged."""
+    """Return a card's report, as a `CardDrawn`, without the shoe's opinion on where the card goes. Return any other
+    fact unchanged."""
     return CardDrawn(fact.card, report=fact.report) if isinstance(fact, CardDrawn | CardKept) else fact

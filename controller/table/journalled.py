@@ -29,14 +29,13 @@ class ClientIdTaken(Journalled, frozen=True):
 
 
 class PitLinkLost(Journalled, frozen=True):
-    """The table had contact with the pit and has been without it for longer than its limit. `standing` is a code that
+    """The link to the pit worked well, and has not worked well for longer than its limit. `standing` is a code that
     says what is wrong."""
 
     standing: str
 
 
 class PitLinkBack(Journalled, frozen=True):
-    """The table has contact with the pit again, `lost_s` seconds after the loss was reported, or after the table
-    started."""
+    """The link to the pit works well again, `lost_s` seconds after the loss was reported or after the table started."""
 
     lost_s: int

@@ -35,7 +35,7 @@ class Won(Struct, frozen=True):
 
 def awards(rules: TableRules, seating: Seating, done: Done, wagers: Wagers) -> list[Won]:
     """Return the winning wagers on the progressive bets. They are ordered by bet, then by pay-table row with the best
-    row first, then by seat."""
+    row first, then by seat. Lucky 9 has none."""
     if isinstance(done, SeatHands):
         return []
     won = []
@@ -167,7 +167,7 @@ def actives_shown(actives: Actives | None) -> events.ActivesShown | None:
 
 def played(rules: TableRules, seating: Seating, done: Done) -> list[tuple[int, str, str]]:
     """Return the hands that seats played in a finished round. Each entry is a tuple: the seat's number, the hand's
-    name, and the result of the wager on that hand."""
+    name, and the result of the wager on that hand. Return an empty list if the game has no bet on such hands."""
     if isinstance(done, SeatHands):
         hands = [(hand.seat, seat_hand_name(hand.seat, hand.number)) for hand in done.hands]
     else:

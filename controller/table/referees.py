@@ -1,8 +1,9 @@
 """The shoe as a second referee. A card-reading shoe for punto banco has its own opinions on the burn, on a card's place
 and on a round's result. This module compares them with the table's own rules.
 
-If the shoe's opinion differs from the rules, the table stops and shows both. Neither opinion is taken silently. For
-example: the shoe says that a card goes to Banker, and by the table's rules the card is Player's.
+If the shoe's opinion differs from the rules, the table stops and shows both, unless that would reveal a face-down card.
+Neither opinion is taken silently. For example: the shoe says that a card goes to Banker, and by the table's rules the
+card is Player's.
 """
 
 from __future__ import annotations
@@ -32,7 +33,9 @@ def compare_burn_count(table: Table, count: int) -> Stepped:
 
 
 def compare_result(table: Table, fact: ShoeResultReported) -> Stepped:
-    """Compare the shoe's result of a round with the table's own result. Stop the table if the two differ."""
+    """Compare the shoe's result of a round with the table's own result. Stop the table if the two differ. A result is
+    not compared if the table has no valid result for it (`awaiting_result` is "voided"), or if the shoe broke off a
+    round that has no result here."""
     awaited, burned = table.awaiting_result, table.burned_in_shoes_round
     table = replace(table, awaiting_result=None, burned_in_shoes_round=False)
     if awaited == "voided" or (awaited is None and fact.result is ShoeResult.FORCE_QUIT):
@@ -80,7 +83,7 @@ def both_opinions(table: Table, fact: CardDrawn) -> dict[str, str | int]:
 
 def where(table: Table) -> str:
     """Return a word for people that says where the next card goes, such as "burn" or "banker". The word is only "hand"
-    if a more precise word would reveal a face-down card."""
+    if a more precise word would reveal a face-down card, or if no place is known."""
     match table.phase:
         case FirstCardDue():
             return Target.FIRST_CARD.value

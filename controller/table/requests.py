@@ -71,8 +71,8 @@ def before(table: Table, fact: Fact, ambient: Ambient) -> tuple[Fact, ...]:
       counts as a card that is not due.
     - If a round plays for progressive meters, any fact may decide the round. So the amounts that the meters show now
       are noted before every fact.
-    - If a card leaves the shoe while wagers are open, it may be the next round's card. So the chips on the layout are
-      noted before it.
+    - If a card leaves the shoe between two rounds and locks no wagers, it may be the next round's first card. So the
+      seats where sensors see chips are noted before it, unless such a card is out already.
     """
     if _announces_a_shoe(table, fact):
         return (opened(table, "first_card", ambient),)
@@ -140,6 +140,7 @@ def _raiser_is_dealt(fault: StandingFault) -> bool:
 
 
 def _is_for_a_round(fact: Fact) -> bool:
-    """Tell whether the fact is a card drawn for a hand. The answer is False for a card that the shoe reports as burned
-    or as the first card of a shoe."""
+    """Tell whether the fact is a drawn card that, by the shoe's report, may be for a hand. The answer is True if the
+    shoe does not say where the card goes. The answer is False for a card that the shoe reports as burned or as the
+    first card of a shoe."""
     return isinstance(fact, CardDrawn) and fact.target not in (Target.FIRST_CARD, Target.BURN)

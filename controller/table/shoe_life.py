@@ -74,8 +74,8 @@ def after_cut_card(shoe: Shoe, rules: ShoeRules, in_wagered_round: bool) -> Shoe
 
 
 def after_void(shoe: Shoe, rules: ShoeRules) -> Shoe:
-    """Return the shoe's counts after a wagered round, which had begun, became void. If the house's rules do not count a
-    void round, one more round is dealt before the shoe ends."""
+    """Return the shoe's counts after a wagered round, which had begun, became void. If the number of the last round is
+    known already, and the house's rules do not count a void round, one more round is dealt before the shoe ends."""
     another = shoe.final_round is not None and not rules.voided_hand_counts
     return replace(shoe, final_round=(shoe.final_round or 0) + 1) if another else shoe
 

@@ -150,11 +150,12 @@ class FinishedRound(Struct, frozen=True):
 
 
 class Held(Struct, frozen=True):
-    """A fact that waits for a person's decision, because it came while a fault stood, or because it raised the fault.
+    """A fact with what is in doubt about it. A fact is held if it came while a fault stood, if it raised the fault, or
+    if it waits for face-down or kept cards.
 
     `after_gap`: reports were missed just before this fact. `in_doubt`: the shoe was not heard just before this fact,
     and the fact's frame equals the last frame before that silence, so the fact may be a late copy of the earlier
-    report. `typed_by`: who named the card of this fact, if the shoe did not.
+    report, or a new report that is like it. `typed_by`: who named the card of this fact, if the shoe did not.
     """
 
     fact: ShoeFact | OwnFact
@@ -231,7 +232,7 @@ class Table(Struct, frozen=True):
       that the shoe has reported for the rounds that these cards make. `chips_noted`: the seats whose sensor saw a wager
       when the first card of the next round left the shoe; None while no such card is out (`early_cards.py`).
     - `held`: the facts that came while the fault stood. `stops` counts the faults since this shoe was announced.
-    - `doubts`: signs that the cards of the present round may not be what the shoe reported (`doubts.py`).
+    - `doubts`: signs that the recorded cards of the present round may be wrong (`doubts.py`).
       `shoe_doubts`: signs that the table's count of the shoe may be wrong. `dealt_ms`: the time from the round's first
       card to its last card so far; None if nobody knows it.
 
@@ -253,7 +254,7 @@ class Table(Struct, frozen=True):
       the highest number of a message signed with that key.
     - `measured`: the program and the configuration that run; None in a journal of an earlier version.
     - `measure_asked_at`: when the pit last asked which program runs, by the pit's clock. `pit_link_lost`: True after
-      an alarm reported that the pit is not heard, until an alarm reports that it is heard again.
+      an alarm reported that the link to the pit is lost, until an alarm reports that it is back.
     """
 
     rules: TableRules

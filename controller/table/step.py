@@ -400,8 +400,9 @@ def _see_wager(table: Table, fact: WagerSeen) -> Table:
 
 
 def _adopt_recognition(table: Table, fact: RecognitionKeyPinned) -> Stepped:
-    """Adopt the public key of bet recognition that two people accepted. Messages signed with the new key are numbered
-    from 1 again, and messages signed with the former key are no longer believed."""
+    """Adopt the public key of bet recognition that two people accepted. The numbers of messages signed with the new key
+    are not compared with the numbers of the former key's messages. Messages signed with the former key are no longer
+    believed."""
     key = fingerprint(bytes.fromhex(fact.public_key))
     told = alarm(table, "recognition_key_adopted", {"key": key, "by": f"{fact.by}, {fact.witness}"})
     return replace(table, recognition_key=fact.public_key, wager_seq=0), (told,)

@@ -74,8 +74,9 @@ def waits_for_pit(table: Table) -> bool:
 
 
 def behind_pit_at(table: Table) -> str | None:
-    """Return the time, by the pit's clock, of an acknowledgement that does not fit this journal. Return None if the pit
-    has sent no such acknowledgement, or has taken it back."""
+    """Return the time, by the pit's clock, of an acknowledgement that does not fit this journal. The text is empty if
+    the time is not known. Return None if the pit has sent no such acknowledgement, or has taken it back, or if people
+    have cleared the fault."""
     at: str | None = None
     if table.fault is not None and table.fault.code == "journal_behind_pit":
         at = str(table.fault.details.get("acked_at", ""))

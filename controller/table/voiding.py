@@ -90,8 +90,8 @@ def void_event(table: Table, by: str, reason: str, witness: str | None = None) -
 
 
 def _at_stake(table: Table, placed: tuple[Wager, ...]) -> tuple[Wager, ...]:
-    """Return the wagers that are at stake in the round in play. If a seat has split its hand, its wager is listed once
-    for each of its hands."""
+    """Return the wagers that are at stake in the round in play. If a seat has split its hand, a wager of the seat on
+    its own hand is listed once for each of the hands."""
     in_play = table.phase
     if not isinstance(in_play, RoundInPlay):
         return placed
@@ -128,7 +128,8 @@ def _held(table: Table) -> tuple[Held, ...]:
 
 
 def _next_cards(table: Table) -> list[Card]:
-    """Return the waiting cards whose rank and suit are known, in the order in which they came."""
+    """Return the waiting cards whose rank and suit are known, in the order in which they came. Cards kept for the next
+    round are left out."""
     drawn = [held.fact.card for held in _waiting(table) if isinstance(held.fact, CardDrawn)]
     return [card for card in drawn if card is not None]
 
@@ -147,7 +148,8 @@ def _card_may_be_unheard(table: Table) -> bool:
 
 
 def _held_card(table: Table, held: Held) -> str:
-    """Return the waiting card as text. If nobody can have seen the card, return the sign for a face-down card."""
+    """Return the waiting card as text. If nobody can have seen the card, or the table does not know which card it is,
+    return the sign for a face-down card."""
     card = held.fact.card if isinstance(held.fact, CardDrawn | CardKept) else None
     return FACE_DOWN if card is None or table.rules.play.deals_face_down else str(card)
 

@@ -17,8 +17,8 @@ _OURS = "table-controller"
 def changed(prefix: Path = Path(sys.prefix)) -> list[str]:
     """Return the library files that are missing, or that differ from the files that were installed.
 
-    If the program was installed as a Debian package, its list SHA256SUMS is used. That list names every file, also the
-    compiled Python files and the libraries for the pins.
+    If the program was installed as a Debian package, its list SHA256SUMS is used. That list also names the compiled
+    Python files and the libraries for the pins.
     """
     if (listed := prefix / "SHA256SUMS").exists():
         lines = (line.split("  ", 1) for line in listed.read_text("utf-8").splitlines())

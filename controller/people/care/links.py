@@ -119,7 +119,8 @@ def _is_table(words: str) -> bool:
 
 
 def certificates(machine: Machine, pit: PitSection, table: str) -> Iterator[Row]:
-    """Check that the table's files for mutual TLS work today. Warn if one of them expires within 30 days."""
+    """Check that the table's files for mutual TLS work today. Warn if one of them expires within 30 days; otherwise say
+    until when they work. Report a fault if the connection is not encrypted, or if others may read the private key."""
     named = pit.tls
     if named is None:
         if pit.is_local:

@@ -40,7 +40,8 @@ def _leads_to(link: Path, real: str) -> bool:
 
 
 class Mount(Struct, frozen=True):
-    """A mounted file system. `device` is the kernel's number of its device, `at` its mount point, `kind` its type."""
+    """A mounted file system. `device` is the kernel's number of its device, `at` its mount point, `kind` its type, and
+    `options` its mount options."""
 
     device: str
     at: Path

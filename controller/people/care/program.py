@@ -78,9 +78,10 @@ def _pit(status: Status) -> Row:
 
 
 def measured(config: Config, status: Status | None, noted: ProgramMeasured | None) -> Iterator[Row]:
-    """Check that program, configuration and libraries are unchanged since the table started. `status` is the running
-    table's status, or None if the table does not run. In that case the files are compared with `noted`, the program
-    that, by the journal's rows, ran last."""
+    """Check that program and configuration are unchanged since the table started, that the house has approved the
+    program, and that the libraries are as they were installed. `status` is the running table's status, or None if the
+    table does not run. In that case the files are compared with `noted`, the program that, by the journal's rows, ran
+    last."""
     program, configuration = program_digest(), config.digest
     if status is not None and status.version != __version__:
         says = f"Version {status.version} runs, and this is version {__version__}: the files are not compared."

@@ -28,8 +28,8 @@ Play = Card | Call
 
 
 class Draw(Struct, frozen=True):
-    """The next step of a round, if it is a card for a hand. `hand` is the hand's name. `seat` is the seat that plays
-    the hand, if a seat does.
+    """The next step of a round, if it is a card for a hand. `hand` is the hand's name. `seat` is the seat for which the
+    card is drawn; None for a hand that no seat plays, and for the first two cards of each hand in Baccarat Royal.
 
     With `face_down` the card is laid face down. With `secret` nobody is told which hand draws, because that would give
     away a face-down card.

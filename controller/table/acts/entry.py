@@ -198,8 +198,8 @@ class Act(Struct, frozen=True):
 
     def refusal(self, table: Table) -> str | None:
         """Return the code with which the table would refuse this act now, or None if the act is allowed. While a fault
-        stands, the code is `fault_stands`, even for an act that may clear the fault; `requests.py` lets such an act
-        through."""
+        stands, the code is `fault_stands`, unless the act is allowed `in_fault`. This is so even for an act that may
+        clear the fault; `requests.py` lets such an act through."""
         if table.fault is None or self.in_fault:
             return self.refused.get(type(table.phase))
         return "fault_stands"

@@ -26,7 +26,7 @@ for _act in ACTS:
 def act_of(request: Request) -> Act | None:
     """Return the act that the request asks for, or None if the request is of a kind that no person makes. Two acts
     announce a new shoe, one for the dealer and one for a supervisor. The request's field `supervisor` decides which of
-    the two acts is returned."""
+    the two acts is returned. The four calls share one request: for each of them `hit` is returned."""
     acts = _OF.get(type(request), [])
     by_dealer = getattr(request, "supervisor", "") is None
     return next((act for act in acts if (act.who is Who.DEALER) == by_dealer), acts[0] if acts else None)

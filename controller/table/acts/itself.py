@@ -154,8 +154,8 @@ class HitTest(Request, frozen=True):
     by: str
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """Return the journalled fact of the test hit. The test is refused while a real hit is shown, because somebody
-        could mistake the real hit for the test."""
+        """Return the journalled fact of the test hit. The test is refused if the table has no such seat. It is also
+        refused while a real hit is shown, because somebody could mistake the real hit for the test."""
         if self.seat not in table.rules.seat_numbers:
             return refuse("no_such_seat")
         return refuse("hit_shown") if table.hits else HitTested(self.seat, self.by)

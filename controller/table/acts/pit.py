@@ -32,7 +32,7 @@ class PinPitKey(Request, frozen=True):
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
         """Return the journalled fact that pins the key with this fingerprint, if the pit has offered such a key to the
-        table. Otherwise return a refusal."""
+        table. Return a refusal if the pit has not, or if this key is pinned already."""
         if not ambient.offered_pit_keys:
             return refuse("no_pit_key")
         asked = "".join(self.fingerprint.split()).casefold()
@@ -87,7 +87,7 @@ class SeeAward(Request, frozen=True):
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
         """Return the award's step as a fact to journal. If the amount is impossible, return the fact that opens a
-        dispute. If the step is old, return a refusal.
+        dispute, or a refusal if a dispute about this amount exists already. If the step is old, return a refusal.
 
         A step is old if its number is not above the number of the last step. There is one exception. The pit numbers
         its messages by the time. If the last step's number lies in the future, that number was forged before pits

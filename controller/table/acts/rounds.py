@@ -202,7 +202,8 @@ class OddCardTold(ByPerson, frozen=True):
     """The journalled fact that somebody said that nobody saw the last card, which was drawn in error. `fate` says what
     happens to the card. The simulated hand (a round without wagers) that the card had opened is undone.
 
-    `witness` is the second person. A second person is needed if this shoe has already had many such cards.
+    `witness` is the second person. A second person is needed if this shoe has already had as many such cards as the
+    dealer alone may call unseen.
     """
 
     fate: OddCardFate
@@ -220,7 +221,7 @@ class TellOddCard(Request, frozen=True):
 
     @property
     def supervisor(self) -> str:
-        """Return the name of the person who asks, as the first of the two people who must agree."""
+        """Return the name of the person who asks. Where two people must agree, this is the first of them."""
         return self.by
 
     @property
@@ -230,7 +231,8 @@ class TellOddCard(Request, frozen=True):
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
         """Return the journalled fact of what happens to the card. Return a refusal if the last card did not open a
-        simulated hand (a round without wagers), or if that hand has already received its second card."""
+        simulated hand (a round without wagers), or if that hand has already received its second card. If two people
+        must agree, return a refusal until the second person asks too."""
         if not odd_card(table) or table.shoe is None:
             return refuse("no_odd_card")
         if table.shoe.unseen_cards < table.rules.shoe.unseen_cards_by_dealer or table.rules.procedure <= 2:
