@@ -704,7 +704,7 @@ def test_a_hit_names_its_seat_and_amount() -> None:
     assert meters_view(rules, status)["cents"]["player_personal"] == 1_000_000
 
 
-def test_a_win_at_another_table_names_table_award_amount_and_the_new_base() -> None:
+def test_a_win_at_another_table_names_table_meter_amount_and_the_new_base() -> None:
     rules, _, status = told(TableUnderTest(ROYAL9))
     assert meters_view(rules, status)["win"] is None
     win = WinShown(
@@ -719,6 +719,10 @@ def test_a_win_at_another_table_names_table_award_amount_and_the_new_base() -> N
     said = meters_view(rules, but(status, pit={"win": win}))["win"]
     assert said["en"] == "Won at royal9-02: Personal K9, Player, $12,345. The meter now stands at $10,000"
     assert all("royal9-02" in said[language] and "$12,345" in said[language] for language in LANGUAGES)
+    rules, _, status = told(TableUnderTest(load(TABLES / "grand_fortune.toml").rules))
+    win = replace(win, award="two_perfect_pairs", tier="two_perfect_pairs", meter="grand")
+    said = meters_view(rules, but(status, pit={"win": win}))["win"]
+    assert said["en"].startswith("Won at royal9-02: Grand, $12,345."), "named as the meter's own heading"
 
 
 @pytest.mark.parametrize("step", ["hit", "disputed", *STEPS])

@@ -89,10 +89,10 @@ def meters_view(placard: Placard, status: Status) -> dict[str, Any]:
     (`cents`), the last win at another table (`win`), and whether progressive wagers are taken (`fresh`)."""
     pit = status.pit
     cents = {meter: pit.meters.get(meter) for meter in meters_of(placard)}
-    return {"fresh": pit.meters_fresh, "cents": cents, "win": pit.win and _won_elsewhere(placard, pit.win)}
+    return {"fresh": pit.meters_fresh, "cents": cents, "win": pit.win and _won_elsewhere(pit.win)}
 
 
-def _won_elsewhere(placard: Placard, win: WinShown) -> Text:
+def _won_elsewhere(win: WinShown) -> Text:
     amounts = {"amount": short(win.cents), "base": short(win.base_cents)}
     return say("label", "won_elsewhere", table=win.table, meter=meter_name(win.meter), **amounts)
 
