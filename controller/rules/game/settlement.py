@@ -80,7 +80,7 @@ class Settled(Struct, frozen=True):
 
     @property
     def returned_cents(self) -> int:
-        """The cents that go back to the bettor's circle."""
+        """Return the cents that the bettor gets back: the stake, if it goes back, and the win without its commission."""
         return self.stake_back_cents + self.pays_cents - self.commission_cents
 
 
