@@ -80,7 +80,7 @@ class Settled(Struct, frozen=True):
 
     @property
     def returned_cents(self) -> int:
-        """Return the cents that the bettor gets back: the stake, if it goes back, and the win without its commission."""
+        """Return the cents that the bettor gets back: the stake, if it goes back, and the win less its commission."""
         return self.stake_back_cents + self.pays_cents - self.commission_cents
 
 
